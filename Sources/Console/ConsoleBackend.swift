@@ -4,9 +4,11 @@ package import LocationSearch
 /// The console's way to Kafka and to pictures. Its functions are called concurrently.
 package protocol ConsoleBackend: Sendable {
     /// Sends a request, and returns once the broker has it.
-    /// - Parameter time: the time that the event carries.
-    /// - Throws: `unavailable` when no broker takes it.
-    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError)
+    /// - Parameters:
+    ///   - time: the time that the event carries.
+    ///   - expiry: until when an outcome is wanted.
+    /// - Throws: `unavailable` when no broker takes it within some seconds.
+    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError)
 
     /// Reads the dead letters that there are.
     /// - Parameter limit: the number of letters that are wanted, the newest.
@@ -19,6 +21,9 @@ package protocol ConsoleBackend: Sendable {
     func redrive(
         _ letters: Set<DeadLetterList.Position>, ofVersion version: String
     ) async throws(ConsoleError) -> DeadLetterList.Redriven
+
+    /// Returns the console's metrics as Prometheus text.
+    func metrics() async -> String
 
     /// Fetches a picture from a URL that `PictureHosts` has let through.
     /// - Returns: `nil` when there is none.

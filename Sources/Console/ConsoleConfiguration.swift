@@ -38,6 +38,8 @@ package struct ConsoleConfiguration: Sendable {
     package var start = Coordinate(latitude: 35.690921, longitude: 139.700258)
     /// `console.pictureHosts` and `console.pictureBaseURL`.
     package var pictureHosts = PictureHosts([])
+    /// `console.requestExpiry`: how long an outcome of a page's request is wanted.
+    package var requestExpiry = Duration.seconds(60)
     /// Returns a file of the page by its name; the program's own files, unless somebody works on the page.
     package var page: @Sendable (String) -> [UInt8]? = { PageFiles.content(of: $0) }
     /// The program's version, for the page.

@@ -7,7 +7,7 @@ package import SessionState
 /// `stop`. Safe to use from any task.
 ///
 /// It keeps nothing of its own. What it shows comes from the store of sessions and from the traffic, which the reader of the
-/// topics fills; what it does is the backend's.
+/// topics fills, and from the pipeline's report; what it does is the backend's.
 package final class ConsoleServer: Sendable {
     /// The port that the server listens on, never 0.
     package var port: Int { server.port }
@@ -19,7 +19,8 @@ package final class ConsoleServer: Sendable {
     /// Returns once the server listens.
     /// - Throws: `HTTPServerError` when the port cannot be listened on.
     package static func start(
-        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, backend: any ConsoleBackend, log: Logger
+        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
+        backend: any ConsoleBackend, log: Logger
     ) async throws(HTTPServerError) -> ConsoleServer {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
@@ -32,8 +33,10 @@ package final class ConsoleServer: Sendable {
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
         ConfigRoutes(configuration: configuration).add(to: router)
-        SessionRoutes(backend: backend, store: store).add(to: router)
-        TrafficRoutes(traffic: traffic).add(to: router)
+        SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
+            to: router)
+        TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
+        MetricsRoutes(backend: backend).add(to: router)
         DeadLetterRoutes(backend: backend).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
 

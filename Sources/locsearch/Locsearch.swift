@@ -8,12 +8,14 @@ struct Locsearch: AsyncParsableCommand {
         abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
         version: Version.current,
         subcommands: [
-            WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self,
+            WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, StatusCommand.self,
+            BrokerCommand.self,
             SimulateCommand.self, ConsoleCommand.self, DeadLettersCommand.self, TopicsCommand.self, ProbeCommand.self,
             BudgetCommand.self, OffsetsCommand.self, ConfigCommand.self,
         ])
 
-    /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.
+    /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else. `status` has one of
+    /// its own.
     static func main() async {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())

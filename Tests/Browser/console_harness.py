@@ -31,15 +31,30 @@ class ConsoleHarness:
     def __init__(self, program: str, logs: Path, latency: str = "40ms"):
         self.program = program
         self.processes = Processes(logs)
-        broker = self._start("broker", "broker", "--partitions", "2")
+        self.broker = broker = self._start("broker", "broker", "--partitions", "2")
         simulator = self._start("simulator", "simulate", "--latency", latency)
         self.bootstrap, self.provider = first_line(broker), first_line(simulator)
-        self.worker = first_line(self._start("worker", "worker", **self._worker_settings())).removeprefix("admin ")
-        wait_until(lambda: answers(self.worker + "/readyz"), 40, "a worker that is ready")
+        self.worker_process = self._start("worker", "worker", **self._worker_settings())
+        self.worker = first_line(self.worker_process).removeprefix("admin ")
+        self.wait_for_worker()
         self.producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 0, "log_level": 0})
 
     def _start(self, name: str, *command: str, **settings: str) -> subprocess.Popen:
         return self.processes.start(name, [self.program, *command], settings, stdout=subprocess.PIPE, text=True)
+
+    def wait_for_worker(self) -> None:
+        wait_until(lambda: answers(self.worker + "/readyz"), 40, "a worker that is ready")
+
+    def kill_worker(self) -> None:
+        """Ends it as a crash would. It is our own child, named by its pid."""
+        self.worker_process.kill()
+        self.worker_process.wait(10)
+
+    def restart_worker(self) -> None:
+        """Starts a worker anew at the same address, and returns once it is ready."""
+        settings = self._worker_settings() | {"ADMIN_PORT": self.worker.rsplit(":", 1)[1]}
+        self.worker_process = self._start("worker", "worker", **settings)
+        self.wait_for_worker()
 
     def _worker_settings(self) -> dict[str, str]:
         """One call for each request, no breaker and no limit that follows the provider, so that a fault shows at once

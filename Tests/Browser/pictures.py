@@ -63,6 +63,19 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
     both_themes(window, folder, "search")
 
 
+def fault_picture(browser: Browser, harness: ConsoleHarness, console: Console, folder: Path) -> None:
+    """A search that no worker is there for. It comes last, for it ends the worker."""
+    window = browser.window(search_url(console, provider="hotpepper"), SIZE)
+    window.search()
+    window.wait_for_places()
+    harness.kill_worker()
+    window.click(".search-here")
+    window.wait_for_text("#banner-title", "No worker is there")
+    window.wait_for("#connection")
+    window.run("document.activeElement.blur()")
+    save(window, folder / "console-no-worker-light.png")
+
+
 def traffic(harness: ConsoleHarness, is_over: threading.Event) -> None:
     """Sends what many sessions of a program with traces would."""
     chance = random.Random(7)
@@ -128,6 +141,7 @@ def main(folder: Path) -> None:
             browser = Browser(driver)
             search_pictures(browser, console, folder)
             traffic_pictures(browser, harness, console, folder)
+            fault_picture(browser, harness, console, folder)
         finally:
             if driver is not None:
                 driver.quit()

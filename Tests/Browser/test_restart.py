@@ -66,9 +66,10 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
 
     console.start()
     search.wait_gone("#connection")
-    search.wait_for_texts("#places .place-name", names)
-    search.click("#banner-retry")
     search.wait_gone("#banner")
+    search.wait_for_texts("#places .place-name", names)
+    search.click(".search-here")
+    search.wait_for_places()
 
     traffic.use().wait_gone("#connection")
     traffic.wait(lambda: traffic.count("#rows tr") >= 2, "the outcome of after the restart")

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import socket
 import time
 from datetime import UTC, datetime
 
@@ -100,9 +101,30 @@ def test_workers_and_rates_are_drawn(window, console, harness):
         window.wait(lambda: words in window.text(".worker"), f"{words} on the worker's card")
 
     window.wait(lambda: re.search(r"\d", window.text("#rate-legend strong")), "a rate")
+    window.wait(lambda: re.search(r"in the second of \d+:\d+:\d+", window.text("#rate-window")), "its window")
     for _ in range(5):
         console.send(fresh_session())
     window.wait(lambda: re.search(r"\d", window.text("#latency-legend strong")), "a latency")
+
+
+def test_fleet_stands_on_top_and_says_over_what_window(window, console):
+    console.send(fresh_session(), provider="hotpepper")
+    window.wait_for_text("#fleet-verdict", "Taking requests")
+    window.wait(lambda: re.search(r"over the last \d+ s", window.text("#fleet-note")), "the window of the rates")
+    figures = (
+        "return Object.fromEntries([...document.querySelectorAll('#fleet-figures dt')].map((name) => "
+        "[name.innerText, name.nextSibling.innerText]))"
+    )
+    window.wait(lambda: window.run(figures)["Waiting now"] == "0", "the end of the request")
+    assert window.run(figures)["Workers"] == "1 of 1 ready"
+    assert window.run("return document.querySelector('.fleet').getBoundingClientRect().top") < window.run(
+        "return document.querySelector('#workers').getBoundingClientRect().top"
+    )
+
+    window.click("#fleet-partitions summary")
+    window.wait_for_count("#fleet-rows tr", 2)
+    # A worker is called by its machine, its address stands below.
+    assert window.text(".worker-name strong") == socket.gethostname()
 
 
 def test_dead_letters_go_back_after_a_confirmation_only(window, console, harness):

@@ -199,7 +199,7 @@ struct ConsoleTrafficTests {
     @Test func pageHearsOfWorkersWhenTheySaySomethingElse() async throws {
         let console = try await RunningConsole()
         let page = try EventStreamClient(port: console.port, path: "/api/traffic/events")
-        try await eventually("somebody looks") { console.traffic.isWatched }
+        try await eventually("somebody looks") { console.pipeline.isWatched }
 
         console.traffic.update([
             WorkerReport(url: "http://a", status: Array("{\"ready\":true}\n".utf8)),

@@ -44,6 +44,25 @@ struct SessionRoutesTests {
         (event.json["search"] as? [String: Any])?["status"] as? String
     }
 
+    @Test func requestExpiresAndThePageIsToldWhen() async throws {
+        let console = try await RunningConsole { $0.requestExpiry = .seconds(40) }
+        let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
+        #expect(try await console.post("/api/sessions/s/requests", Self.search).status == 202)
+        #expect(console.backend.state.withLock { $0.expiries } == [.seconds(40)])
+
+        let event = try await page.waitFor("the search under way") { Self.status(of: $0) == "in-flight" }
+        let pending = try #require((event.json["inFlight"] as? [[String: Any]])?.first)
+        let (age, rest) = (try #require(pending["ageMs"] as? Int), try #require(pending["expiresInMs"] as? Int))
+        #expect((0...20_000).contains(age) && age + rest == 40_000, "\(age) \(rest)")
+
+        // How long others want their outcomes is not known here.
+        let other = SearchRequest(requestID: "r", location: Coordinate(latitude: 1, longitude: 1), sessionID: "s")
+        console.store.dispatch(.requested(other, at: .now()))
+        let later = try await page.waitFor("the other's request") { $0.data.contains(#""requestId":"r""#) }
+        #expect((later.json["inFlight"] as? [[String: Any]])?.last?["expiresInMs"] == nil)
+        await console.stop()
+    }
+
     @Test(arguments: [
         (#"{"location":{"latitude":95,"longitude":139.7}}"#, "location.latitude"),
         (#"{"operation":"details"}"#, "placeId"),

@@ -93,6 +93,7 @@ struct StartingTests {
             // Where a sanitizer watches memory, the allocator is its own.
             if !RunningProgram.isSanitized { #expect(first.contains(#""allocator":"mimalloc "#), "\(first)") }
 
+            #expect(try await harness.status("host", as: String.self) == ProcessInfo.processInfo.hostName)
             #expect(try await harness.status("version", as: String.self) == version)
             #expect(try await harness.status("ready", as: Bool.self) == true)
             let providers = try await harness.status("providers", as: [[String: Any]].self) ?? []

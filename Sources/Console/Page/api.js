@@ -12,14 +12,17 @@ export class ConsoleError extends Error {
 
 const codes = { 400: "invalid-request", 404: "forgotten", 409: "changed", 413: "invalid-request", 429: "busy", 503: "broker-away" };
 
-async function call(path, body) {
+/** How long a page waits for an answer that the console gives at once, or within 3 s where Kafka does not take a request. */
+const SHORT = 4500;
+
+async function call(path, body, { within } = {}) {
   const options = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 
   let response;
   try {
-    response = await fetch(path, { ...options, credentials: "same-origin" });
+    response = await fetch(path, { ...options, credentials: "same-origin", ...(within && { signal: AbortSignal.timeout(within) }) });
   } catch {
-    throw new ConsoleError("console-away");
+    throw new ConsoleError(navigator.onLine ? "console-away" : "offline");
   }
 
   // The page of a console that wants a token is the form that asks for it.
@@ -32,8 +35,8 @@ async function call(path, body) {
   return answer;
 }
 
-export const getConfig = () => call("/api/config");
-export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request);
+export const getConfig = () => call("/api/config", undefined, { within: SHORT });
+export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
 export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });

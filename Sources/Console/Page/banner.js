@@ -46,9 +46,9 @@ export class ErrorBanner {
     this.#banner.hidden = !error;
     if (!error) return;
 
-    const operation = hasText(`failed.${error.operation}`) ? t(`failed.${error.operation}`) : t("failed");
+    const operation = error.advice ? "" : `${hasText(`failed.${error.operation}`) ? t(`failed.${error.operation}`) : t("failed")} `;
     setText(document.getElementById("banner-title"), hasText(`code.${error.code}`) ? t(`code.${error.code}`) : t("code.unknown", { code: error.code }));
-    setText(document.getElementById("banner-advice"), `${operation} ${this.#advice(error)}`);
+    setText(document.getElementById("banner-advice"), `${operation}${this.#advice(error)}`);
     setText(document.getElementById("banner-message"), [error.member, error.message].filter(Boolean).join(": "));
 
     const retries = RETRIES.has(error.remedy) || (error.remedy === undefined && error.retryable === true);
@@ -57,6 +57,7 @@ export class ErrorBanner {
   }
 
   #advice(error) {
+    if (error.advice) return error.advice;
     if (error.code === "unauthorized" && error.remedy === undefined) return t("remedy.ask-operator");
     const wait = `${number(Math.ceil((error.retryAfterMs ?? 0) / 1000))} s`;
     return hasText(`remedy.${error.remedy}`) ? t(`remedy.${error.remedy}`, { wait }) : t("remedy.retry");

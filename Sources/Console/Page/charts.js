@@ -20,6 +20,7 @@ const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round
 class Chart {
   #frame;
   #legend;
+  #window;
   #drawing = svg("svg", { role: "img", class: "drawing" });
   #series;
   #format;
@@ -31,6 +32,7 @@ class Chart {
   constructor(name, { series, format, describe }) {
     this.#frame = document.getElementById(`${name}-chart`);
     this.#legend = document.getElementById(`${name}-legend`);
+    this.#window = document.getElementById(`${name}-window`);
     this.#series = series;
     this.#format = format;
     this.#describe = describe;
@@ -70,7 +72,7 @@ class Chart {
       ...this.#axes({ width, height, top, y, seconds }),
       ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })),
       ...(near ? [svg("path", { class: "cursor", d: `M${x(near).toFixed(1)} ${SPACE.top}V${height - SPACE.bottom}` })] : []));
-    this.#label(near ?? this.#newest(rates), near);
+    this.#label(near ?? this.#newest(rates));
   }
 
   /** The newest second with a figure. Areas have one for each second, lines only where there was a result. */
@@ -116,14 +118,14 @@ class Chart {
     });
   }
 
-  #label(rate, near) {
+  #label(rate) {
     this.#series.forEach(({ label, value }, index) => {
       const [name, figure] = this.#legend.children[index].children;
       setText(name, label());
       const shown = rate && value(rate);
       setText(figure, Number.isFinite(shown) ? this.#format(shown) : "–");
     });
-    setAttribute(this.#legend, "title", near && clock(near.at));
+    setText(this.#window, rate ? t("chart.second", { time: clock(rate.at) }) : "");
   }
 }
 

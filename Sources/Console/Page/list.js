@@ -3,7 +3,7 @@
 import { credit } from "./credits.js";
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
 import { isGooglePlace, placeKey } from "./store.js";
-import { distance, number, shortened, t } from "./text.js";
+import { distance, number, roughly, shortened, t } from "./text.js";
 
 const MOST = 300;
 
@@ -39,15 +39,16 @@ export class ListView {
     this.#more.addEventListener("click", () => this.#actions.more());
   }
 
-  show(state, { isKnown, takesGooglePlaces }) {
+  show(state, { isKnown, takesGooglePlaces, oldness }) {
     const { list, search } = state;
     const isSearching = search?.status === "in-flight";
     const places = (list?.places ?? []).slice(0, MOST);
 
     this.#section.classList.toggle("is-superseded", Boolean(list?.isSuperseded));
     setAttribute(this.#section, "aria-busy", String(isSearching));
-    this.#superseded.hidden = !(list?.isSuperseded && places.length > 0);
-    setText(this.#superseded.lastElementChild, t(isSearching ? "superseded.searching" : "superseded.failed"));
+    this.#section.classList.toggle("is-old", Boolean(oldness));
+    this.#superseded.hidden = !((list?.isSuperseded || oldness) && places.length > 0);
+    setText(this.#superseded.lastElementChild, this.#reason(search, oldness));
 
     setText(this.#heading, list ? t("results.count", { count: number(places.length) }) : t("results"));
     setText(this.#summary, list ? this.#describe(list, places) : "");
@@ -66,6 +67,12 @@ export class ListView {
 
     this.#more.hidden = !list?.nextPageToken || list.isSuperseded;
     setAttribute(this.#more, "aria-disabled", isSearching);
+  }
+
+  /** Says why the list is not that of now. */
+  #reason(search, oldness) {
+    if (oldness) return t(`old.${oldness.reason}`, { age: roughly(oldness.ageMs) });
+    return t({ "in-flight": "superseded.searching", "given-up": "superseded.given-up" }[search?.status] ?? "superseded.failed");
   }
 
   #describe(list, places) {

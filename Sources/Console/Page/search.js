@@ -5,6 +5,7 @@ import { ErrorBanner } from "./banner.js";
 import { DetailView } from "./detail.js";
 import { setText } from "./dom.js";
 import { SearchForm } from "./form.js";
+import { Health } from "./health.js";
 import { readLink, writeLink } from "./link.js";
 import { ListView } from "./list.js";
 import { openMap } from "./map.js";
@@ -14,23 +15,28 @@ import { startPreferences } from "./preferences.js";
 import { Requests } from "./requests.js";
 import { startSheet } from "./sheet.js";
 import { placeKey, SessionStore } from "./store.js";
-import { showConnection } from "./stream.js";
 import { language, number, onLanguage, t } from "./text.js";
+import { Waiting } from "./waiting.js";
+
+/** How often the list's age is looked at, which makes it old without anything happening. */
+const BETWEEN_LOOKS_AT_AGES = 60_000;
 
 startPreferences();
 const sheet = startSheet();
 const link = readLink();
 
-// What only this page knows: which place is active here, which one the pointer is at, what was refused.
-let store, map, active, hovered, refusal, linkTimer;
+// What only this page knows: which place is active here, and which one the pointer is at.
+let store, map, active, hovered, linkTimer;
 let wasTold = "";
-let madeByThisPage, expected;
+let madeByThisPage, expected, waiting;
 let wantsSearch = false;
 
 // The form works from the start. A search that is asked for before there is a map is made as soon as there is one.
 const form = new SearchForm({ onSearch: searchOrWait, onChange: moved });
 form.fill(link.values);
+const health = new Health(() => waiting?.look());
 const config = await configuration();
+waiting = new Waiting(health, () => store && show(store.state));
 const requests = new Requests(link.session, { onRefusal: refused });
 const banner = new ErrorBanner((error) => requests.again(error, store.state));
 const list = new ListView({ activate, hover, more: () => requests.more(store.state) });
@@ -40,12 +46,20 @@ const detail = new DetailView({ details, photo, closed });
 const start = { center: link.center ?? config.start, zoom: link.zoom };
 map = await openMap(document.getElementById("map"), { config, view: start, onMove: () => moved() });
 const view = new MapView(map, { activate, hover, details, photo });
-store = new SessionStore(link.session, showConnection);
+store = new SessionStore(link.session, {
+  onStatus: (status) => health.setConnection(status),
+  onReport: (report) => health.setReport(report),
+  onState: (state) => waiting.take(state),
+});
 
 store.subscribe(show);
-onLanguage(() => store.refresh());
+onLanguage(() => {
+  health.draw();
+  store.refresh();
+});
 document.getElementById("copy-link").addEventListener("click", copyLink);
 addEventListener("hashchange", () => readLink().session !== link.session && location.reload());
+setInterval(() => show(store.state), BETWEEN_LOOKS_AT_AGES);
 moved();
 if (wantsSearch) search();
 
@@ -54,10 +68,10 @@ async function configuration() {
   for (;;) {
     try {
       const answer = await getConfig();
-      showConnection("open");
+      health.setConnection("open");
       return answer;
     } catch {
-      showConnection("lost");
+      health.setConnection("lost");
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }
@@ -66,7 +80,7 @@ async function configuration() {
 // MARK: - What is asked for
 
 function refused(error) {
-  refusal = error;
+  waiting.refuse(error);
   form.showMember(error?.member);
   show(store.state);
 }
@@ -96,17 +110,22 @@ function ask(operation, place) {
 
 // MARK: - What is shown
 
-function show(state) {
+function show(known) {
+  // What nobody answers in time is not waited for any longer, although no outcome says so.
+  const isGivenUp = known.search?.status === "in-flight" && waiting.isGivenUp(known.search.requestId);
+  const state = isGivenUp ? { ...known, search: { ...known.search, status: "given-up" } } : known;
   const places = state.list?.places ?? [];
   if (active && !places.some((place) => placeKey(place) === active)) active = undefined;
 
   const isSearching = state.search?.status === "in-flight";
   form.showSearching(isSearching);
-  list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces });
+  const oldness = store.oldness(health);
+  list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces, oldness });
   view.showPlaces(places);
   detail.show(state);
-  banner.show(refusal ?? state.error);
+  banner.show(waiting.refusal ?? waiting.problem ?? state.error);
   document.getElementById("map-area").classList.toggle("is-superseded", Boolean(state.list?.isSuperseded));
+  document.getElementById("map-area").classList.toggle("is-old", Boolean(oldness));
   mark();
   moved();
   tell(state);

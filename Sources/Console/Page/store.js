@@ -2,10 +2,14 @@
 
 import { follow } from "./stream.js";
 
+/** From this age on, places may have opened, closed or moved. */
+const OLD = 30 * 60_000;
 const EMPTY = { revision: 0, inFlight: [] };
 
 export class SessionStore {
   #listeners = new Set();
+  #onState;
+  #receivedAt = 0;
 
   /** The newest state. Members that are absent are not known. */
   state = EMPTY;
@@ -13,16 +17,32 @@ export class SessionStore {
   /** Whether a state has arrived; before that an empty list means nothing. */
   isKnown = false;
 
-  constructor(session, onStatus) {
+  constructor(session, { onStatus, onReport, onState }) {
     this.session = session;
     const address = () => `/api/sessions/${encodeURIComponent(session)}/events`;
-    follow(address, { state: (state) => this.#receive(state) }, onStatus);
+    this.#onState = onState;
+    follow(address, { state: (state) => this.#receive(state), pipeline: onReport }, onStatus);
   }
 
   #receive(state) {
     this.state = { ...EMPTY, ...state };
     this.isKnown = true;
+    this.#receivedAt = performance.now();
+    this.#onState(this.state);
     this.refresh();
+  }
+
+  /**
+   * Why the list may not show what a search would find now: the connection is lost, or it was made long ago. Nothing where
+   * it does, and of a list that a newer search supersedes, which is marked as that.
+   */
+  oldness({ isLost }) {
+    const { list, search } = this.state;
+    if (!list || list.isSuperseded) return undefined;
+    if (isLost) return { reason: "lost" };
+    if (search?.requestId !== list.requestId || !Number.isFinite(search.ageMs)) return undefined;
+    const ageMs = search.ageMs + performance.now() - this.#receivedAt;
+    return ageMs > OLD ? { reason: "age", ageMs } : undefined;
   }
 
   /** Calls `listener(state)` with each state from now on. */

@@ -3,9 +3,12 @@
 import { getConfig } from "./api.js";
 
 const FIRST_WAIT = 500;
-const LONGEST_WAIT = 5000;
+const LONGEST_WAIT = 2000;
 /** A window that nobody sees gives its connection back after so long: browsers allow six to a host, over HTTP/1.1. */
 const WAIT_WHILE_HIDDEN = 10_000;
+/** The console sends an event each second. Without one for so long it is away, whatever the connection looks like. */
+const LONGEST_SILENCE = 3500;
+const BETWEEN_LOOKS = 500;
 
 /**
  * Follows a stream of server-sent events until the page is left.
@@ -17,41 +20,57 @@ const WAIT_WHILE_HIDDEN = 10_000;
 export function follow(address, events, onStatus) {
   let wait = FIRST_WAIT;
   let source, timer;
+  let lastEvent = performance.now();
+  let lastLook = performance.now();
 
   const connect = () => {
+    clearTimeout(timer);
     source = new EventSource(address());
+    lastEvent = performance.now();
     source.addEventListener("open", () => {
       wait = FIRST_WAIT;
+      lastEvent = performance.now();
       onStatus("open");
     });
 
-    for (const [name, handle] of Object.entries(events)) {
-      source.addEventListener(name, (event) => handle(JSON.parse(event.data), event));
+    for (const [name, handle] of Object.entries({ heartbeat: () => {}, ...events })) {
+      source.addEventListener(name, (event) => {
+        lastEvent = performance.now();
+        handle(JSON.parse(event.data), event);
+      });
     }
+    source.addEventListener("error", lost);
+  };
 
-    source.addEventListener("error", () => {
-      source.close();
-      onStatus("lost");
-      clearTimeout(timer);
-      timer = setTimeout(connect, wait);
-      wait = Math.min(wait * 2, LONGEST_WAIT);
+  const lost = () => {
+    source.close();
+    onStatus("lost");
+    clearTimeout(timer);
+    timer = setTimeout(connect, wait);
+    wait = Math.min(wait * 2, LONGEST_WAIT);
 
-      // A login that has ended shows as an error without a reason. This asks again and so leads to the form.
-      getConfig().catch(() => {});
-    });
+    // A login that has ended shows as an error without a reason. This asks again and so leads to the form.
+    getConfig().catch(() => {});
   };
   connect();
 
-  document.addEventListener("visibilitychange", () => {
-    clearTimeout(timer);
-    if (document.hidden) timer = setTimeout(() => source.close(), WAIT_WHILE_HIDDEN);
-    else if (source.readyState === EventSource.CLOSED) connect();
-  });
-}
+  // A page that was busy or asleep has not looked either, so its events may just not have been handed over yet.
+  setInterval(() => {
+    const now = performance.now();
+    if (now - lastLook > 3 * BETWEEN_LOOKS) lastEvent = Math.max(lastEvent, now - LONGEST_SILENCE / 2);
+    lastLook = now;
+    if (source.readyState !== EventSource.CLOSED && now - lastEvent > LONGEST_SILENCE) lost();
+  }, BETWEEN_LOOKS);
 
-/** Shows in the page's head whether events arrive. */
-export function showConnection(status) {
-  document.documentElement.dataset.connection = status;
-  const note = document.getElementById("connection");
-  note.hidden = status === "open";
+  // A console on this machine answers without a network, so only an answer that does not come tells that it is away.
+  addEventListener("offline", () => getConfig().catch(() => source.readyState !== EventSource.CLOSED && lost()));
+  addEventListener("online", () => source.readyState === EventSource.CLOSED && !document.hidden && connect());
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      clearTimeout(timer);
+      timer = setTimeout(() => source.close(), WAIT_WHILE_HIDDEN);
+    } else if (source.readyState === EventSource.CLOSED) connect();
+    else clearTimeout(timer);
+  });
 }

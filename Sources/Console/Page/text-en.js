@@ -3,7 +3,9 @@
 export const english = {
   "brand": "Location search", "views": "Views", "view.search": "Search", "view.traffic": "Traffic",
   "title.search": "Search for places", "title.traffic": "Traffic", "page.traffic": "Traffic · Location search",
-  "connection.lost": "Connection lost, trying again", "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
+  "connection.console-away": "Connection lost, trying again", "connection.offline": "This browser is offline", "connection.broker-away": "Kafka does not answer",
+  "connection.no-worker": "No worker is there", "connection.not-ready": "No worker takes requests",
+  "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
   "close": "Close", "cancel": "Cancel", "panel": "Search and results", "sheet.raise": "Raise the sheet", "sheet.lower": "Lower the sheet",
 
   "search": "Search", "search.here": "Search here", "keyword": "Keyword", "keyword.hint": "Ramen, dentist, quiet …",
@@ -40,7 +42,18 @@ export const english = {
   "code.console-away": "The console does not answer", "code.broker-away": "Kafka does not take requests at present", "code.busy": "Too many requests just now",
   "code.console-failed": "The console could not do this", "code.forgotten": "This is no longer kept", "code.changed": "The list has changed since",
 
-  "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.waiting": "Waiting for the first figures …",
+  "waiting.sent": "Your request waits in Kafka. It appears here if it is answered by {time}; after that it ends, and nobody pays for it.",
+  "waiting.sent.open": "The request waits in Kafka, and appears here once it is answered.",
+  "waiting.unseen": "Your request was sent and goes on without this page. Its answer appears here once the connection is back. It ends at {time} at the latest.",
+  "waiting.unseen.open": "The request was sent and goes on without this page. Its answer appears here once the connection is back.",
+  "waiting.refused": "As far as is known, nothing was sent. Should your request have got through all the same, its answer appears here. This note goes once requests get through again.",
+  "waiting.given-up": "Your request was given up at {time}: nobody answered until then, and nobody pays for it from then on.",
+  "waiting.queue": "Workers are there, and have {count} requests before them, which take about {wait}.", "waiting.queue.open": "Workers are there, and have {count} requests before them.",
+  "waiting.back": "Requests get through again. Please search once more.", "superseded.given-up": "The last search was not answered. This is the one before it",
+  "old.lost": "As it was before the connection was lost", "old.age": "These places are from {age} ago. Search again for what is there now", "code.offline": "This browser is offline",
+  "code.no-worker": "No worker is there", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "Nobody has answered in time",
+
+  "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.second": "in the second of {time}", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed a second, at most {most}.",
   "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of {kept} kept", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
@@ -57,6 +70,15 @@ export const english = {
   "worker.draining": "Draining", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s",
   "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait} more",
+
+  "fleet": "The fleet", "fleet.working": "Taking requests", "fleet.no-worker": "No worker", "fleet.workers-not-ready": "Not ready", "fleet.brokers-away": "Kafka away",
+  "fleet.unknown": "Not known", "fleet.no-worker.advice": "No worker is there. Requests wait in Kafka until one is, or until they expire.",
+  "fleet.workers-not-ready.advice": "There are workers, but none takes requests.", "fleet.brokers-away.advice": "No broker answers. Nothing can be sent or read until one does.",
+  "fleet.waiting": "Waiting now", "fleet.oldest": "The oldest for", "fleet.work-off": "Worked off in", "fleet.arrived": "Arriving", "fleet.finished": "Finished", "fleet.workers": "Workers",
+  "fleet.waiting.brief": "Waiting", "fleet.oldest.brief": "Oldest", "fleet.partition": "Partition", "fleet.member": "Member", "fleet.partitions": "By partition", "fleet.never": "not at all",
+  "fleet.at-once": "nothing waits", "fleet.ready": "{ready} of {count} ready", "fleet.members": "{count} in the group",
+  "fleet.note": "As of {time}. Arriving and finished: over the last {window}. What workers have in hand waits, too.", "fleet.note.first": "As of {time}. Rates need a second reading.",
+  "fleet.old": "As of {time}, before Kafka went away.",
 
   "dead": "Dead letters", "dead.summary": "{pending} to look at, {total} in all", "dead.summary.newest": "{pending} to look at among the newest {total}", "dead.none": "None. Every record could be read as a request.", "dead.list": "List again", "dead.open": "Look at them",
   "dead.redrive": "Redrive", "dead.redrive.count": "Redrive {count} …", "dead.redriven": "redriven", "dead.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",

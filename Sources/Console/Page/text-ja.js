@@ -3,7 +3,9 @@
 export const japanese = {
   "brand": "周辺検索", "views": "表示", "view.search": "検索", "view.traffic": "トラフィック",
   "title.search": "場所を検索", "title.traffic": "トラフィック", "page.traffic": "トラフィック · 周辺検索",
-  "connection.lost": "接続が切れました。再接続しています", "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
+  "connection.console-away": "接続が切れました。再接続しています", "connection.offline": "ブラウザーがオフラインです", "connection.broker-away": "Kafkaが応答しません", "connection.no-worker": "ワーカーが動いていません",
+  "connection.not-ready": "ワーカーが要求を受け付けていません",
+  "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
   "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果", "sheet.raise": "シートを上げる", "sheet.lower": "シートを下げる",
 
   "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "ラーメン、歯科、静かな店…",
@@ -40,7 +42,14 @@ export const japanese = {
   "code.console-away": "コンソールが応答しません", "code.broker-away": "Kafkaが要求を受け付けていません", "code.busy": "ただいま要求が多すぎます",
   "code.console-failed": "コンソールで処理できませんでした", "code.forgotten": "すでに保持されていません", "code.changed": "一覧がその後変わりました",
 
-  "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.waiting": "最初の値を待っています…",
+  "waiting.sent": "要求はKafkaで待っています。{time}までに応答があればここに表示します。それを過ぎると終了し、料金はかかりません。", "waiting.sent.open": "要求はKafkaで待っています。応答があればここに表示します。",
+  "waiting.unseen": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。遅くとも{time}に終了します。", "waiting.unseen.open": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。",
+  "waiting.refused": "送信されていないものとして扱います。届いていた場合は、結果をここに表示します。送信できるようになると、この表示は消えます。", "waiting.given-up": "{time}までに応答がなかったため、要求を打ち切りました。以後、料金はかかりません。",
+  "waiting.queue": "ワーカーは動いています。待ちは{count}件で、およそ{wait}かかります。", "waiting.queue.open": "ワーカーは動いています。待ちは{count}件です。", "waiting.back": "送信できるようになりました。もう一度検索してください。",
+  "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "old.age": "{age}前の結果です。現在の情報はもう一度検索してください", "code.offline": "ブラウザーがオフラインです",
+  "code.no-worker": "ワーカーが動いていません", "code.not-ready": "ワーカーが要求を受け付けていません", "code.no-answer": "まだ応答がありません", "code.given-up": "時間内に応答がありませんでした",
+
+  "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.second": "{time}の1秒間", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
   "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "保持{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",
@@ -57,6 +66,13 @@ export const japanese = {
   "worker.draining": "終了処理中", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件",
   "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "残り{wait}",
+
+  "fleet": "全体", "fleet.working": "稼働中", "fleet.no-worker": "ワーカーなし", "fleet.workers-not-ready": "準備中", "fleet.brokers-away": "Kafka応答なし", "fleet.unknown": "不明",
+  "fleet.no-worker.advice": "ワーカーが動いていません。要求は、ワーカーが動き出すか期限が切れるまでKafkaで待ちます。", "fleet.workers-not-ready.advice": "ワーカーはありますが、要求を受け付けていません。",
+  "fleet.brokers-away.advice": "ブローカーが応答しません。応答するまで送信も読み取りもできません。", "fleet.waiting": "現在の待ち", "fleet.oldest": "最も古いもの", "fleet.work-off": "処理し終えるまで", "fleet.arrived": "到着",
+  "fleet.finished": "完了", "fleet.workers": "ワーカー", "fleet.waiting.brief": "待ち", "fleet.oldest.brief": "最古", "fleet.partition": "番号", "fleet.member": "メンバー", "fleet.partitions": "パーティション別",
+  "fleet.never": "減っていません", "fleet.at-once": "待ちなし", "fleet.ready": "{count}台中{ready}台", "fleet.members": "グループに{count}", "fleet.note": "{time}現在。到着と完了は直近{window}の値です。ワーカーが処理中のものも待ちに含みます。",
+  "fleet.note.first": "{time}現在。毎秒の値は2回目の読み取りから出ます。", "fleet.old": "Kafkaが応答しなくなる前、{time}の値です。",
 
   "dead": "デッドレター", "dead.summary": "未対応{pending}件、全{total}件", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件", "dead.none": "ありません。すべてのレコードを要求として読み取れました。", "dead.list": "再読み込み", "dead.open": "一覧を見る",
   "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.redriven": "再投入済み", "dead.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",

@@ -62,6 +62,18 @@ export function briefDuration(milliseconds) {
   return `${number(value, value < 9.95 ? 1 : 0)} ${unit}`;
 }
 
+/** A time that goes by while it is read, in whole seconds: 8 s, 3 min 20 s. */
+export function age(milliseconds) {
+  if (milliseconds < 1000) return "< 1 s";
+  return milliseconds < 119_500 ? `${number(Math.round(milliseconds / 1000))} s` : duration(milliseconds);
+}
+
+/** An age in one unit, as people say it: 40 min, 3 h, 2 d. */
+export function roughly(milliseconds) {
+  const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size) ?? [1000, "s"];
+  return `${number(Math.floor(milliseconds / size))} ${unit}`;
+}
+
 /** The time of day, to the second or the millisecond. */
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);

@@ -1,11 +1,13 @@
-// The traffic page: one event stream feeds the table of outcomes, the charts and the workers' cards.
+// The traffic page: one event stream feeds the table of outcomes, the charts, the fleet's card and the workers' cards.
 
 import { Charts } from "./charts.js";
 import { DeadLetters } from "./deadletters.js";
+import { Health } from "./health.js";
 import { OutcomeTable } from "./outcomes.js";
+import { showFleet } from "./fleet.js";
 import { startPreferences } from "./preferences.js";
 import { RecordView } from "./record.js";
-import { follow, showConnection } from "./stream.js";
+import { follow } from "./stream.js";
 import { onLanguage } from "./text.js";
 import { showWorkers } from "./workers.js";
 
@@ -15,22 +17,30 @@ const charts = new Charts();
 const record = new RecordView({ closed: (id) => outcomes.focusRow(id) });
 const outcomes = new OutcomeTable({ open: (outcome) => record.open(outcome) });
 let workers = [];
+const health = new Health();
 
 onLanguage(() => {
   charts.draw();
   outcomes.relabel();
   record.draw();
+  showFleet(health.report);
   showWorkers(workers);
+  health.draw();
 });
+showFleet(health.report);
 
 follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
   outcomes: (batch) => outcomes.add(batch),
   history: ({ rates }) => charts.begin(rates),
   rates: (rate) => charts.add(rate),
+  pipeline: (report) => {
+    health.setReport(report);
+    showFleet(report);
+  },
   workers: (event) => {
     workers = event.workers;
     showWorkers(workers);
   },
-}, showConnection);
+}, (status) => health.setConnection(status));
 
 new DeadLetters();

@@ -21,12 +21,19 @@ function content({ url, reachable, problem, status }) {
   const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
   const reason = reachable ? status?.notReady ?? status?.deliveryProblem : problem;
   return [
-    el("div", { class: "worker-head" }, el("strong", { title: shortened(url) }, shortened(url.replace(/^https?:\/\//, ""), 48)), el("span", { class: `code ${kind}` }, t(word))),
+    el("div", { class: "worker-head" }, name(url, status?.host), el("span", { class: `code ${kind}` }, t(word))),
     reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),
     status?.commitOverdueSeconds > 0 && el("p", { class: "worker-problem" }, t("commit.overdue", { wait: duration(status.commitOverdueSeconds * 1000) })),
     reachable && status && figures(status),
     reachable && status?.providers?.length > 0 && el("ul", { class: "providers" }, ...status.providers.map(provider)),
   ].filter(Boolean);
+}
+
+/** A worker is known by its machine or pod; the address stands below, or alone where nothing answers there. */
+function name(url, host) {
+  const address = shortened(url.replace(/^https?:\/\//, ""), 48);
+  if (!host) return el("strong", { title: shortened(url) }, address);
+  return el("div", { class: "worker-name" }, el("strong", { title: shortened(host) }, shortened(host, 64)), el("span", { class: "faint", title: shortened(url) }, address));
 }
 
 function figures({ inFlight, undelivered, assignment = [] }) {

@@ -13,8 +13,8 @@ protocol EventListener: Sendable {
 
 /// Answers that go on for as long as a page listens.
 enum EventStreaming {
-    /// The longest time without a byte. Proxies close connections that are quiet for a minute.
-    private static let heartbeatInterval = Duration.seconds(15)
+    /// The longest time without an event. A page that gets none for some seconds says that the console is away.
+    private static let heartbeatInterval = Duration.seconds(1)
 
     /// Returns an answer that sends a listener's events after each signal.
     ///

@@ -10,10 +10,12 @@ package enum PageFiles {
         "detail.js": PackageResources.detail_js,
         "dom.js": PackageResources.dom_js,
         "early.js": PackageResources.early_js,
+        "fleet.js": PackageResources.fleet_js,
         "form.js": PackageResources.form_js,
         "gestures.js": PackageResources.gestures_js,
         "googlemap.js": PackageResources.googlemap_js,
         "gridmap.js": PackageResources.gridmap_js,
+        "health.js": PackageResources.health_js,
         "icon.svg": PackageResources.icon_svg,
         "icons.svg": PackageResources.icons_svg,
         "index.html": PackageResources.index_html,
@@ -44,6 +46,7 @@ package enum PageFiles {
         "traffic.css": PackageResources.traffic_css,
         "traffic.html": PackageResources.traffic_html,
         "traffic.js": PackageResources.traffic_js,
+        "waiting.js": PackageResources.waiting_js,
         "workers.js": PackageResources.workers_js,
     ]
 

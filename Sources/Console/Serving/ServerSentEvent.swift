@@ -23,8 +23,7 @@ struct ServerSentEvent {
         bytes.writeString("\n")
     }
 
-    private init(comment: String) { bytes = ByteBuffer(string: ": \(comment)\n\n") }
-
-    /// A line that pages ignore. It keeps what lies between from closing a quiet connection, and finds pages that are gone.
-    static let heartbeat = ServerSentEvent(comment: "still here")
+    /// It tells a page that the console still is there, keeps what lies between from closing a quiet connection, and finds
+    /// pages that are gone.
+    static let heartbeat = ServerSentEvent("heartbeat", data: Array("{}".utf8))
 }

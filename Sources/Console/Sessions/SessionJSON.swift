@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventContract
 internal import JSON
 internal import LocationSearch
@@ -5,14 +6,28 @@ internal import SessionState
 
 /// The state of a session as the page draws it. What is not known is left out.
 enum SessionJSON {
-    static func state(_ state: SessionState, sessionID: String) -> [UInt8] {
+    /// Times as ages: the clock of a page may be wrong.
+    struct Ages {
+        let now: EventTime
+        /// Returns for how long an outcome of a request is wanted, by the request's id; `nil` where that is not known.
+        let expiry: (String) -> Duration?
+
+        func age(of time: EventTime) -> Duration { max(.zero, now.duration(since: time)) }
+
+        /// Returns how much of a request's time is left.
+        func rest(of requestID: String, sentAt: EventTime) -> Duration? {
+            expiry(requestID).map { max(.zero, $0 - age(of: sentAt)) }
+        }
+    }
+
+    static func state(_ state: SessionState, sessionID: String, ages: Ages) -> [UInt8] {
         var json = JSONWriter(capacity: 16384)
         json.beginObject()
         json.member("session", sessionID)
         json.member("revision", state.revision)
-        if let search = state.search { write(search, to: &json) }
+        if let search = state.search { write(search, ages, to: &json) }
 
-        json.array("inFlight", of: state.inFlight) { request, json in write(request, to: &json) }
+        json.array("inFlight", of: state.inFlight) { request, json in write(request, ages, to: &json) }
 
         if let list = state.list { write(list, to: &json) }
         if let selected = state.selected { write(selected, to: &json) }
@@ -21,11 +36,12 @@ enum SessionJSON {
         return json.finish()
     }
 
-    private static func write(_ search: SessionState.Search, to json: inout JSONWriter) {
+    private static func write(_ search: SessionState.Search, _ ages: Ages, to json: inout JSONWriter) {
         json.object("search") { json in
             json.member("requestId", search.requestID)
             json.member("status", text(search.status))
             json.member("sentAt", search.sentAt?.description)
+            json.member("ageMs", search.sentAt.map { ages.age(of: $0).milliseconds(roundedUp: false) })
             json.member("category", search.category)
             if let location = search.location { json.member("location", of: location) }
             json.member("radiusMeters", search.radiusMeters)
@@ -46,7 +62,7 @@ enum SessionJSON {
         }
     }
 
-    private static func write(_ pending: SessionState.PendingRequest, to json: inout JSONWriter) {
+    private static func write(_ pending: SessionState.PendingRequest, _ ages: Ages, to json: inout JSONWriter) {
         json.beginObject()
         json.member("requestId", pending.requestID)
         json.member("operation", pending.operation.rawValue)
@@ -54,6 +70,9 @@ enum SessionJSON {
         json.member("placeId", pending.request.placeID)
         json.member("isPage", pending.isPage)
         json.member("sentAt", pending.sentAt.description)
+        json.member("ageMs", ages.age(of: pending.sentAt).milliseconds(roundedUp: false))
+        let rest = ages.rest(of: pending.requestID, sentAt: pending.sentAt)
+        json.member("expiresInMs", rest?.milliseconds(roundedUp: true))
         json.endObject()
     }
 

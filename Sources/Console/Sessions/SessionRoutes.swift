@@ -1,3 +1,4 @@
+internal import AsyncAlgorithms
 internal import Basics
 internal import EventContract
 internal import HTTPServing
@@ -10,37 +11,64 @@ internal import SessionState
 struct SessionRoutes {
     let backend: any ConsoleBackend
     let store: Store
+    let pipeline: Pipeline
+    /// How long an outcome of a page's request is wanted.
+    let expiry: Duration
 
+    /// What the ids of the console's own requests begin with.
+    private static let prefix = "console-"
     /// The contract's bound for the value of a request.
     private static let mostBytes = 65_536
 
     /// One page that shows a session.
     private struct Listener: EventListener {
+        enum Signal {
+            case state(SessionState)
+            case pipelineChanged
+        }
+
         let sessionID: String
         /// The revision that the page has.
         var revision: Int?
+        let pipeline: Pipeline
+        let expiry: Duration
+        /// The version of the pipeline's report that the page has.
+        var report = 0
 
-        mutating func nextEvents(after state: SessionState) -> [ServerSentEvent] {
+        mutating func nextEvents(after signal: Signal) -> [ServerSentEvent] {
+            guard case .state(let state) = signal else {
+                return [pipeline.event(after: &report, withPartitions: false)].compactMap { $0 }
+            }
             guard state.revision != revision else { return [] }
             revision = state.revision
-            return [ServerSentEvent("state", data: SessionJSON.state(state, sessionID: sessionID), id: state.revision)]
+            let ages = SessionJSON.Ages(now: .now()) { [expiry] id in
+                id.hasPrefix(SessionRoutes.prefix) ? expiry : nil
+            }
+            let json = SessionJSON.state(state, sessionID: sessionID, ages: ages)
+            return [ServerSentEvent("state", data: json, id: state.revision)]
         }
     }
 
     func add(to router: Router<ClientContext>) {
-        let (backend, store) = (backend, store)
+        let (backend, store, pipeline, expiry) = (backend, store, pipeline, expiry)
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
-            return EventStreaming.response(to: Listener(sessionID: session), after: store.updates(of: session))
+            let signals = merge(
+                store.updates(of: session).map { Listener.Signal.state($0) },
+                pipeline.changes().map { Listener.Signal.pipelineChanged })
+            return EventStreaming.response(
+                to: Listener(sessionID: session, pipeline: pipeline, expiry: expiry), after: signals)
         }
 
         router.post("/api/sessions/:session/requests") { request, context in
             let session = try Self.session(context)
             let request = try Self.searchRequest(try await request.bytes(upTo: Self.mostBytes), session: session)
             let time = EventTime.now()
+            let lifetime = Int64(expiry.milliseconds(roundedUp: true))
+            let end = EventTime(milliseconds: time.milliseconds.saturatingAdding(lifetime))
 
             // A request that Kafka did not take must not be waited for. Its outcome may come first, which the store allows.
-            try await backend.send(request, at: time)
+            try await backend.send(request, at: time, expiry: end)
             store.dispatch(.requested(request, at: time))
             return Self.accepted(request.requestID)
         }
@@ -58,7 +86,7 @@ struct SessionRoutes {
         let nowhere = SourcePosition(topic: "console", partition: 0, offset: 0)
         do throws(RejectedRecord) {
             var request = try RequestDecoder().decode(IncomingRecord(source: nowhere, value: body)).request
-            request.requestID = "console-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            request.requestID = prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             request.sessionID = session
             return request
         } catch {

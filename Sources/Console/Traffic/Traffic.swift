@@ -62,9 +62,6 @@ package final class Traffic: Sendable {
         for page in pages { page.yield() }
     }
 
-    /// True while a page looks: nobody else needs the workers to be asked.
-    package var isWatched: Bool { state.withLock { !$0.pages.isEmpty } }
-
     // MARK: - What goes out
 
     /// The place of one page in what goes by.

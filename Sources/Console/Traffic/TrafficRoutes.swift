@@ -1,3 +1,4 @@
+internal import AsyncAlgorithms
 internal import HTTPServing
 internal import HTTPTypes
 internal import Hummingbird
@@ -5,6 +6,7 @@ internal import Hummingbird
 /// Serves the traffic view.
 struct TrafficRoutes {
     let traffic: Traffic
+    let pipeline: Pipeline
 
     /// The shortest time between two writes to one page.
     private static let pause = Duration.milliseconds(100)
@@ -13,18 +15,25 @@ struct TrafficRoutes {
     private struct Listener: EventListener {
         let traffic: Traffic
         var place: Traffic.Place
+        let pipeline: Pipeline
+        /// The version of the report that the page has.
+        var report = 0
 
-        mutating func nextEvents(after signal: Void) -> [ServerSentEvent] { traffic.events(from: &place) }
+        mutating func nextEvents(after signal: Void) -> [ServerSentEvent] {
+            traffic.events(from: &place) + [pipeline.event(after: &report, withPartitions: true)].compactMap { $0 }
+        }
     }
 
     func add(to router: Router<ClientContext>) {
-        let traffic = traffic
+        let (traffic, pipeline) = (traffic, pipeline)
         router.get("/api/traffic/events") { request, _ in
             // A page that reconnects by itself says where it was in a header; one that was loaded anew, in its URL.
             let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
             let lastSeen = header ?? request.uri.queryParameters["after"].map { String($0) }
-            let listener = Listener(traffic: traffic, place: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }))
-            return EventStreaming.response(to: listener, after: traffic.changes(), pause: Self.pause)
+            let listener = Listener(
+                traffic: traffic, place: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }), pipeline: pipeline)
+            return EventStreaming.response(
+                to: listener, after: merge(traffic.changes(), pipeline.changes()), pause: Self.pause)
         }
 
         router.get("/api/traffic/outcomes/:id") { _, context in

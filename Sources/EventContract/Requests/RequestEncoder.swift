@@ -23,9 +23,11 @@ public struct RequestEncoder: ~Copyable {
     }
 
     /// Writes one request.
-    /// - Parameter request: not checked, so that wrong ones can be sent too.
+    /// - Parameters:
+    ///   - request: not checked, so that wrong ones can be sent too.
+    ///   - expiry: until when an outcome is wanted: a worker that gets to the request later asks no provider. `nil`: for ever.
     public mutating func encode(
-        _ request: SearchRequest, at time: EventTime, trace: TraceContext? = nil
+        _ request: SearchRequest, at time: EventTime, expiry: EventTime? = nil, trace: TraceContext? = nil
     ) -> EncodedRequest {
         json.beginObject()
         json.member("requestId", request.requestID)
@@ -46,16 +48,17 @@ public struct RequestEncoder: ~Copyable {
 
         return EncodedRequest(
             key: Array((request.sessionID ?? request.requestID).utf8), value: json.finish(),
-            headers: headers(id: request.requestID, time: time, trace: trace))
+            headers: headers(id: request.requestID, time: time, expiry: expiry, trace: trace))
     }
 
-    private func headers(id: String, time: EventTime, trace: TraceContext?) -> [EventHeader] {
+    private func headers(id: String, time: EventTime, expiry: EventTime?, trace: TraceContext?) -> [EventHeader] {
         var headers = [
             OutcomeEncoder.specVersion, EventHeader("ce_id", text: id), EventHeader("ce_source", text: source),
             EventHeader("ce_type", text: EventType.requested.rawValue), EventHeader("ce_time", time.bytes),
             OutcomeEncoder.contentType,
         ]
 
+        if let expiry { headers.append(EventHeader("ce_expirytime", expiry.bytes)) }
         if let trace { headers.append(EventHeader("traceparent", trace.traceparent)) }
         if let state = trace?.traceState { headers.append(EventHeader("tracestate", state)) }
         return headers

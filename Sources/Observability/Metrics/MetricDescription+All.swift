@@ -5,7 +5,7 @@ extension MetricDescription {
     /// Buckets for times that may be as long as a backlog takes to be worked off: up to two hours.
     static let longBounds: [Double] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200]
 
-    package static let all: [MetricDescription] = requests + providers + kafka + process
+    package static let all: [MetricDescription] = requests + providers + kafka + process + console
 
     // MARK: - Requests
 
@@ -255,5 +255,35 @@ extension MetricDescription {
             "process_open_fds", .gauge, in: .process, "Open file descriptors."),
         MetricDescription(
             "process_max_fds", .gauge, in: .process, "The most file descriptors that may be open."),
+    ]
+
+    // MARK: - The console
+
+    /// What `locsearch console` tells of the workers' group, and no worker does.
+    private static let console = [
+        MetricDescription(
+            "locsearch_group_readable", .gauge, in: .console,
+            "1 while the brokers tell how far the group is. The metrics below are absent otherwise."),
+        MetricDescription(
+            "locsearch_group_waiting", .gauge, in: .console, labels: ["topic", "partition"],
+            "Requests of a partition that are not finished: its lag less what is done beyond the committed offset."),
+        MetricDescription(
+            "locsearch_group_lag", .gauge, in: .console, labels: ["topic", "partition"],
+            "The end of a partition less the committed offset. Absent where nothing is committed."),
+        MetricDescription(
+            "locsearch_group_oldest_waiting_seconds", .gauge, in: .console, labels: ["topic", "partition"],
+            "The age of the oldest request that waits, by its record's timestamp; 0 where none does."),
+        MetricDescription(
+            "locsearch_group_members", .gauge, in: .console,
+            "Members of the group; each loop of a worker is one. Absent where the brokers do not tell."),
+        MetricDescription(
+            "locsearch_group_arrivals_per_second", .gauge, in: .console,
+            "Requests that arrived, a second, over the last minute."),
+        MetricDescription(
+            "locsearch_group_completions_per_second", .gauge, in: .console,
+            "Requests that were finished, a second, over the last minute."),
+        MetricDescription(
+            "locsearch_group_work_off_seconds", .gauge, in: .console,
+            "How long what waits takes at that rate; infinite where something waits and nothing was finished."),
     ]
 }

@@ -16,6 +16,7 @@ package struct MetricDescription: Sendable, Hashable {
         case providers = "Providers"
         case kafka = "Kafka"
         case process = "The process"
+        case console = "The console"
     }
 
     /// Names are contract: add, never rename.

@@ -16,6 +16,8 @@ struct SearchCommand: AsyncParsableCommand {
               locsearch search --provider hotpepper --place-id J001234567
               locsearch search --kafka-bootstrap-servers broker:9092 --lat 48.86 --lng 2.35
 
+            The request expires when the command stops waiting: a worker that gets to it later asks no provider.
+
             Exit code 0: a result came; 1: an error outcome came; 69: no broker, or no outcome in time.
             """)
 
@@ -30,12 +32,16 @@ struct SearchCommand: AsyncParsableCommand {
         let request = try request.request()
         let begin = Instant.now
         let deadline = begin + timeout.duration
+        // Nobody waits for an outcome after that, so nobody is to pay for it.
+        let expiry = EventTime(
+            milliseconds: EventTime.now().milliseconds.saturatingAdding(
+                Int64(timeout.duration.milliseconds(roundedUp: true))))
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
         defer { Terminal.endProgress() }
         // The outcome's topics are read from their ends, so they must be open before the request is out.
         let feed = try await OutcomeFeed(settings, at: .end, within: timeout.duration, log: log)
-        let sender = try await RequestSender(settings, log: log)
-        let position = try await sender.send(request)
+        let sender = try await RequestSender(settings, timeout: timeout.duration, log: log)
+        let position = try await sender.send(request, expiry: expiry)
         let outcome = try await wait(for: position, from: feed, since: begin, until: deadline)
         await sender.close()
         guard let outcome, let event = outcome.event else {
@@ -43,7 +49,8 @@ struct SearchCommand: AsyncParsableCommand {
             throw Failure(
                 code: Failure.unreachable,
                 description: "no outcome within \(timeout.duration.readable): is a worker running on "
-                    + "\(position.topic)? `locsearch demo` starts one, with a broker and a provider")
+                    + "\(position.topic)? `locsearch status` shows it, and `locsearch demo` starts one, with a broker and a provider. "
+                    + "The request has expired: nobody will pay for it")
         }
         Terminal.endProgress()
         Terminal.line(json ? outcome.json : OutcomeText.full(event, asked: request))

@@ -31,7 +31,7 @@ struct ConsoleFeed: Sendable {
     /// Opens the topics at the newest records of each partition, so that a page which was there before sees where it was.
     /// - Throws: `KafkaError` when no broker answers.
     func open() async throws -> TopicReader {
-        let reader = try TopicReader(try settings.consumer(), log: log)
+        let reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         let topics = [settings.topics.requests, settings.topics.results, settings.topics.errors]
         let newest = TopicReader.Start.newest(Int64(settings.integer("console.history")))
         try await reader.open(topics, at: newest, within: Self.timeout)

@@ -28,7 +28,7 @@ final class ConsoleService: Sendable {
         var configuration = try settings.console()
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
         Self.warnOfHosts(settings, configuration: configuration, log: log)
-        let (store, traffic) = (Store(), Traffic())
+        let (store, traffic, pipeline) = (Store(), Traffic(), Pipeline())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
         let reader = try await Self.open(feed, settings: settings)
 
@@ -36,18 +36,22 @@ final class ConsoleService: Sendable {
         var limits = settings.http
         limits.maxResponseBytes = Self.mostPictureBytes
         http = HTTPTransport(loop: loop, configuration: limits)
-        backend = try await KafkaConsoleBackend(settings, http: http, log: log)
-        server = try await Self.listen(configuration, store: store, traffic: traffic, backend: backend, log: log)
+        backend = try await KafkaConsoleBackend(settings, http: http, pipeline: pipeline, log: log)
+        let backlog = try BacklogReader(
+            settings, timeout: PipelineWatch.timeout, window: PipelineWatch.window, log: log)
+        server = try await Self.listen(
+            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
         url = "http://\(configuration.host):\(server.port)"
 
         let workerToken = WorkerToken(try settings.adminToken())
-        let poll = WorkerPoll(workers: settings.consoleWorkers, token: workerToken, http: http, traffic: traffic)
+        let watch = PipelineWatch(
+            pipeline: pipeline, traffic: traffic, poll: WorkerPoll(settings, token: workerToken, http: http))
         let files = SecretFiles(
             try settings.consoleTokenFile(of: configuration) + settings.adminTokenFile(of: workerToken), log: log)
         feeding = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await feed.run(reader) }
-                group.addTask { await poll.run() }
+                group.addTask { await watch.run(backlog) }
                 group.addTask { await files.run() }
                 group.addTask { await Self.tick(traffic) }
             }
@@ -82,11 +86,12 @@ final class ConsoleService: Sendable {
     }
 
     private static func listen(
-        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, backend: KafkaConsoleBackend, log: Logger
+        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
+        backend: KafkaConsoleBackend, log: Logger
     ) async throws -> ConsoleServer {
         do {
             return try await ConsoleServer.start(
-                configuration, store: store, traffic: traffic, backend: backend, log: log)
+                configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
         } catch {
             throw Failure(
                 code: Failure.configuration,

@@ -12,6 +12,8 @@ import WorkerRuntime
 final class KafkaConsoleBackend: ConsoleBackend {
     /// How long the broker may say nothing before a page is told.
     private static let timeout = Duration.seconds(10)
+    /// How long the broker has to take a request. A page says within 5 s that it does not.
+    private static let sendTimeout = Duration.seconds(3)
     private static let pictureTimeout = Duration.seconds(5)
     /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
@@ -20,16 +22,18 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
+    private let pipeline: Pipeline
     private let log: Logger
     private let isRedriving = Atomic(false)
     /// One list for all pages, because each is made by reading the topic.
     private let list: SharedReading<DeadLetterTopic.Snapshot, ConsoleError>
 
-    init(_ settings: Settings, http: HTTPTransport, log: Logger) async throws {
+    init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
         self.settings = settings
+        self.pipeline = pipeline
         self.http = http
         self.log = log
-        sender = try await RequestSender(settings, log: log)
+        sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
         list = SharedReading(keptFor: Self.lifetimeOfList) {
             do throws(ConsoleError) {
                 return .success(try await Self.snapshot(of: Self.topic(settings, log: log), extent: Self.extentOfList))
@@ -43,9 +47,9 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     // MARK: - Requests
 
-    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError) {
+    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
         do {
-            try await sender.send(request, at: time)
+            try await sender.send(request, at: time, expiry: expiry)
         } catch {
             throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
         }
@@ -128,6 +132,10 @@ final class KafkaConsoleBackend: ConsoleBackend {
         }
     }
 
+    // MARK: - Metrics
+
+    func metrics() async -> String { PipelineMetrics.text(of: pipeline.report) }
+
     // MARK: - Pictures
 
     func picture(at url: String) async -> Picture? {
@@ -138,7 +146,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 }
 
 extension Result where Failure == any Error {
-    fileprivate static func catching(_ body: () async throws -> Success) async -> Result {
+    static func catching(_ body: () async throws -> Success) async -> Result {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 }

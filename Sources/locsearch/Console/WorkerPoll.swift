@@ -3,35 +3,34 @@ import Console
 import HTTPTransport
 import Synchronization
 
-/// Asks workers for their `/status`, for as long as somebody looks.
+/// Asks workers for their `/status`.
 struct WorkerPoll: Sendable {
-    private static let interval = Duration.seconds(2)
     private static let timeout = Duration.milliseconds(1500)
 
-    let workers: [String]
+    private let workers: [String]
+    private let areNamed: Bool
     private let addresses = HostAddresses()
     private let token: WorkerToken
-    let http: HTTPTransport
-    let traffic: Traffic
+    private let http: HTTPTransport
 
     /// - Parameter token: what the workers' admin endpoints want to be shown.
-    init(workers: [String], token: WorkerToken, http: HTTPTransport, traffic: Traffic) {
-        self.workers = workers
+    init(_ settings: Settings, token: WorkerToken, http: HTTPTransport) {
+        workers = settings.consoleWorkers
+        areNamed = settings["console.workers"] != nil
         self.token = token
         self.http = http
-        self.traffic = traffic
     }
 
-    /// Asks until its task is cancelled.
-    func run() async {
-        while !Task.isCancelled {
-            if traffic.isWatched { traffic.update(await reports()) }
-            try? await Task.sleep(for: Self.interval)
-        }
+    /// Counts the workers that answer, and those that take requests.
+    func count(_ reports: [WorkerReport]) -> PipelineReport.Workers {
+        let summaries = reports.compactMap { WorkerSummary($0) }
+        return PipelineReport.Workers(
+            areNamed: areNamed, asked: reports.count, answering: summaries.count,
+            ready: summaries.count(where: \.isReady), problem: summaries.first { !$0.isReady }?.notReady)
     }
 
     /// A name may stand for several workers, as a service's does in compose or a headless one's in Kubernetes.
-    private func reports() async -> [WorkerReport] {
+    func reports() async -> [WorkerReport] {
         let workers = await addresses.all(of: workers)
         return await withTaskGroup(of: (Int, WorkerReport).self) { group in
             for (index, url) in workers.enumerated() { group.addTask { (index, await report(of: url)) } }

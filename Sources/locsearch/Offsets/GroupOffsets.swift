@@ -27,7 +27,7 @@ struct GroupOffsets {
         self.configuration = configuration
         self.timeout = timeout
         self.log = log
-        admin = try GroupAdmin(configuration, log: log)
+        admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 
     /// Frees the client.
@@ -36,8 +36,10 @@ struct GroupOffsets {
     // MARK: - Looking
 
     /// Looks up where the group stands. Offsets are asked for before the log's ends, so that no lag is below 0.
-    func report() async throws -> OffsetsReport {
-        let ids = try await partitions()
+    /// - Parameter known: the topic's partitions, where they were looked up before.
+    func report(of known: [TopicPartition]? = nil) async throws -> OffsetsReport {
+        let ids: [TopicPartition]
+        if let known { ids = known } else { ids = try await partitions() }
         let commits = try await asking("the offsets of the group \(group) cannot be looked at") {
             try await admin.commits(of: ids, within: timeout)
         }

@@ -65,7 +65,8 @@ enum GroupPresence: Sendable, Hashable {
 
     private static func text(of count: Int) -> String { count == 1 ? "1 member" : "\(count) members" }
 
-    private static func text(of member: GroupDescription.Member) -> String {
+    /// Names a member for a person, with where it connects from.
+    static func text(of member: GroupDescription.Member) -> String {
         // Java's notation of an address begins with a slash.
         let host = member.host.drop { $0 == "/" }
         return host.isEmpty ? member.clientID : "\(member.clientID) at \(host)"

@@ -28,6 +28,10 @@ extension Setting {
                 "console.history", .integer(1...100_000), default: "200",
                 help: "records of each partition that are read when the console starts"),
             Setting(
+                "console.requestExpiry", .duration(.seconds(5) ... .seconds(3600), canBeOff: false),
+                default: console.requestExpiry.text,
+                help: "how long a page's request is wanted; a worker that gets to it later asks no provider"),
+            Setting(
                 "console.start", .coordinate,
                 default: "\(console.start.latitude),\(console.start.longitude)", help: "where the map begins"),
             Setting(

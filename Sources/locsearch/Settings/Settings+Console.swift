@@ -29,6 +29,7 @@ extension Settings {
         console.tiles = try tiles()
         console.googleMapsKey = self["console.googleMapsKey"]
         console.leaflet = LeafletFiles.read(from: text("console.leafletDirectory"))
+        if let expiry = duration("console.requestExpiry") { console.requestExpiry = expiry }
         if let start = Coordinate(text: text("console.start")) { console.start = start }
         console.pictureHosts = PictureHosts(
             Setting.entries(text("console.pictureHosts")), insteadOfThem: self["console.pictureBaseURL"])

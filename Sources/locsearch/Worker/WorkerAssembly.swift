@@ -40,6 +40,11 @@ struct WorkerAssembly: Sendable {
         keys = try ProviderKeys(settings)
 
         var (consumer, producer) = (try settings.consumer(), try settings.producer())
+        // Brokers tell a group's members by this name, in which librdkafka's default says nothing.
+        if let host = HostName.own {
+            consumer.properties["client.id"] = consumer.properties["client.id"] ?? host
+            producer.properties["client.id"] = producer.properties["client.id"] ?? host
+        }
         consumer.statisticsInterval = settings.duration("kafka.statisticsInterval")
         producer.statisticsInterval = consumer.statisticsInterval
         (self.consumer, self.producer) = (consumer, producer)

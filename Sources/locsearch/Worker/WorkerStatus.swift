@@ -102,6 +102,7 @@ struct WorkerStatus: AdminSource {
 
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
+        json.member("host", HostName.own)
         json.member("version", Version.current)
         json.member("ready", notReady == nil)
         json.member("notReady", notReady)

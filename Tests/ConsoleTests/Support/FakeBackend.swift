@@ -7,6 +7,8 @@ import Synchronization
 final class FakeBackend: ConsoleBackend {
     struct State {
         var sent: [SearchRequest] = []
+        /// How long an outcome of each was wanted.
+        var expiries: [Duration] = []
         var refusal: ConsoleError?
         var list = DeadLetterList(total: 0, pending: 0, letters: [], version: "none")
         var redriven: Set<DeadLetterList.Position> = []
@@ -16,9 +18,12 @@ final class FakeBackend: ConsoleBackend {
     }
     let state = Mutex(State())
 
-    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError) {
+    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
         let refusal = state.withLock { state in
-            if state.refusal == nil { state.sent.append(request) }
+            if state.refusal == nil {
+                state.sent.append(request)
+                state.expiries.append(expiry.duration(since: time))
+            }
             return state.refusal
         }
         if let refusal { throw refusal }
@@ -37,6 +42,8 @@ final class FakeBackend: ConsoleBackend {
         guard isCurrent else { throw ConsoleError(.changed, "there are other dead letters by now") }
         return DeadLetterList.Redriven(redriven: letters.count, deleted: 0)
     }
+
+    func metrics() async -> String { "locsearch_group_readable 1\n" }
 
     func picture(at url: String) async -> Picture? {
         state.withLock { state in

@@ -33,6 +33,7 @@ struct RunningConsole {
     let backend = FakeBackend()
     let store = Store()
     let traffic = Traffic()
+    let pipeline = Pipeline()
     let server: ConsoleServer
 
     init(_ adjust: (inout ConsoleConfiguration) -> Void = { _ in }) async throws {
@@ -40,7 +41,7 @@ struct RunningConsole {
         configuration.port = 0
         adjust(&configuration)
         server = try await ConsoleServer.start(
-            configuration, store: store, traffic: traffic, backend: backend,
+            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -19,11 +19,13 @@ struct RequestEncoderTests {
     func whatIsWrittenIsReadTheSame(request: SearchRequest) throws {
         var encoder = RequestEncoder()
         let trace = TraceContext(traceparent: Array(Outcomes.traceParent.utf8), tracestate: Array("a=b".utf8))
-        let encoded = encoder.encode(request, at: Outcomes.receivedAt, trace: trace)
+        let encoded = encoder.encode(
+            request, at: Outcomes.receivedAt, expiry: Outcomes.completedAt, trace: trace)
         let record = Records.record(encoded.value, key: encoded.key, headers: encoded.headers)
         let decoded = try Records.decode(record)
         #expect(decoded.request == request)
         #expect(decoded.envelope.time == Outcomes.receivedAt && decoded.envelope.trace == trace)
+        #expect(decoded.envelope.expiry == Outcomes.completedAt)
         #expect(encoded.key == Array((request.sessionID ?? request.requestID).utf8))
         #expect(encoded.headers.last(named: "ce_source")?.text == "/locsearch")
     }

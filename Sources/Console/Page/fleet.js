@@ -1,0 +1,65 @@
+// The whole fleet in one card: what the brokers tell of the workers' group, true also where no worker runs.
+
+import { el, setText, syncChildren } from "./dom.js";
+import { age, clock, number, shortened, t } from "./text.js";
+
+const KINDS = { working: "good", unknown: "mild" };
+const place = (name) => document.getElementById(`fleet-${name}`);
+
+export function showFleet({ verdict, problem, workers, backlog }) {
+  const mark = place("verdict");
+  mark.className = `code ${KINDS[verdict] ?? "bad"}`;
+  setText(mark, t(`fleet.${verdict}`));
+  // What was read before the brokers went away is old, and stays for what it is worth.
+  place("figures").classList.toggle("is-old", verdict === "brokers-away");
+  const advice = ["no-worker", "brokers-away", "workers-not-ready"].includes(verdict) ? t(`fleet.${verdict}.advice`) : "";
+  setText(place("problem"), advice);
+  setText(place("reason"), shortened(problem ?? "", 300));
+  place("figures").replaceChildren(...(backlog ? figures(backlog, verdict, workers) : []));
+  setText(place("note"), backlog ? note(backlog, verdict) : "");
+  showPartitions(backlog?.partitions ?? []);
+}
+
+function figures({ waiting, oldestMs, rates, workOffMs, makesNoProgress, members }, verdict, workers) {
+  const figure = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
+  const perSecond = (value) => (Number.isFinite(value) ? t("limit.rate", { count: number(value, value < 100 ? 1 : 0) }) : "–");
+  const workOff = makesNoProgress ? t("fleet.never") : waiting === 0 ? t("fleet.at-once") : Number.isFinite(workOffMs) ? age(workOffMs) : "–";
+  return [
+    figure("fleet.waiting", Number.isFinite(waiting) ? number(waiting) : "–"),
+    figure("fleet.oldest", Number.isFinite(oldestMs) ? age(oldestMs) : "–"),
+    figure("fleet.work-off", workOff),
+    figure("fleet.arrived", perSecond(rates?.arrivedPerSecond)),
+    figure("fleet.finished", perSecond(rates?.finishedPerSecond)),
+    figure("fleet.workers", workersOf(verdict, members, workers)),
+  ];
+}
+
+/** Admin endpoints that do not answer say nothing of workers where the group has members. */
+function workersOf(verdict, members, workers) {
+  if (workers && (workers.answering > 0 || verdict === "no-worker")) return t("fleet.ready", { ready: number(workers.ready), count: number(workers.asked) });
+  return members === undefined ? "–" : t("fleet.members", { count: number(members) });
+}
+
+/** Says of when the figures are, and over what window the rates. */
+function note({ at, rates }, verdict) {
+  const time = clock(at);
+  if (verdict === "brokers-away") return t("fleet.old", { time });
+  return rates ? t("fleet.note", { time, window: age(rates.windowMs) }) : t("fleet.note.first", { time });
+}
+
+function showPartitions(partitions) {
+  place("partitions").hidden = partitions.length === 0;
+  syncChildren(place("rows"), {
+    items: partitions, key: ({ partition }) => String(partition), make: () => el("tr", {}),
+    update: (row, { partition, waiting, oldestMs, lag, member }) => {
+      const figure = (value) => el("td", { class: "figure" }, Number.isFinite(value) ? number(value) : "–");
+      const drawn = JSON.stringify([partition, waiting, oldestMs, lag, member, document.documentElement.lang]);
+      if (row.drawn === drawn) return;
+      row.drawn = drawn;
+      row.replaceChildren(
+        el("td", { class: "figure" }, String(partition)), figure(waiting),
+        el("td", { class: "figure" }, Number.isFinite(oldestMs) ? age(oldestMs) : ""), figure(lag),
+        el("td", { class: "name" }, el("bdi", {}, shortened(member ?? "", 60))));
+    },
+  });
+}

@@ -1,0 +1,74 @@
+internal import Basics
+internal import EventContract
+package import JSON
+
+/// Writes a report as the pages and `locsearch status --json` show it. What is not known is left out.
+package enum PipelineJSON {
+    /// - Parameter withPartitions: false for pages that show the totals only.
+    package static func text(of report: PipelineReport, withPartitions: Bool) -> [UInt8] {
+        var json = JSONWriter(capacity: 2048)
+        json.beginObject()
+        write(report, withPartitions: withPartitions, to: &json)
+        json.endObject()
+        return json.finish()
+    }
+
+    /// Writes the members of a report into an object that is open.
+    package static func write(_ report: PipelineReport, withPartitions: Bool, to json: inout JSONWriter) {
+        json.member("verdict", report.verdict.rawValue)
+        json.member("problem", report.problem)
+        if let workers = report.workers {
+            json.object("workers") { json in
+                json.member("asked", workers.asked)
+                json.member("answering", workers.answering)
+                json.member("ready", workers.ready)
+            }
+        }
+        if let backlog = report.backlog {
+            json.object("backlog") { json in write(backlog, of: report, withPartitions: withPartitions, to: &json) }
+        }
+    }
+
+    private static func write(
+        _ backlog: GroupBacklog, of report: PipelineReport, withPartitions: Bool, to json: inout JSONWriter
+    ) {
+        json.member("group", backlog.group)
+        json.member("topic", backlog.topic)
+        json.member("at", backlog.time.description)
+        json.member("groupState", backlog.state)
+        json.member("members", backlog.members?.count)
+        json.member("membersUnknown", backlog.membersUnknown)
+        json.member("waiting", backlog.waiting.map { Int($0) })
+        json.member("lag", backlog.lag.map { Int($0) })
+        json.member("doneBeyond", Int(backlog.doneBeyond))
+        json.member("oldestMs", backlog.oldestAge?.milliseconds(roundedUp: false))
+
+        if let rates = backlog.rates {
+            json.object("rates") { json in
+                json.member("windowMs", rates.window.milliseconds(roundedUp: false))
+                json.member("arrivedPerSecond", rates.arrived)
+                json.member("finishedPerSecond", rates.finished)
+            }
+        }
+        switch report.workOff {
+        case .unknown: break
+        case .time(let time): json.member("workOffMs", time.milliseconds(roundedUp: false))
+        case .never: json.member("makesNoProgress", true)
+        }
+
+        guard withPartitions else { return }
+        if let members = backlog.members { json.member("memberNames", members) }
+        json.array("partitions", of: backlog.partitions) { partition, json in
+            json.beginObject()
+            json.member("partition", Int(partition.number))
+            json.member("committed", partition.committed.map { Int($0) })
+            json.member("end", Int(partition.end))
+            json.member("lag", partition.lag.map { Int($0) })
+            json.member("doneBeyond", Int(partition.doneBeyond))
+            json.member("waiting", partition.waiting.map { Int($0) })
+            json.member("oldestMs", backlog.age(of: partition)?.milliseconds(roundedUp: false))
+            json.member("member", partition.member)
+            json.endObject()
+        }
+    }
+}

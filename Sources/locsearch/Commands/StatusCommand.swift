@@ -1,0 +1,93 @@
+import ArgumentParser
+import Basics
+import Console
+import EventLoop
+import HTTPTransport
+import Kafka
+import Logging
+
+struct StatusCommand: AsyncParsableCommand {
+    /// The exit code for a fleet that takes no requests.
+    static let nobodyWorks: Int32 = 2
+
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Shows how far the fleet is: what waits, for how long, and who works on it.",
+        discussion: """
+            What waits is read from the brokers, so that it is true also where every worker is gone. A request waits until its
+            outcome is there and committed: what workers have in hand counts too, and offsets that hold no request (ends of
+            transactions, compacted records) cannot be told apart. Rates come from two readings, --window apart.
+
+            Workers are the group's members as the brokers tell them, and what the admin endpoints that console.workers names
+            answer. It joins no group and changes nothing.
+
+              locsearch status
+              locsearch status --json --window 1s | jq .backlog.waiting
+              locsearch status --console-workers http://worker-1:8080,http://worker-2:8080
+
+            Exit codes: 0 workers take requests, or it cannot be told whether they do; 2 no worker is there, or none is ready;
+            1 no such topic, or not allowed; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
+            """)
+
+    @Option(help: "The group. Default: kafka.groupId.") var group: String?
+    @Option(help: "The topic. Default: topics.requests.") var topic: String?
+    @Option(help: "How long rates are measured, up to 1h.", transform: DurationArgument.read) var window =
+        DurationArgument(.seconds(5))
+    @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+        DurationArgument(.seconds(15))
+    @Flag(help: "One JSON object, with all partitions.") var json = false
+    @OptionGroup(title: "Settings") var options: SettingsOptions
+
+    func validate() throws {
+        if group?.isEmpty == true { throw ValidationError("--group takes a name") }
+        if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
+        guard (.milliseconds(100) ... .seconds(3600)).contains(window.duration) else {
+            throw ValidationError("--window takes 100ms to 1h")
+        }
+    }
+
+    func run() async throws {
+        let (settings, log) = try await ToolSettings.load(options)
+        let (backlog, reports, workers) = try await read(settings, log: log)
+        let report = PipelineReport(backlog: backlog, workers: workers)
+
+        if json {
+            Terminal.line(StatusText.json(of: report, workers: reports))
+        } else {
+            for line in StatusText.lines(of: report, workers: reports) { Terminal.line(line) }
+        }
+        if [.noWorker, .workersNotReady].contains(report.verdict) { throw ExitCode(Self.nobodyWorks) }
+    }
+
+    private func read(
+        _ settings: Settings, log: Logger
+    ) async throws -> (GroupBacklog, [WorkerReport], PipelineReport.Workers) {
+        let loop = try EventLoop()
+        let http = HTTPTransport(loop: loop, configuration: settings.http)
+        let poll = WorkerPoll(settings, token: WorkerToken(try settings.adminToken()), http: http)
+        async let reports = poll.reports()
+
+        let backlog = await Result.catching { try await readTwice(settings, log: log) }
+        let answers = await reports
+        await http.shutdown()
+        loop.stop()
+        return (try backlog.get(), answers, poll.count(answers))
+    }
+
+    private func readTwice(_ settings: Settings, log: Logger) async throws -> GroupBacklog {
+        var reader = try BacklogReader(
+            settings, group: group, topic: topic, timeout: timeout.duration, window: window.duration, log: log)
+        do {
+            Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
+            defer { Terminal.endProgress() }
+            _ = try await reader.read()
+            Terminal.progress("measuring for \(window.duration.readable) ...")
+            try await Task.sleep(for: window.duration)
+            let backlog = try await reader.read()
+            await reader.close()
+            return backlog
+        } catch {
+            await reader.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Basics
+import Console
+import Logging
+
+/// Keeps the pipeline's report true: asks the brokers all the time, and the workers while a page looks.
+struct PipelineWatch: Sendable {
+    /// How long the brokers have for each answer. A reading asks up to four times.
+    static let timeout = Duration.milliseconds(1500)
+    /// The time that rates are computed over.
+    static let window = Duration.seconds(60)
+    private static let interval = Duration.seconds(1)
+    private static let intervalUnwatched = Duration.seconds(10)
+    private static let intervalOfWorkers = Duration.seconds(2)
+    private static let step = Duration.milliseconds(250)
+    /// The readings in a row that must fail before brokers are said to be away: one alone may have met an election.
+    private static let failuresOfBrokersThatAreAway = 2
+
+    let pipeline: Pipeline
+    let traffic: Traffic
+    let poll: WorkerPoll
+
+    /// Runs until its task is cancelled.
+    func run(_ reader: BacklogReader) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await askBrokers(reader) }
+            group.addTask { await askWorkers() }
+        }
+    }
+
+    private func askBrokers(_ opened: BacklogReader) async {
+        var reader = opened
+        var failures = 0
+        while !Task.isCancelled {
+            do {
+                let backlog = try await reader.read()
+                failures = 0
+                pipeline.update { ($0.backlog, $0.brokersProblem, $0.groupProblem) = (backlog, nil, nil) }
+            } catch {
+                failures += 1
+                let areAway = (error as? Failure)?.code == Failure.unreachable
+                if areAway, failures < Self.failuresOfBrokersThatAreAway { continue }
+                pipeline.update {
+                    ($0.brokersProblem, $0.groupProblem) = areAway ? ("\(error)", nil) : (nil, "\(error)")
+                }
+            }
+            await pause()
+        }
+        await reader.close()
+    }
+
+    /// Waits for the next reading, which comes at once when a page begins to look.
+    private func pause() async {
+        let begin = Instant.now
+        while !Task.isCancelled {
+            let interval = pipeline.isWatched ? Self.interval : Self.intervalUnwatched
+            let left = interval - begin.duration(to: .now)
+            guard left > .zero else { return }
+            try? await Task.sleep(for: min(left, Self.step))
+        }
+    }
+
+    private func askWorkers() async {
+        while !Task.isCancelled {
+            if pipeline.isWatched {
+                let reports = await poll.reports()
+                let workers = poll.count(reports)
+                traffic.update(reports)
+                pipeline.update { $0.workers = workers }
+            }
+            try? await Task.sleep(for: pipeline.isWatched ? Self.intervalOfWorkers : Self.step)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import Basics
+import Console
+import EventContract
+import Kafka
+import Logging
+
+/// Reads how far the workers' group has come, again and again, without being a member of it. One caller at a time.
+struct BacklogReader {
+    /// How long the topic's partitions are taken for known: asking for them has the broker list all topics.
+    private static let lifetimeOfPartitions = Duration.seconds(30)
+
+    private let offsets: GroupOffsets
+    /// `kafka.startFrom`: where a group begins that has committed nothing.
+    private let start: StartPosition
+    private let timeout: Duration
+    private var oldest: OldestRequests
+    private var history: BacklogHistory
+    private var partitions: (ids: [TopicPartition], readAt: Instant)?
+
+    /// - Parameters:
+    ///   - timeout: how long the brokers have for each answer.
+    ///   - window: the time that rates are computed over.
+    init(
+        _ settings: Settings, group: String? = nil, topic: String? = nil, timeout: Duration, window: Duration,
+        log: Logger
+    ) throws {
+        offsets = try GroupOffsets(settings, group: group, topic: topic, timeout: timeout, log: log)
+        let consumer = try settings.consumer()
+        start = consumer.startFrom
+        oldest = try OldestRequests(consumer.reconnectingSoon, log: log)
+        history = BacklogHistory(over: window)
+        self.timeout = timeout
+    }
+
+    /// Frees the client.
+    func close() async { await offsets.close() }
+
+    /// Asks the brokers.
+    /// - Throws: `Failure` that names the brokers and why they cannot be asked.
+    mutating func read() async throws -> GroupBacklog {
+        let known = partitions.flatMap { $0.readAt.duration(to: .now) < Self.lifetimeOfPartitions ? $0.ids : nil }
+        let report = try await offsets.report(of: known)
+        let instant = Instant.now
+        if known == nil { partitions = (report.partitions.map(\.id), instant) }
+
+        // Ages are worth having, and no reason to show nothing: a user may be allowed to describe and not to read.
+        let waiting = report.waiting(inNewGroupFrom: start)
+        let times = (try? await oldest.times(of: waiting, within: timeout)) ?? [:]
+        var backlog = GroupBacklog(report, waiting: waiting, times: times)
+        history.complete(&backlog, readAt: instant)
+        return backlog
+    }
+}
+
+extension GroupBacklog {
+    init(_ report: OffsetsReport, waiting: [TopicPartition: WaitingRequests], times: [TopicPartition: EventTime]) {
+        self.init(
+            group: report.group, topic: report.topic, time: .now(),
+            partitions: report.partitions.map { partition in
+                Partition(
+                    number: partition.id.partition, committed: partition.commit?.offset,
+                    end: partition.bounds.upperBound, lag: partition.lag, doneBeyond: partition.doneBeyond,
+                    waiting: waiting[partition.id]?.count, oldest: times[partition.id],
+                    member: report.presence.member(of: partition.id))
+            })
+
+        switch report.presence {
+        case .untold(let reason): membersUnknown = reason
+        case .described(let group): (state, members) = (group.state, group.members.map { GroupPresence.text(of: $0) })
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import Basics
+import Console
+import JSON
+
+/// Writes the state of a fleet for a person and for programs.
+enum StatusText {
+    // MARK: - For people
+
+    static func lines(of report: PipelineReport, workers: [WorkerReport]) -> [String] {
+        guard let backlog = report.backlog else { return [] }
+        let summaries = workers.filter { WorkerSummary($0) != nil || report.workers?.areNamed == true }
+
+        return [
+            TerminalText.safe(headline(of: report)), "",
+        ] + totals(of: backlog, in: report)
+            + (summaries.isEmpty ? [] : [""] + table(of: summaries))
+            + [""] + table(of: backlog)
+    }
+
+    private static func headline(of report: PipelineReport) -> String {
+        let words =
+            switch report.verdict {
+            case .working: "workers take requests"
+            case .noWorker: "no worker is there"
+            case .workersNotReady: "no worker is ready"
+            case .brokersAway: "no broker answers"
+            case .unknown: "whether workers take requests is not known"
+            }
+        return words + (report.problem.map { ": \($0)" } ?? "")
+    }
+
+    private static func totals(of backlog: GroupBacklog, in report: PipelineReport) -> [String] {
+        let oldest = backlog.oldestAge.map { ", the oldest for \($0.readable)" } ?? ""
+        let waiting =
+            backlog.waiting.map { "\(count($0, "request"))\(oldest)" } ?? "not known: nothing is committed yet"
+        let lag = backlog.lag.map { "\(grouped($0)) behind the committed offsets" } ?? "nothing is committed yet"
+        let beyond = backlog.doneBeyond > 0 ? ", of which \(grouped(backlog.doneBeyond)) are done" : ""
+
+        var lines = [
+            ("waiting", waiting), ("lag", lag + beyond),
+        ]
+        if let rates = backlog.rates {
+            let window = "over the last \(rates.window.readable)"
+            lines += [
+                ("arrived", "\(decimal(rates.arrived)) a second \(window)"),
+                ("finished", "\(decimal(rates.finished)) a second \(window)\(workOff(of: report))"),
+            ]
+        }
+        lines += [("group", "\(backlog.group) on \(backlog.topic): \(members(of: backlog))")]
+        return lines.map { TerminalText.safe($0.0.padded(to: 10) + $0.1) }
+    }
+
+    private static func workOff(of report: PipelineReport) -> String {
+        guard let waiting = report.backlog?.waiting, waiting > 0 else { return "" }
+        return switch report.workOff {
+        case .unknown: ""
+        case .time(let time): "; what waits takes \(time.readable) at that rate"
+        case .never: "; what waits does not get less"
+        }
+    }
+
+    private static func members(of backlog: GroupBacklog) -> String {
+        guard let members = backlog.members else {
+            return "its members are not known" + (backlog.membersUnknown.map { ": \($0)" } ?? "")
+        }
+        let state = backlog.state.map { "\($0), " } ?? ""
+        guard !members.isEmpty else { return state + "no member" }
+
+        // Each loop of a worker is a member of its own.
+        // bounded: a group's members are counted
+        let counts = members.filter { !$0.isEmpty }.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
+        let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) loops)" : $0.key }
+        // Some brokers count members and name none.
+        let list = names.joined(separator: ", ")
+        return state + count(Int64(members.count), "member") + (list.isEmpty ? "" : ": \(list)")
+    }
+
+    private static func table(of workers: [WorkerReport]) -> [String] {
+        var table = TextTable([
+            TextTable.Column(title: "worker"), TextTable.Column(title: "state", maxWidth: 100),
+            TextTable.Column(title: "in flight", alignment: .right),
+            TextTable.Column(title: "partitions", alignment: .right), TextTable.Column(title: "version"),
+            TextTable.Column(title: "address", maxWidth: 80),
+        ])
+        for worker in workers {
+            guard let summary = WorkerSummary(worker) else {
+                table.add(["-", "no answer: \(worker.problem ?? "not a worker's")", "", "", "", worker.url])
+                continue
+            }
+            let state = summary.isReady ? "ready" : "not ready: \(summary.notReady ?? "it does not say why")"
+            table.add([
+                summary.host ?? "-", state, "\(summary.inFlight)", "\(summary.partitionCount)", summary.version ?? "-",
+                worker.url,
+            ])
+        }
+        return table.lines
+    }
+
+    private static func table(of backlog: GroupBacklog) -> [String] {
+        var table = TextTable([
+            TextTable.Column(title: "partition", alignment: .right),
+            TextTable.Column(title: "waiting", alignment: .right),
+            TextTable.Column(title: "oldest", alignment: .right),
+            TextTable.Column(title: "committed", alignment: .right),
+            TextTable.Column(title: "end", alignment: .right), TextTable.Column(title: "lag", alignment: .right),
+            TextTable.Column(title: "member"),
+        ])
+        for partition in backlog.partitions {
+            table.add([
+                "\(partition.number)", partition.waiting.map(grouped) ?? "-",
+                backlog.age(of: partition)?.readable ?? "", partition.committed.map { "\($0)" } ?? "-",
+                "\(partition.end)", partition.lag.map(grouped) ?? "-", partition.member ?? "",
+            ])
+        }
+        return table.lines
+    }
+
+    private static func count(_ number: Int64, _ thing: String) -> String {
+        "\(grouped(number)) \(thing)\(number == 1 ? "" : "s")"
+    }
+
+    /// `1,204,000`, which is read at a glance.
+    static func grouped(_ number: Int64) -> String {
+        let digits = Array("\(number.magnitude)")
+        let text = digits.enumerated().map { index, digit in
+            index > 0 && (digits.count - index) % 3 == 0 ? ",\(digit)" : "\(digit)"
+        }
+        return (number < 0 ? "-" : "") + text.joined()
+    }
+
+    private static func decimal(_ number: Double) -> String {
+        OutcomeText.decimal(number, places: number < 100 ? 1 : 0)
+    }
+
+    // MARK: - For programs
+
+    /// The report as one object, with what each worker that was asked has answered.
+    static func json(of report: PipelineReport, workers: [WorkerReport]) -> String {
+        var json = JSONWriter(capacity: 4096)
+        json.beginObject()
+        PipelineJSON.write(report, withPartitions: true, to: &json)
+        json.array("workerStates", of: workers) { worker, json in
+            let summary = WorkerSummary(worker)
+            json.beginObject()
+            json.member("url", worker.url)
+            json.member("host", summary?.host)
+            json.member("version", summary?.version)
+            json.member("ready", summary?.isReady ?? false)
+            json.member("problem", summary?.notReady ?? worker.problem)
+            json.member("inFlight", summary?.inFlight)
+            json.member("partitions", summary?.partitionCount)
+            json.endObject()
+        }
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,71 @@
+import Console
+import EventContract
+import Observability
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// The metrics of a console.
+struct PipelineMetricsTests {
+    private static func report() -> PipelineReport {
+        let now = EventTime.now()
+        var backlog = GroupBacklog(
+            group: "g", topic: "t", time: now,
+            partitions: [
+                .init(
+                    number: 0, committed: 5, end: 20, lag: 15, doneBeyond: 2, waiting: 13,
+                    oldest: EventTime(milliseconds: now.milliseconds - 90_000)),
+                .init(number: 1, end: 0, waiting: 0),
+            ])
+        backlog.members = ["pod-1 at 10.0.0.1"]
+        backlog.rates = .init(window: .seconds(60), arrived: 2, finished: 0.5)
+        return PipelineReport(backlog: backlog)
+    }
+
+    @Test func metricsAreThoseOfTheReference() {
+        let metrics = PrometheusDocument(PipelineMetrics.text(of: Self.report()))
+        #expect(metrics.problems.isEmpty, "\(metrics.problems)")
+        for metric in MetricDescription.all where metric.section == .console {
+            #expect(metrics.families[metric.name]?.kind == metric.kind.rawValue, "\(metric.name)")
+            let labels = Set(metrics.families[metric.name]?.samples.flatMap(\.labels.keys) ?? [])
+            #expect(labels == Set(metric.labels), "\(metric.name)")
+        }
+
+        #expect(metrics.total("locsearch_group_waiting") == 13)
+        #expect(metrics.total("locsearch_group_lag") == 15)
+        #expect(metrics.value("locsearch_group_oldest_waiting_seconds", ["topic": "t", "partition": "0"]) == 90)
+        #expect(metrics.value("locsearch_group_oldest_waiting_seconds", ["topic": "t", "partition": "1"]) == 0)
+        #expect(metrics.value("locsearch_group_work_off_seconds") == 26)
+    }
+
+    @Test func groupThatStandsStillTakesForEver() {
+        var report = Self.report()
+        report.backlog?.rates = .init(window: .seconds(60), arrived: 2, finished: 0)
+        #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds +Inf\n"))
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["pod-1 at 10.0.0.1", "pod-2 at 10.0.0.2", "pod-1 at 10.0.0.1"],
+                "Stable, 3 members: pod-1 at 10.0.0.1 (2 loops), pod-2"
+            ),
+            (["", ""], "Stable, 2 members"), ([], "Stable, no member"),
+        ] as [([String], String)])
+    func membersAreNamedOnceEach(members: [String], words: String) throws {
+        var report = Self.report()
+        report.backlog?.members = members
+        report.backlog?.state = "Stable"
+        let line = try #require(StatusText.lines(of: report, workers: []).first { $0.hasPrefix("group") })
+        #expect(line.contains(words) && !line.hasSuffix(": "), "\(line)")
+    }
+
+    @Test func whatWasReadBeforeTheBrokersWentIsNotShown() {
+        var report = Self.report()
+        report.brokersProblem = "no broker answers"
+        let text = PipelineMetrics.text(of: report)
+        #expect(text.contains("locsearch_group_readable 0\n"))
+        #expect(!text.contains("locsearch_group_waiting"))
+    }
+}
