@@ -112,6 +112,7 @@ final class TopicAdminHandle: Sendable {
     /// - Throws: `unsupported` when the library is too old to ask.
     func operations(on topic: String, before deadline: Instant) throws(KafkaError) -> Set<TopicOperation>? {
         let what = "look up what this user may do on \(topic)"
+        try requireController(doing: what, before: deadline)
         var bits: UInt32 = 0
         let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
         guard code >= 0 || code < -1 else {

@@ -56,14 +56,21 @@ struct DoctorBrokerTests {
             at: "\(broker.bootstrapServers),nowhere.invalid:9092")
     }
 
+    /// What a broker tells of itself is given to the check, because the embedded one tells the truth.
     @Test func brokerThatNamesAnAddressNobodyReachesIsFound() async throws {
-        let broker = try EmbeddedBroker(brokers: 2, topics: Self.topics)
-        broker.set(broker: 2, isUp: false)
-        let first = broker.bootstrapServers.split(separator: ",").first.map(String.init) ?? ""
-        await check(
-            Self.wrong(
-                "a broker is away", check: "brokers", "broker 2 names itself 127.0.0.1:", cure: "advertised.listeners"),
-            at: first)
+        let broker = try EmbeddedBroker()
+        let closed = "127.0.0.1:\(try RawServer.unusedPort())"
+        var examination = DoctorFixture.examination([:])
+        var cluster = ClusterDescription(brokers: [1, 2, 3], topics: [:])
+        cluster.addresses = [1: broker.bootstrapServers, 2: closed, 3: "kafka-3.invalid:9092"]
+        examination.cluster = cluster
+
+        let findings = await BrokersCheck().findings(&examination)
+        #expect(findings.map(\.state) == [.failed, .failed], "\(findings)")
+        #expect(findings.first?.text.hasPrefix("broker 2 names itself \(closed), which accepts no connection") == true)
+        #expect(
+            findings.last?.text.hasPrefix("broker 3 names itself kafka-3.invalid:9092, which has no address") == true)
+        #expect(findings.allSatisfy { $0.cure?.contains("advertised.listeners") == true && $0.code == 69 })
     }
 
     // MARK: - What is spoken
@@ -78,7 +85,10 @@ struct DoctorBrokerTests {
             connection.send("SSH-2.0-OpenSSH_9.2\r\n")
             connection.waitForClose()
         }
-        let closing = try RawServer { $0.resetOnClose() }
+        let closing = try RawServer { connection in
+            connection.endSending()
+            connection.waitForClose()
+        }
         let silent = try RawServer { $0.waitForClose() }
         defer { for server in [web, shell, closing, silent] { server.stop() } }
 

@@ -28,12 +28,20 @@ enum DoctorFixture {
         _ settings: [String: String], environment: [String: String] = [:], file: String? = nil,
         checks: [any DoctorCheck] = DoctorChecks.all, agrees: Bool? = nil, timeout: Duration = .seconds(5)
     ) async -> DoctorReport {
+        let examination = examination(
+            settings, environment: environment, file: file, agrees: agrees, timeout: timeout)
+        return await DoctorChecks.report(of: checks, in: examination)
+    }
+
+    static func examination(
+        _ settings: [String: String], environment: [String: String] = [:], file: String? = nil, agrees: Bool? = nil,
+        timeout: Duration = .seconds(5)
+    ) -> Examination {
         let flags = sound.merging(settings) { $1 }.filter { !$0.value.isEmpty }
         let reading = Settings.read(flags: flags, file: file, environment: environment)
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let examination = Examination(
+        return Examination(
             reading, calls: agrees.map { agrees in .asking { _ in agrees } } ?? .none, timeout: timeout, log: log)
-        return await DoctorChecks.report(of: checks, in: examination)
     }
 
     /// Expects what is wrong to be found, with a cure, and nothing that hangs on it to be called right.

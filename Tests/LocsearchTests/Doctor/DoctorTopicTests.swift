@@ -1,4 +1,5 @@
 import Kafka
+import TestSupport
 import Testing
 import WorkerRuntime
 
@@ -53,4 +54,30 @@ struct DoctorTopicTests {
         }
     }
 
+    // MARK: - A broker with admin requests
+
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker has no admin requests"))
+    func topicsAsTheyAreMadeAreInOrderAndOthersAreNot() async throws {
+        let broker = try TestBroker()
+        var settings = ["kafka.bootstrapServers": broker.bootstrapServers, "kafka.groupId": broker.name("workers")]
+        for role in RecommendedTopic.Role.allCases { settings["topics.\(role.rawValue)"] = broker.name(role.rawValue) }
+        let flags = settings.flatMap { ["--\($0.key)", $0.value] }
+        let making = try RunningProgram(
+            ["topics", "create", "--replication-factor", "1", "--retention", "results=72h"] + flags)
+        defer { making.end() }
+        try await eventually("the topics are made", within: .seconds(60)) { !making.isRunning }
+        #expect(making.code == 0, "\(making.error)")
+
+        let report = await DoctorFixture.report(settings)
+        let lines = report.findings.map(DoctorReport.line)
+        let topics = report.findings.filter { $0.check == "topics" }
+        #expect(topics.count { $0.state == .ok } == 3 && topics.count { $0.state == .warning } == 2, "\(lines)")
+        #expect(
+            topics.contains {
+                $0.text.contains(
+                    "\(broker.name("results")): retention.ms is 259200000 (72h), recommended at most 86400000")
+            }, "\(lines)")
+        #expect(report.exitCode() == 0, "\(lines)")
+        #expect(report.findings.contains { $0.check == "group" && $0.state == .ok }, "\(lines)")
+    }
 }

@@ -33,7 +33,7 @@ struct GroupCheck: DoctorCheck {
             return refused(error, group: group)
         }
 
-        let start = commits.isEmpty ? "; it has committed nothing and begins with \(consumer.startFrom.text)" : ""
+        let start = commits.isEmpty ? "; nothing committed here, so it begins with \(consumer.startFrom.text)" : ""
         do throws(KafkaError) {
             let description = try await admin.description(within: timeout)
             let presence = GroupPresence(description, hasCommits: !commits.isEmpty)

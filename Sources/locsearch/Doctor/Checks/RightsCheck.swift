@@ -41,6 +41,7 @@ struct RightsCheck: DoctorCheck {
                 }
             } catch {
                 untold = untold ?? error.description
+                if error.kind == .unsupported || error.kind == .timedOut { break }
             }
         }
 
@@ -63,7 +64,10 @@ struct RightsCheck: DoctorCheck {
             _ = try await reader.records(max: 1, within: Self.refusalTime)
             return nil
         } catch {
-            let cure = "give this user Read on it: docs/access.md has the commands"
+            let cure =
+                error.kind == .authentication
+                ? "give this user Read on it: docs/access.md has the commands"
+                : "look at the brokers that hold it, and at their log"
             return failed("\(topics.requests) cannot be read (\(error))", cure: cure)
         }
     }
