@@ -50,6 +50,25 @@ struct DoctorCommandTests {
         #expect(checks.allSatisfy { $0["state"] is String && $0["text"] is String })
     }
 
+    /// At a terminal: `script` gives the command one, and answers what it is given on its standard input.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
+        arguments: [("n", [], false), ("y", [], true), ("n", ["--yes"], true)] as [(String, [String], Bool)])
+    func personIsAskedBeforeAKeyIsTried(answer: String, arguments: [String], isTried: Bool) async throws {
+        let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
+        let command = ([RunningProgram.location.path, "doctor"] + arguments).joined(separator: " ")
+        let environment = try nowhere.merging(
+            ["HOTPEPPER_API_KEY": "k-4711", "HOTPEPPER_BASE_URL": server.baseURL]) { $1 }
+        let program = try RunningProgram(
+            ["-c", "echo \(answer) | script -qec '\(command)' /dev/null"], environment: environment, at: "/bin/sh")
+        defer { program.end() }
+        try await eventually("the doctor ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.output.contains("hotpepper: a search for one shop by its id") == arguments.isEmpty)
+        #expect(program.output.contains("Make them? [y/N]") == arguments.isEmpty, "\(program.output)")
+        #expect(server.targets.contains { $0.contains("key=k-4711") } == isTried, "\(server.targets)")
+    }
+
     /// Every secret, in its own setting, in a file, and where it does not belong; once with all else right, once with all else
     /// wrong.
     @Test(arguments: [[], ["--worker-deadline", "5", "--kafka-group-protocol", "consumer"]] as [[String]])
