@@ -34,3 +34,56 @@ static inline int locsearch_mock_group_delay(rd_kafka_mock_cluster_t *cluster, i
     set(cluster, milliseconds);
     return 0;
 }
+
+// Asks which operations this user may do on one topic, with calls that came with 2.3.0. `operations` gets a bit for each,
+// numbered as rd_kafka_AclOperation_t; 0 where the brokers do not tell. -1 when the running library is older, else 0 or
+// librdkafka's error.
+static inline int32_t locsearch_topic_operations(
+    rd_kafka_t *client, const char *topic, int32_t milliseconds, uint32_t *operations) {
+    typedef void *(*names_t)(const char **, size_t);
+    typedef void (*free_t)(void *);
+    typedef rd_kafka_error_t *(*include_t)(rd_kafka_AdminOptions_t *, int);
+    typedef void (*describe_t)(rd_kafka_t *, const void *, const rd_kafka_AdminOptions_t *, rd_kafka_queue_t *);
+    typedef const void *(*result_t)(rd_kafka_event_t *);
+    typedef const void **(*topics_t)(const void *, size_t *);
+    typedef const rd_kafka_error_t *(*error_t)(const void *);
+    typedef const rd_kafka_AclOperation_t *(*operations_t)(const void *, size_t *);
+    names_t names = (names_t)dlsym(RTLD_DEFAULT, "rd_kafka_TopicCollection_of_topic_names");
+    free_t free_names = (free_t)dlsym(RTLD_DEFAULT, "rd_kafka_TopicCollection_destroy");
+    include_t include = (include_t)dlsym(RTLD_DEFAULT, "rd_kafka_AdminOptions_set_include_authorized_operations");
+    describe_t describe = (describe_t)dlsym(RTLD_DEFAULT, "rd_kafka_DescribeTopics");
+    result_t result_of = (result_t)dlsym(RTLD_DEFAULT, "rd_kafka_event_DescribeTopics_result");
+    topics_t topics_of = (topics_t)dlsym(RTLD_DEFAULT, "rd_kafka_DescribeTopics_result_topics");
+    error_t error_of = (error_t)dlsym(RTLD_DEFAULT, "rd_kafka_TopicDescription_error");
+    operations_t operations_of = (operations_t)dlsym(RTLD_DEFAULT, "rd_kafka_TopicDescription_authorized_operations");
+    *operations = 0;
+    if (!names || !free_names || !include || !describe || !result_of || !topics_of || !error_of || !operations_of)
+        return -1;
+
+    rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_ANY);
+    rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, NULL, 0);
+    rd_kafka_error_t *refused = include(options, 1);
+    if (refused) rd_kafka_error_destroy(refused);
+
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
+    void *collection = names(&topic, 1);
+    describe(client, collection, options, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, milliseconds + 1000);
+    int32_t code = event ? rd_kafka_event_error(event) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+    if (event && code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        size_t count = 0;
+        const void *result = result_of(event);
+        const void **topics = result ? topics_of(result, &count) : NULL;
+        const rd_kafka_error_t *error = count == 1 ? error_of(topics[0]) : NULL;
+        code = error ? rd_kafka_error_code(error) : RD_KAFKA_RESP_ERR_NO_ERROR;
+        size_t many = 0;
+        const rd_kafka_AclOperation_t *all = count == 1 && !code ? operations_of(topics[0], &many) : NULL;
+        for (size_t i = 0; all && i < many; i++)
+            if ((unsigned)all[i] < 32) *operations |= 1u << all[i];
+    }
+    if (event) rd_kafka_event_destroy(event);
+    free_names(collection);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_AdminOptions_destroy(options);
+    return code;
+}

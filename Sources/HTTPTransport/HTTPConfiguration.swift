@@ -17,6 +17,8 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// The number of connections to one host at a time. Further calls wait for one, within their deadlines. 0 means no
     /// limit but the number of calls in flight.
     public var maxConnectionsPerHost = 0
+    /// True when answers tell their `Date`: of no use to calls of a worker, which save the time for it.
+    public var keepsDate = false
 
     /// Makes the defaults.
     public init() {}

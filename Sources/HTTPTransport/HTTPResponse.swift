@@ -14,11 +14,13 @@ public struct HTTPResponse: Sendable, Hashable {
     public var readAt: WallTime?
     /// The `Content-Type` header as it was sent.
     public var contentType: String?
+    /// The `Date` header as it was sent, where `HTTPConfiguration.keepsDate` asks for it.
+    public var date: String?
 
     /// Makes an answer; the transport and its fakes do.
     public init(
         status: Int, body: [UInt8] = [], location: String? = nil, retryAfter: String? = nil,
-        readAt: WallTime? = nil, contentType: String? = nil
+        readAt: WallTime? = nil, contentType: String? = nil, date: String? = nil
     ) {
         self.status = status
         self.body = body
@@ -26,5 +28,6 @@ public struct HTTPResponse: Sendable, Hashable {
         self.retryAfter = retryAfter
         self.readAt = readAt
         self.contentType = contentType
+        self.date = date
     }
 }

@@ -11,14 +11,19 @@ struct ResponseHead {
     private(set) var location: String?
     private(set) var retryAfter: String?
     private(set) var contentType: String?
+    private(set) var date: String?
+    private let keepsDate: Bool
     private var size = 0
     /// The last content type. Answers mostly have the same one, and then share this `String`.
     private var usualContentType = "application/json; charset=utf-8"
+
+    init(keepsDate: Bool = false) { self.keepsDate = keepsDate }
 
     /// Forgets the last answer.
     mutating func reset() {
         (hasBegun, isComplete, size) = (false, false, 0)
         (location, retryAfter, contentType) = (nil, nil, nil)
+        if keepsDate { date = nil }
     }
 
     /// Takes in one line, with its line break.
@@ -35,6 +40,8 @@ struct ResponseHead {
         case _ where isComplete: break  // a trailer
         case UInt8(ascii: "c"):
             if contentType == nil, let value = value(of: "content-type", in: line) { setContentType(value) }
+        case UInt8(ascii: "d") where keepsDate:
+            date = value(of: "date", in: line).map { String(decoding: $0, as: UTF8.self) } ?? date
         case UInt8(ascii: "l"):
             if location == nil {
                 location = value(of: "location", in: line).map { String(decoding: $0, as: UTF8.self) }

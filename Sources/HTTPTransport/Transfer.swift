@@ -34,7 +34,7 @@ final class Transfer {
     private var headers: RequestHeaders
     private var isPost = false
     private var bufferBytes = 0
-    private var head = ResponseHead()
+    private var head: ResponseHead
     private var body: [UInt8] = []
     private var isTooLarge = false
     private let limit: Int
@@ -45,6 +45,7 @@ final class Transfer {
     init?(configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
+        head = ResponseHead(keepsDate: configuration.keepsDate)
         limit = configuration.maxResponseBytes
         loop = driver.loop
         address = RequestAddress(isProxied: configuration.proxy != nil)
@@ -148,7 +149,7 @@ final class Transfer {
             HTTPResponse(
                 status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,
                 retryAfter: head.retryAfter, readAt: head.retryAfter.map { _ in loop.wallNow },
-                contentType: head.contentType))
+                contentType: head.contentType, date: head.date))
     }
 
     /// Returns the error of a call that ended with `code`.

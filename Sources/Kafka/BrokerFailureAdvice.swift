@@ -1,13 +1,5 @@
 /// Advice to a person about a broker that cannot be reached, chosen by librdkafka's words for it.
 enum BrokerFailureAdvice {
-    /// The oldest librdkafka that all brokers get on with: Tansu's answers can be read from there on, and logins at brokers
-    /// that know only the newer version of `SaslHandshake`.
-    private static let oldest = LibraryVersion(2, 2)
-
-    /// The oldest librdkafka that Kafka 4 lets in by SCRAM. Older ones send their part of the nonce twice, which older
-    /// brokers do not check.
-    private static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
-
     private static let noTLS = "it speaks no TLS on this port: check kafka.security.protocol and the port"
     private static let noLogin = "it offers no login on this port"
     private static let closedAtOnce =
@@ -76,19 +68,19 @@ enum BrokerFailureAdvice {
 
     /// Returns what to say where the library is too old for the broker, or may be; `nil` where it is not.
     private static func adviceOnAge(_ reason: String, library: LibraryVersion) -> String? {
-        if library < oldest, reason.contains("ApiVersionRequest failed: Local: Read underflow") {
+        if library < .oldestForAllBrokers, reason.contains("ApiVersionRequest failed: Local: Read underflow") {
             return "librdkafka \(library) is too old for this broker: use librdkafka 2.2 or newer"
         }
         // This library says the same of a broker without logins and of one whose version of the request it does not know.
-        if library < oldest, reason.contains("SASL Handshake not supported") {
+        if library < .oldestForAllBrokers, reason.contains("SASL Handshake not supported") {
             return
                 "\(noLogin), or none that librdkafka \(library) knows: check kafka.security.protocol and the port; if they"
                 + " are right, use librdkafka 2.2 or newer"
         }
-        if library < oldestWithSCRAM, reason.contains("SASL authentication error"), reason.contains("SCRAM") {
+        if library < .oldestWithSCRAM, reason.contains("SASL authentication error"), reason.contains("SCRAM") {
             return
                 "it refused the login: check kafka.security.sasl.*, and the library: Kafka 4 refuses SCRAM from librdkafka"
-                + " before \(oldestWithSCRAM), whatever the password is, and this is \(library)"
+                + " before \(LibraryVersion.oldestWithSCRAM), whatever the password is, and this is \(library)"
         }
         return nil
     }

@@ -15,6 +15,14 @@ public final class TopicAdmin: Sendable {
         handle = try TopicAdminHandle(configuration, log: log)
     }
 
+    /// - Parameter requests: gets the requests that the brokers take, as soon as one of them has told.
+    /// - Throws: `configuration` that names the property.
+    package init(
+        _ configuration: ConsumerConfiguration, log: Logger, noting requests: BrokerRequestLog
+    ) throws(KafkaError) {
+        handle = try TopicAdminHandle(configuration, log: log, noting: requests)
+    }
+
     /// Asks for the brokers and all topics. No broker makes a topic for being asked so.
     /// - Throws: `unreachable`, `timedOut`, `authentication`.
     public func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {
@@ -27,6 +35,18 @@ public final class TopicAdmin: Sendable {
     public func configuration(of topic: String, within bound: Duration) async throws(KafkaError) -> [String: String] {
         try await wait(bound) { (handle, deadline) throws(KafkaError) in
             try handle.configuration(of: topic, before: deadline)
+        }
+    }
+
+    /// Asks what this user may do on a topic.
+    /// - Returns: `nil` where the brokers do not tell.
+    /// - Throws: `unsupported` when the library is too old to ask (before 2.3), `authentication` when this user may not
+    ///   describe the topic.
+    package func operations(
+        on topic: String, within bound: Duration
+    ) async throws(KafkaError) -> Set<TopicOperation>? {
+        try await wait(bound) { (handle, deadline) throws(KafkaError) in
+            try handle.operations(on: topic, before: deadline)
         }
     }
 

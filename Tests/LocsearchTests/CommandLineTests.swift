@@ -75,7 +75,9 @@ struct CommandLineTests {
         arguments: [String], environment: [String: String], code: Int32, text: String
     ) async throws {
         // Where no demo is looked for: one that runs beside this test would be told of in a line of its own.
-        let environment = environment.merging(["XDG_RUNTIME_DIR": "/nowhere"]) { $1 }
+        // And with a key, so that one thing only is wrong with a worker.
+        let environment = ["XDG_RUNTIME_DIR": "/nowhere", "HOTPEPPER_API_KEY": "k-4711", "ADMIN_PORT": "0"]
+            .merging(environment) { $1 }
         let result = try await run(arguments, environment: environment)
         #expect(result.code == code, "\(result.error)")
         #expect(result.error.contains(text), "\(result.error)")

@@ -45,21 +45,31 @@ struct DeadLetterHarness {
     /// - Parameter age: how long ago it was put aside.
     func put(
         _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
-        withoutContent: Bool = false, isOutcome: Bool = false
+        withoutContent: Bool = false, isOutcome: Bool = false, value: String? = nil, member: String? = nil,
+        producer eventSource: String? = nil
     ) async throws {
         let record = IncomingRecord(
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
-            key: Array("k\(offset)".utf8), value: Array("broken \(offset) \u{1B}[2J".utf8),
-            headers: [EventHeader("n", text: "\(offset)")])
+            key: Array("k\(offset)".utf8), value: Array((value ?? "broken \(offset) \u{1B}[2J").utf8),
+            headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource))
         let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
         var letter = DeadLetter(
-            record, error: SearchError(reason, "value is no JSON"), isOutcome: isOutcome, at: time)
+            record, error: SearchError(reason, "value is no JSON", member: member), isOutcome: isOutcome, at: time)
         if withoutContent { letter = letter.withoutContent }
         try await producer.send(
             ProducerRecord(
                 topic: broker.name("letters"), partition: partition, key: letter.key, value: letter.value,
                 headers: letter.headers))
+    }
+
+    /// The headers of a CloudEvent in binary mode from a producer; none without one.
+    private static func event(of producer: String?) -> [EventHeader] {
+        guard let producer else { return [] }
+        return [
+            ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", producer),
+            ("ce_type", "location-search.requested.v1"),
+        ].map { EventHeader($0.0, text: $0.1) }
     }
 
     /// Notes in the dead-letter topic that one of its letters went back.

@@ -215,7 +215,7 @@ struct SecretsTests {
         let environment = [
             "KAFKA_PROPERTIES": "debug=all", "KAFKA_BOOTSTRAP_SERVERS": try #require(broker.firstLine),
             "KAFKA_SECURITY_PROTOCOL": "sasl_plaintext", "KAFKA_SECURITY_SASL_USERNAME": "user",
-            "LOG_LEVEL": "trace", "ADMIN_PORT": "0", "WORKER_SHUTDOWN_GRACE": "0s",
+            "LOG_LEVEL": "trace", "ADMIN_PORT": "0", "WORKER_SHUTDOWN_GRACE": "0s", "HOTPEPPER_API_KEY": Self.hotpepper,
         ].merging(settings) { $1 }
         let worker = try RunningProgram(["worker"], environment: environment)
         defer { worker.end() }
@@ -251,7 +251,8 @@ struct SecretsTests {
         ])
     func aWrongSettingIsNamedWithoutWhatItHides(arguments: [String]) async throws {
         let worker = try RunningProgram(
-            ["worker", "--log-level", "critical"] + arguments, environment: ["ADMIN_PORT": "0"])
+            ["worker", "--log-level", "critical"] + arguments,
+            environment: ["ADMIN_PORT": "0", "GOOGLE_PLACES_API_KEY": Self.google])
         defer { worker.end() }
         try await eventually("the worker ends", within: .seconds(30)) { !worker.isRunning }
         try await eventually("its line is there") { worker.error.hasSuffix("\n") }

@@ -120,7 +120,9 @@ package struct RawConnection: Sendable {
         return request
     }
 
-    private func receive(atMost count: Int) -> [UInt8]? {
+    /// Reads what is there, once something is.
+    /// - Returns: `nil` when the peer closed the connection instead.
+    package func receive(atMost count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: min(count, 65_536))
         let received = unsafe recv(socket, &bytes, bytes.count, 0)
         return received > 0 ? Array(bytes.prefix(received)) : nil

@@ -60,6 +60,20 @@ public struct DeadLetter: Sendable, Hashable {
         return letter
     }
 
+    /// The same dead letter with another value, as a person has put it right.
+    package func with(value: [UInt8]) -> DeadLetter {
+        var letter = self
+        letter.value = value
+        return letter
+    }
+
+    /// The source of the event that the record was: who sent it. `nil` where the record does not say, as bare JSON never does.
+    package var producer: String? {
+        var reader = RequestReader(EventAttributes(originalHeaders))
+        try? reader.read(value)
+        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
     /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders

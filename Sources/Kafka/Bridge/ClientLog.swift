@@ -15,19 +15,23 @@ final class ClientLog: Sendable {
     private let secrets: [String]
     private let failures: BrokerFailures?
     private let resets: OffsetResets?
+    private let requests: BrokerRequestLog?
     private let limiter = Mutex(RepeatLimiter<Kind>())
 
     /// - Parameters:
     ///   - secrets: Texts that must not show in any line.
     ///   - failures: Gets the lines about brokers that cannot be reached.
     ///   - resets: Gets the lines about offsets that the brokers do not have any more.
+    ///   - requests: Gets the lines about the requests that brokers take.
     init(
-        _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil
+        _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil,
+        requests: BrokerRequestLog? = nil
     ) {
         self.logger = logger
         self.secrets = secrets
         self.failures = failures
         self.resets = resets
+        self.requests = requests
     }
 
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
@@ -37,6 +41,7 @@ final class ClientLog: Sendable {
         // them are connections that were closed, which is all that a broker says where TLS or a login is wanted.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }
+        if facility == "APIVERSION" { requests?.note(line: line) }
         if facility == "OIDC" { failures?.noteToken(line: line) }
 
         // The consumer reports it itself, once it knows where reading goes on.

@@ -50,13 +50,8 @@ enum ClientSettings {
         _ type: rd_kafka_type_t, properties: [String: String], events: Int32, log: ClientLog?,
         connections: BrokerConnections? = nil
     ) throws(KafkaError) -> OpaquePointer {
-        guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
+        let settings = try settings(properties)
         var reason = [CChar](repeating: 0, count: 512)
-        for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
-            guard rd_kafka_conf_set(settings, name, value, &reason, reason.count) != RD_KAFKA_CONF_OK else { continue }
-            rd_kafka_conf_destroy(settings)
-            throw KafkaError(.configuration, refusal(of: name, value: value, reason: text(reason)))
-        }
         rd_kafka_conf_set_events(settings, events)
         // Fetching a token for OAUTHBEARER is an HTTP call that waits for its answer. With a queue of its own, one of
         // librdkafka's threads makes it; else it would be made on the loop that serves the client's events.
@@ -84,6 +79,19 @@ enum ClientSettings {
             throw failure
         }
         return client
+    }
+
+    /// Makes librdkafka's form of properties, which the caller frees or hands over.
+    /// - Throws: `configuration` that names the first property that is refused.
+    static func settings(_ properties: [String: String]) throws(KafkaError) -> OpaquePointer {
+        guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
+        var reason = [CChar](repeating: 0, count: 512)
+        for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
+            guard rd_kafka_conf_set(settings, name, value, &reason, reason.count) != RD_KAFKA_CONF_OK else { continue }
+            rd_kafka_conf_destroy(settings)
+            throw KafkaError(.configuration, refusal(of: name, value: value, reason: text(reason)))
+        }
+        return settings
     }
 
     /// Has librdkafka tell `connections` each state of each broker, from the broker's first on.

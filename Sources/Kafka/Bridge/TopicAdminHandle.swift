@@ -9,15 +9,21 @@ final class TopicAdminHandle: Sendable {
     /// Why brokers could not be reached.
     private let failures = BrokerFailures()
 
-    /// - Parameter log: gets librdkafka's own lines.
+    /// - Parameters:
+    ///   - log: gets librdkafka's own lines.
+    ///   - requests: gets the requests that brokers take; `nil`: nobody wants to know.
     /// - Throws: `configuration` that names the property.
-    init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    init(
+        _ configuration: ConsumerConfiguration, log: Logger, noting requests: BrokerRequestLog? = nil
+    ) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // A client with a group asks for the group's coordinator, which this user may not be allowed to do.
         properties["group.id"] = nil
         properties["group.protocol"] = nil
+        // The library tells what the brokers offer in these lines only.
+        if requests != nil { properties["debug"] = "feature" }
 
-        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
+        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures, requests: requests)
         client = Shared(
             pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
     }
@@ -48,11 +54,19 @@ final class TopicAdminHandle: Sendable {
         for topic in UnsafeBufferPointer(start: found.topics, count: Int(found.topic_cnt)) {
             guard topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = topic.topic else { continue }
             let partitions = UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
-            topics[String(cString: name)] = ClusterDescription.Topic(
+            var described = ClusterDescription.Topic(
                 partitions: partitions.count, replicationFactor: Int(partitions.map(\.replica_cnt).min() ?? 0))
+            described.leaderless = partitions.filter { $0.leader < 0 }.map(\.id).sorted()
+            topics[String(cString: name)] = described
         }
-        let brokers = UnsafeBufferPointer(start: found.brokers, count: Int(found.broker_cnt)).map(\.id)
-        return ClusterDescription(brokers: Set(brokers), topics: topics)
+        let brokers = UnsafeBufferPointer(start: found.brokers, count: Int(found.broker_cnt))
+        var cluster = ClusterDescription(brokers: Set(brokers.map(\.id)), topics: topics)
+        for broker in brokers {
+            guard let host = broker.host.map({ String(cString: $0) }) else { continue }
+            // An IPv6 address stands in brackets before a port.
+            cluster.addresses[broker.id] = host.contains(":") ? "[\(host)]:\(broker.port)" : "\(host):\(broker.port)"
+        }
+        return cluster
     }
 
     func configuration(
@@ -91,6 +105,22 @@ final class TopicAdminHandle: Sendable {
             configuration[String(cString: name)] = String(cString: value)
         }
         return configuration
+    }
+
+    /// Asks what this user may do on a topic.
+    /// - Returns: `nil` where the brokers do not tell.
+    /// - Throws: `unsupported` when the library is too old to ask.
+    func operations(on topic: String, before deadline: Instant) throws(KafkaError) -> Set<TopicOperation>? {
+        let what = "look up what this user may do on \(topic)"
+        try requireController(doing: what, before: deadline)
+        var bits: UInt32 = 0
+        let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
+        guard code >= 0 || code < -1 else {
+            throw KafkaError(.unsupported, "\(what): librdkafka \(LibraryVersion.running) cannot ask; 2.3 or newer can")
+        }
+        guard code == 0 else { throw explained(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
+        if bits == 0 { return nil }
+        return Set(TopicOperation.allCases.filter { bits & 1 << $0.rawValue != 0 })
     }
 
     func offsets(

@@ -79,9 +79,6 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
 // MARK: - The group's protocol
 
 extension ConsumerConfiguration {
-    /// The first librdkafka in which the protocol `consumer` is ready for production.
-    private static let firstWithNewProtocol = LibraryVersion(2, 12)
-
     /// The properties that the broker decides with the protocol `consumer`. librdkafka refuses a client that sets one of
     /// them.
     private static let decidedByBroker = [
@@ -95,10 +92,10 @@ extension ConsumerConfiguration {
         guard usesNewProtocol else { return }
         let setting = groupProtocol == .consumer ? "kafka.groupProtocol" : "group.protocol in kafka.properties"
 
-        guard version >= Self.firstWithNewProtocol else {
+        guard version >= .firstWithNewProtocol else {
             throw KafkaError(
                 .configuration,
-                "\(setting) is consumer, which needs librdkafka \(Self.firstWithNewProtocol) or newer, and this is"
+                "\(setting) is consumer, which needs librdkafka \(LibraryVersion.firstWithNewProtocol) or newer, and this is"
                     + " \(version): use a newer library, or leave the setting out")
         }
         guard assignor == nil else {

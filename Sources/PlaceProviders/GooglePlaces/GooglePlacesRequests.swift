@@ -78,6 +78,12 @@ struct GooglePlacesRequests {
     /// Returns a call for the names of a place's photos, which costs nothing.
     func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }
 
+    /// Returns a call for a place's id, which costs nothing.
+    func id(of placeID: String) -> HTTPRequest {
+        let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
+        return get(place: request, mask: "id")
+    }
+
     /// Returns a call for the address of a photo.
     /// - Parameter name: `places/ID/photos/REF`, as the provider gave it.
     func media(_ name: String) -> HTTPRequest {

@@ -90,6 +90,12 @@ public struct GooglePlacesService: PlaceService {
         return ProviderAnswer(photoURL: url, attributions: call.attributions)
     }
 
+    /// Asks whether there is such a place: the cheapest call.
+    func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
+        try requests.configuration.checkKey(of: id)
+        _ = try await page(requests.id(of: placeID), kind: .place(id: placeID), before: deadline)
+    }
+
     private func page(
         _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
     ) async throws(SearchError) -> GooglePlacesResponse {

@@ -151,6 +151,13 @@ public struct GooglePlacesLegacyService: PlaceService {
         return url.text
     }
 
+    /// Asks whether there is such a place: the cheapest call.
+    func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
+        try configuration.checkKey(of: id)
+        let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
+        _ = try await page(detailsURL(request, fields: "place_id"), asked: placeID, before: deadline)
+    }
+
     private func page(
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {

@@ -39,8 +39,7 @@ struct ConfigCommand: AsyncParsableCommand {
         if table { return print(Setting.markdownTable, terminator: "") }
         if metrics { return print(MetricDescription.markdownTables, terminator: "") }
 
-        let settings = try options.load()
-        try settings.validate()
+        let settings = try options.read().checked()
         print(json ? settings.json : settings.table)
     }
 }

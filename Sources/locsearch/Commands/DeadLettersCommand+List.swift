@@ -23,7 +23,7 @@ extension DeadLettersCommand {
 
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
-            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, log: log)
+            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, judges: true, log: log)
 
             let letters = try await topic.snapshot(matching: filter.matches).letters.filter {
                 !pending || !$0.isRedriven

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Basics
+import EventContract
 import Logging
 import WorkerRuntime
 
@@ -19,11 +20,20 @@ extension DeadLettersCommand {
                 how many there are and asks first, unless --yes is given; elsewhere it begins at once. It sends 20 a \
                 second unless --rate says otherwise. While it sends, and for --wait behind the last one, it looks for \
                 their outcomes, and says at the end how many were answered and how many failed again, and why.
+
+                What is still no request would be put aside again; the command says how many are, and why the first is. \
+                --skip-faulty leaves them where they are. --edit opens the value of each in an editor (VISUAL, EDITOR), \
+                and sends only what is a request then.
+
+                Exit codes: 0 all that were chosen went back, and none was seen to fail again; 1 some failed again, or \
+                were left after --edit; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
         @Flag(help: "Shows what would be sent, a line each, and sends nothing.") var dryRun = false
         @Flag(name: .shortAndLong, help: "Sends without asking first.") var yes = false
+        @Flag(help: "Has an editor put each of them right before it goes back.") var edit = false
+        @Flag(help: "Leaves those where they are that are still no request.") var skipFaulty = false
         @Option(help: "Sends at most so many records a second.") var rate = 20.0
         @Option(help: "Sends at most so many, the oldest.") var limit: Int?
         @Option(
@@ -37,15 +47,18 @@ extension DeadLettersCommand {
         func validate() throws {
             if !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
             if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
+            if edit, dryRun || skipFaulty {
+                throw ValidationError("--edit and \(dryRun ? "--dry-run" : "--skip-faulty") exclude each other")
+            }
         }
 
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
-            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, log: log)
+            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, judges: true, log: log)
 
             // All marks are read before anything is sent: what went back in an earlier run must not go again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
-            let plan = RedrivePlan(snapshot.letters, limit: limit)
+            let plan = RedrivePlan(snapshot.letters, limit: limit, skipsFaulty: skipFaulty)
 
             if plan.withoutContent > 0 {
                 Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) did not take their content")
@@ -53,28 +66,56 @@ extension DeadLettersCommand {
             if plan.outcomes > 0 {
                 Terminal.note("\(plan.outcomes) stay where they are: they are results or errors of a worker")
             }
+            if !edit, let first = plan.faulty.first {
+                Terminal.note(
+                    TerminalText.safe(
+                        "\(plan.faulty.count) of \(plan.chosen.count) are still no requests and would be put aside again, the"
+                            + " first of them because: \(first.fault ?? "")"))
+            }
             if dryRun { return show(plan, requests: settings.topics.requests) }
 
-            guard try isConfirmed(plan, requests: settings.topics.requests) else {
+            let editing = edit ? try await edited(plan, of: snapshot, in: topic, judge: RequestJudge(settings)) : nil
+            let chosen = plan.chosen.filter { editing?.values[$0.mark] != nil || editing == nil }
+            guard try isConfirmed(chosen.count, requests: settings.topics.requests) else {
                 Terminal.note("nothing was sent")
                 return
             }
 
-            let outcomes = await outcomes(of: plan, settings: settings, log: log)
+            let outcomes = await outcomes(of: chosen.count, settings: settings, log: log)
             let redriver = try Redriver(settings, log: log)
+            let failed: Int
             do {
-                try await send(
-                    plan, of: snapshot, in: topic, by: redriver, requests: settings.topics.requests, watching: outcomes)
+                failed = try await send(
+                    chosen, of: snapshot, in: topic, by: redriver, watching: outcomes,
+                    requests: (settings.topics.requests, plan.redrivenBefore), values: editing?.values ?? [:])
             } catch {
                 await redriver.close()
                 throw error
             }
             await redriver.close()
+
+            if let left = editing?.left, left > 0 { Terminal.note("\(left) were left where they are") }
+            if failed > 0 || (editing?.left ?? 0) > 0 { throw ExitCode(1) }
+        }
+
+        /// Has a person put the values of the chosen letters right.
+        private func edited(
+            _ plan: RedrivePlan, of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic, judge: RequestJudge
+        ) async throws -> LetterEditing {
+            guard plan.chosen.count <= LetterEditing.mostLetters else {
+                throw ValidationError(
+                    "\(plan.chosen.count) letters are more than anybody edits: give --limit, or a narrower filter")
+            }
+
+            var letters: [(RedriveMark, DeadLetter)] = []
+            try await topic.forEach(plan.chosen, of: snapshot) { letter, mark in letters.append((mark, letter)) }
+            var editing = LetterEditing(judge)
+            for (mark, letter) in letters { try await editing.edit(letter, at: mark) }
+            return editing
         }
 
         /// Says how many will be sent and how fast, and asks a person at a terminal. Returns true where nobody can be asked.
-        private func isConfirmed(_ plan: RedrivePlan, requests: String) throws -> Bool {
-            let count = plan.chosen.count
+        private func isConfirmed(_ count: Int, requests: String) throws -> Bool {
             guard count > 0 else { return true }
 
             let time =
@@ -96,8 +137,8 @@ extension DeadLettersCommand {
 
         /// Returns what looks for the outcomes; `nil` where that was not asked for or cannot be done, as where this user may
         /// not read outcomes.
-        private func outcomes(of plan: RedrivePlan, settings: Settings, log: Logger) async -> RedriveOutcomes? {
-            guard wait.duration > .zero, !plan.chosen.isEmpty else { return nil }
+        private func outcomes(of count: Int, settings: Settings, log: Logger) async -> RedriveOutcomes? {
+            guard wait.duration > .zero, count > 0 else { return nil }
             do {
                 return try await RedriveOutcomes(settings, within: min(timeout.duration, .seconds(5)), log: log)
             } catch {
@@ -112,23 +153,27 @@ extension DeadLettersCommand {
         }
 
         /// Sends what was chosen at the rate that was asked for, and says what came of it.
+        /// - Parameter values: those that were edited; the others go back as they are.
+        /// - Returns: How many were seen to fail again.
         private func send(
-            _ plan: RedrivePlan, of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
-            by redriver: Redriver, requests: String, watching: RedriveOutcomes?
-        ) async throws {
-            let total = plan.chosen.count
-            var (sent, outcomes, progress) = (0, watching, RedriveProgress(of: plan.chosen.count))
+            _ chosen: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
+            by redriver: Redriver, watching: RedriveOutcomes?, requests: (name: String, redrivenBefore: Int),
+            values: [RedriveMark: [UInt8]]
+        ) async throws -> Int {
+            let total = chosen.count
+            var (sent, outcomes, progress) = (0, watching, RedriveProgress(of: total))
             defer { Terminal.endProgress() }
 
             let deleted: Int
             do {
                 let begin = Instant.now
-                deleted = try await topic.forEach(plan.chosen, of: snapshot) { letter, mark in
+                deleted = try await topic.forEach(chosen, of: snapshot) { letter, mark in
                     let next = begin + .seconds(saturating: Double(sent) / rate)
                     await Self.read(&outcomes, until: next)
                     try await Task.sleep(for: Instant.now.duration(to: next))
 
-                    let position = try await redriver.send(letter, marking: mark)
+                    let edited = values[mark].map { letter.with(value: $0) } ?? letter
+                    let position = try await redriver.send(edited, marking: mark)
                     outcomes?.expect(position)
                     sent += 1
                     progress.show(sent, outcomes: outcomes)
@@ -139,15 +184,16 @@ extension DeadLettersCommand {
 
             Terminal.endProgress()
             if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could go back") }
-            let earlier = plan.redrivenBefore > 0 ? "; \(plan.redrivenBefore) had gone before" : ""
-            Terminal.line("\(sent) dead letters went back to \(requests)\(earlier)")
+            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore) had gone before" : ""
+            Terminal.line("\(sent) dead letters went back to \(requests.name)\(earlier)")
 
             await Self.read(&outcomes, until: .now + wait.duration)
-            guard sent > 0, let outcomes else { return }
+            guard sent > 0, let outcomes else { return 0 }
             Terminal.line(outcomes.summary(of: sent, waited: wait.duration))
             if outcomes.failedCount == sent {
                 Terminal.note("all of them failed again: `locsearch watch --errors --from-beginning` shows why")
             }
+            return outcomes.failedCount
         }
 
         /// Looks for outcomes; gives that up, and not the sending, when the brokers refuse.

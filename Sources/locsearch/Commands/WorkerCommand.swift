@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,8 +23,20 @@ struct WorkerCommand: AsyncParsableCommand {
 
     func run() async throws {
         ignoreBrokenPipes()
-        let settings = try options.load()
+        let settings = try await checkedSettings()
         let log = try ProcessSetup.logger(settings)
         try await WorkerService(settings, registry: ProcessSetup.metrics(), log: log).run()
+    }
+
+    /// Makes the checks of `locsearch doctor` that ask nobody and wait for nothing.
+    /// - Throws: `Failure` with a line for each thing that keeps a worker from starting.
+    private func checkedSettings() async throws -> Settings {
+        let reading = try options.read()
+        ProcessSetup.hideReadableSecrets(of: reading.settings)
+        let quiet = Logger(label: "locsearch") { _ in SwiftLogNoOpLogHandler() }
+        let examination = Examination(reading, calls: .none, timeout: .seconds(1), log: quiet)
+        let report = await DoctorChecks.report(of: DoctorChecks.ofStart, in: examination)
+        if let failure = report.failure { throw failure }
+        return reading.settings
     }
 }

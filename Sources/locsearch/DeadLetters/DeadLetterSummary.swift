@@ -1,5 +1,6 @@
 import EventContract
 import Kafka
+import LocationSearch
 
 /// A dead letter without its bytes: what commands show, sort and choose by. Many of them fit into memory.
 struct DeadLetterSummary: Sendable {
@@ -20,6 +21,10 @@ struct DeadLetterSummary: Sendable {
     let isWithoutContent: Bool
     /// True for a worker's result or error, which stood in the requests topic and does not go back there.
     let isOutcome: Bool
+    /// The source of the event that the record was; `nil` where it does not say.
+    let producer: String?
+    /// Why the record would be put aside again, as it is; `nil` where it is a request by now, or is not to go back at all.
+    let fault: String?
     /// True once the letter went back to the requests topic.
     var isRedriven = false
 
@@ -40,7 +45,8 @@ struct DeadLetterSummary: Sendable {
         var isCut: Bool { count > Self.mostBytes }
     }
 
-    init(_ letter: DeadLetter, at mark: RedriveMark) {
+    /// - Parameter judge: says what is wrong with the record now; `nil`: nobody wants to know.
+    init(_ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil) {
         self.mark = mark
         reason = letter.reason
         message = letter.message
@@ -51,6 +57,9 @@ struct DeadLetterSummary: Sendable {
         valueHead = letter.value.map(Head.init)
         isWithoutContent = letter.isWithoutContent
         isOutcome = letter.isOutcome
+        producer = letter.producer
+        let isJudged = !letter.isOutcome && !letter.isWithoutContent
+        fault = isJudged ? judge?.fault(of: letter)?.message : nil
     }
 
     /// True while the letter can go back to the requests topic.

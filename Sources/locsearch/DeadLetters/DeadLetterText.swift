@@ -34,6 +34,8 @@ enum DeadLetterText {
         json.member("withoutContent", letter.isWithoutContent)
         json.member("outcome", letter.isOutcome)
         json.member("redriven", letter.isRedriven)
+        json.member("producer", letter.producer)
+        json.member("fault", letter.fault)
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self)
     }
@@ -52,7 +54,7 @@ enum DeadLetterText {
     }
 
     /// Time, reason with the member at fault, and where the record stood in the requests topic.
-    private static func origin(of letter: DeadLetterSummary) -> String {
+    static func origin(of letter: DeadLetterSummary) -> String {
         let time = letter.time?.description ?? "-"
         let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"
         let member = letter.member.map { " (\($0))" } ?? ""

@@ -31,13 +31,17 @@ struct DeadLetterTopic {
     private let configuration: ConsumerConfiguration
     private let timeout: Duration
     private let log: Logger
+    private let judge: RequestJudge?
 
-    /// - Parameter timeout: how long the broker may say nothing before a call fails.
-    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
+    /// - Parameters:
+    ///   - timeout: how long the broker may say nothing before a call fails.
+    ///   - judges: true where it matters which letters are still no request, which takes reading each as one.
+    init(_ settings: Settings, timeout: Duration, judges: Bool = false, log: Logger) throws {
         name = settings.topics.deadLetters
         configuration = try settings.consumer()
         self.timeout = timeout
         self.log = log
+        judge = judges ? RequestJudge(settings) : nil
     }
 
     /// Reads the whole topic once: the letters that match, and all marks of what went back, since a mark stands behind
@@ -64,7 +68,7 @@ struct DeadLetterTopic {
             } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
                 isWanted(letter)
             {
-                letters.append(DeadLetterSummary(letter, at: Self.position(of: record)))
+                letters.append(DeadLetterSummary(letter, at: Self.position(of: record), judge: judge))
             }
             return true
         }

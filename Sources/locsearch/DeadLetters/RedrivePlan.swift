@@ -9,12 +9,17 @@ struct RedrivePlan: Sendable {
     /// The number of letters that stay because they are results or errors of a worker.
     let outcomes: Int
 
+    /// Those that are chosen and would be put aside again as they are.
+    var faulty: [DeadLetterSummary] { chosen.filter { $0.fault != nil } }
+
     /// - Parameter letters: all that match, oldest first.
     /// - Parameter limit: the most that are chosen; `nil`: all of them.
-    init(_ letters: [DeadLetterSummary], limit: Int?) {
+    /// - Parameter skipsFaulty: leaves those where they are that would be put aside again.
+    init(_ letters: [DeadLetterSummary], limit: Int?, skipsFaulty: Bool = false) {
         let waiting = letters.filter { !$0.isRedriven }
 
-        chosen = Array(waiting.filter(\.isPending).prefix(limit ?? .max))
+        let wanted = waiting.filter { $0.isPending && !(skipsFaulty && $0.fault != nil) }
+        chosen = Array(wanted.prefix(limit ?? .max))
         redrivenBefore = letters.count - waiting.count
         outcomes = waiting.count(where: \.isOutcome)
         withoutContent = waiting.count { $0.isWithoutContent && !$0.isOutcome }

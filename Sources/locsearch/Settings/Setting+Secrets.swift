@@ -5,6 +5,14 @@ import Kafka
 extension Setting {
     private static let hidden = "(hidden)"
 
+    /// The settings of secrets that may stand in a file, each with the setting that names the file.
+    static let secretFiles = [
+        "googlePlaces.apiKey": "googlePlaces.apiKeyFile", "hotpepper.apiKey": "hotpepper.apiKeyFile",
+        "kafka.security.sasl.password": "kafka.security.sasl.passwordFile",
+        "kafka.security.oidc.clientSecret": "kafka.security.oidc.clientSecretFile",
+        "admin.token": "admin.tokenFile", "console.token": "console.tokenFile",
+    ]
+
     /// Returns a valid value as it may be shown, with each secret replaced by `(hidden)`.
     func shown(_ value: String) -> String {
         if isSecret { return Self.hidden }

@@ -12,39 +12,10 @@ import WorkerRuntime
 /// configuration struct stays.
 extension Settings {
     /// Checks what no setting shows by itself: that they fit together, and that the files they name can be read.
-    /// - Throws: `SettingsError` for the first contradiction.
+    /// - Throws: `SettingsError` for all that is wrong.
     func validate() throws(SettingsError) {
-        let loops = integer("worker.loops")
-        guard loops <= integer("worker.concurrency") else {
-            throw SettingsError(
-                "worker.loops is \(loops): expected at most worker.concurrency (\(text("worker.concurrency")))")
-        }
-
-        if let deadline = duration("worker.deadline"), let longest = duration("worker.maxDeadline"), deadline > longest
-        {
-            throw SettingsError(
-                "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
-        }
-
-        try requireSeparateTopics()
-
-        for name in [
-            "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
-            "tracing.caFile",
-        ] {
-            guard let path = self[name] else { continue }
-            guard FileManager.default.isReadableFile(atPath: path) else {
-                throw SettingsError("\(name): \(path) cannot be read")
-            }
-        }
-
-        if !isDefault("kafka.groupProtocol"), properties["group.protocol"] != nil {
-            throw SettingsError(
-                "\(place(of: "kafka.groupProtocol")) and group.protocol in \(place(of: "kafka.properties")) are both set: use one of them"
-            )
-        }
-
-        _ = try (googleKey(), hotpepperKey(), security(), adminToken())
+        let mistakes = SettingsRule.all.compactMap { $0.mistake(in: self) }
+        if !mistakes.isEmpty { throw SettingsError(all: mistakes) }
     }
 
     /// Refuses two topics of one name. Outcomes among requests would be answered, and what workers tell each other, or the
@@ -194,5 +165,11 @@ extension Settings {
 
     func hotpepperKey() throws(SettingsError) -> String? {
         try secret("hotpepper.apiKey", orFile: "hotpepper.apiKeyFile")
+    }
+
+    /// Returns the providers that have a key, of which Google's is for two.
+    func configuredProviders() throws(SettingsError) -> [ProviderID] {
+        let hotpepper = try hotpepperKey() == nil ? [] : ProviderKeys.ofHotpepper
+        return try googleKey() == nil ? hotpepper : hotpepper + ProviderKeys.ofGoogle
     }
 }

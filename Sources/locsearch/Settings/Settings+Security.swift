@@ -38,6 +38,15 @@ extension Settings {
             tokenURL: tokenURL, clientID: clientID, clientSecret: secret, scope: self["kafka.security.oidc.scope"])
     }
 
+    /// How the brokers are spoken to, in small letters, whether a setting or one of librdkafka's properties says so.
+    var securityProtocol: String { SecurityFacts(self).securityProtocol }
+
+    /// The way to log in; `nil` where nobody does.
+    var loginMechanism: String? {
+        let facts = SecurityFacts(self)
+        return facts.logsIn ? facts.mechanism : nil
+    }
+
     /// Returns the password that the admin endpoints want; `nil` when they want none. The file is read anew with each call.
     func adminToken() throws(SettingsError) -> String? { try token("admin.token", orFile: "admin.tokenFile") }
 
@@ -75,15 +84,15 @@ private struct SecurityFacts {
         setting(name) != nil || others.contains { properties[$0]?.isEmpty == false }
     }
 
-    private var securityProtocol: String {
+    var securityProtocol: String {
         (properties["security.protocol"] ?? setting("protocol") ?? "plaintext").lowercased()
     }
 
-    private var mechanism: String? {
+    var mechanism: String? {
         properties["sasl.mechanism"] ?? properties["sasl.mechanisms"] ?? setting("sasl.mechanism")
     }
 
-    private var logsIn: Bool { securityProtocol.hasPrefix("sasl_") }
+    var logsIn: Bool { securityProtocol.hasPrefix("sasl_") }
     private var encrypts: Bool { securityProtocol.hasSuffix("ssl") }
 
     // MARK: - Checks

@@ -35,26 +35,32 @@ struct Settings: Sendable {
     static func load(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(SettingsError) -> Settings {
-        var errors = misspelt(environment)
-        let sources = try sources(flags: flags, file: file, environment: environment, errors: &errors)
-
-        var settings = Settings()
-        for setting in Setting.all {
-            do throws(SettingsError) {
-                settings.values[setting.name] = try value(of: setting, in: sources)
-            } catch {
-                errors.append(error)
-            }
-        }
-
-        if !errors.isEmpty { throw SettingsError(all: errors) }
-        return settings
+        try read(flags: flags, file: file, environment: environment).loaded()
     }
 
-    /// - Parameter errors: takes the unknown names of the file.
+    /// Reads what can be read, and notes what is wrong: see `load`, whose parameters these are.
+    static func read(
+        flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> SettingsReading {
+        var reading = SettingsReading(mistakes: misspelt(environment))
+        let sources = sources(flags: flags, file: file, environment: environment, reading: &reading)
+
+        for setting in Setting.all {
+            do throws(SettingsError) {
+                reading.settings.values[setting.name] = try value(of: setting, in: sources)
+            } catch {
+                reading.settings.values[setting.name] = Value(text: setting.defaultValue, origin: .default)
+                reading.wrong.insert(setting.name)
+                reading.mistakes.append(error)
+            }
+        }
+        return reading
+    }
+
+    /// - Parameter reading: takes the unknown names of the file, or why it cannot be read.
     private static func sources(
-        flags: [String: String], file: String?, environment: [String: String], errors: inout [SettingsError]
-    ) throws(SettingsError) -> [Source] {
+        flags: [String: String], file: String?, environment: [String: String], reading: inout SettingsReading
+    ) -> [Source] {
         var sources = [
             Source(provider: provider(of: flags), origin: { _ in .flag }),
             Source(
@@ -66,13 +72,17 @@ struct Settings: Sendable {
         ]
 
         let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
-        if let path = file ?? variable {
+        guard let path = file ?? variable else { return sources }
+        do throws(SettingsError) {
             let file = try SettingsFile(path: path)
-            errors.append(contentsOf: file.unknownNames)
+            reading.mistakes.append(contentsOf: file.unknownNames)
             sources.append(
                 Source(
                     provider: provider(of: file.entries.mapValues(\.text)),
                     origin: { .file(path, line: file.entries[$0.name]?.line ?? 1) }))
+        } catch {
+            reading.mistakes.append(error)
+            reading.lacksFile = true
         }
         return sources
     }

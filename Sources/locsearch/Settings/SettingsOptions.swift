@@ -18,6 +18,10 @@ struct SettingsOptions: ParsableArguments {
         return try Settings.load(flags: flags, file: config)
     }
 
+    /// Reads what can be read, and notes what is wrong.
+    /// - Throws: a usage error for a flag that is no setting.
+    func read() throws -> SettingsReading { Settings.read(flags: try flags(), file: config) }
+
     /// Returns the values that stand on the command line. A flag that is given twice has its last value, as every option
     /// has.
     private func flags() throws -> [String: String] {

@@ -30,6 +30,13 @@ enum FileDescriptors {
         return Int(clamping: limits.rlim_cur)
     }
 
+    /// The number to which this process may raise that.
+    static var hardLimit: Int {
+        var limits = rlimit()
+        guard unsafe getrlimit(resource, &limits) == 0 else { return 1024 }
+        return Int(clamping: limits.rlim_max)
+    }
+
     #if canImport(Glibc)
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else

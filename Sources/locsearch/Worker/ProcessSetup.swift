@@ -19,12 +19,20 @@ enum ProcessSetup {
         return Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
     }
 
-    /// Has log lines show none of them, whatever code lets one slip.
-    static func hideSecrets(of settings: Settings) throws {
+    /// Has log lines show none of the secrets that can be read, where others are wrong.
+    static func hideReadableSecrets(of settings: Settings) {
         for setting in Setting.all {
             guard let value = settings[setting.name] else { continue }
             for secret in setting.secrets(in: value) { SecretRegistry.shared.add(secret) }
         }
+        for (name, file) in Setting.secretFiles {
+            if let secret = try? settings.secret(name, orFile: file) { SecretRegistry.shared.add(secret) }
+        }
+    }
+
+    /// Has log lines show none of them, whatever code lets one slip.
+    static func hideSecrets(of settings: Settings) throws {
+        hideReadableSecrets(of: settings)
         let security = try settings.security()
         let secrets = [
             try settings.googleKey(), try settings.hotpepperKey(), security.saslPassword, security.oidc?.clientSecret,

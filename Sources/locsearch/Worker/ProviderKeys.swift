@@ -11,8 +11,8 @@ struct ProviderKeys: Sendable {
     private let quotaScopes: QuotaScopes
 
     /// The providers that a key is for.
-    private static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
-    private static let ofHotpepper = [ProviderID.hotpepper]
+    static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
+    static let ofHotpepper = [ProviderID.hotpepper]
 
     /// A key, and the text that it began with.
     private struct Holder: Sendable {

@@ -6,15 +6,16 @@ extension Settings {
     /// Refuses settings with which `auto` could ask no provider: every request would end as `unauthorized`, and a whole
     /// backlog is used up that way within seconds. `worker.allowNoProvider` permits it.
     /// - Parameter configured: the providers that have a key.
+    /// - Parameter log: gets a warning where it is permitted; `nil` for none.
     /// - Throws: what is missing, with the settings that cure it.
-    func requireProvider(among configured: [ProviderID], log: Logger) throws(SettingsError) {
+    func requireProvider(among configured: [ProviderID], log: Logger? = nil) throws(SettingsError) {
         guard let problem = providerProblem(among: configured) else { return }
 
         guard flag("worker.allowNoProvider") else {
             throw SettingsError(
                 "\(problem), or set worker.allowNoProvider=true to answer such requests with unauthorized")
         }
-        log.warning("requests will end as unauthorized: worker.allowNoProvider", metadata: ["reason": "\(problem)"])
+        log?.warning("requests will end as unauthorized: worker.allowNoProvider", metadata: ["reason": "\(problem)"])
     }
 
     private func providerProblem(among configured: [ProviderID]) -> String? {

@@ -1,0 +1,123 @@
+/// Something that a librdkafka, or it and the brokers together, cannot do.
+package struct VersionLimit: Sendable, Hashable {
+    /// True when the worker cannot work as it is set up.
+    package var isFatal: Bool
+    /// What cannot be done, as one sentence without its full stop.
+    package var text: String
+    package var cure: String
+}
+
+/// What a worker asks of its library and its brokers.
+package struct VersionNeeds: Sendable, Hashable {
+    /// The way to log in, such as `SCRAM-SHA-512`; `nil` without a login.
+    package var mechanism: String?
+    /// True for `kafka.groupProtocol=consumer`.
+    package var sharesByBroker = false
+    /// True for `worker.delivery=exactly-once`.
+    package var transactions = false
+
+    package init(mechanism: String? = nil, sharesByBroker: Bool = false, transactions: Bool = false) {
+        self.mechanism = mechanism
+        self.sharesByBroker = sharesByBroker
+        self.transactions = transactions
+    }
+}
+
+extension LibraryVersion {
+    /// The oldest librdkafka that all brokers get on with: Tansu's answers can be read from there on, and logins at brokers
+    /// that know only the newer version of `SaslHandshake`.
+    static let oldestForAllBrokers = LibraryVersion(2, 2)
+    /// The oldest librdkafka that Kafka 4 lets in by SCRAM. Older ones send their part of the nonce twice, which older
+    /// brokers do not check.
+    static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
+    /// The oldest librdkafka that logs in to Kafka 4.0.0 by Kerberos.
+    static let oldestWithKerberos = LibraryVersion(2, 11)
+    /// The first librdkafka in which the protocol `consumer` is ready for production.
+    static let firstWithNewProtocol = LibraryVersion(2, 12)
+
+    /// Returns what cannot be done of what is needed.
+    /// - Parameter requests: those that the brokers take; `nil` while that is not known.
+    package func limits(of needs: VersionNeeds, with requests: BrokerRequests?) -> [VersionLimit] {
+        loginLimits(needs, requests) + groupLimits(needs, requests) + writingLimits(needs, requests)
+    }
+
+    private func loginLimits(_ needs: VersionNeeds, _ requests: BrokerRequests?) -> [VersionLimit] {
+        guard let mechanism = needs.mechanism else { return [] }
+        var limits: [VersionLimit] = []
+
+        if mechanism.hasPrefix("SCRAM"), self < Self.oldestWithSCRAM {
+            let isKafka4 = requests?.isOfKafka4 == true
+            limits.append(
+                VersionLimit(
+                    isFatal: isKafka4,
+                    text:
+                        "\(isKafka4 ? "these brokers refuse" : "Kafka 4 refuses") \(mechanism) from librdkafka \(self),"
+                        + " whatever the password is",
+                    cure: "use librdkafka \(Self.oldestWithSCRAM) or newer, or log in with PLAIN or a certificate"))
+        }
+        if mechanism == "GSSAPI", self < Self.oldestWithKerberos, requests?.isOfKafka4 == true {
+            limits.append(
+                VersionLimit(
+                    isFatal: false, text: "Kafka 4.0.0 refuses Kerberos from librdkafka \(self)",
+                    cure: "use librdkafka \(Self.oldestWithKerberos) or newer, or brokers of Kafka 4.0.1 or newer"))
+        }
+        if self < Self.oldestForAllBrokers, (requests?[.saslHandshake]?.lowerBound ?? 0) > 0 {
+            limits.append(
+                VersionLimit(
+                    isFatal: true, text: "librdkafka \(self) does not know the login of these brokers",
+                    cure: "use librdkafka \(Self.oldestForAllBrokers) or newer"))
+        }
+        return limits
+    }
+
+    private func groupLimits(_ needs: VersionNeeds, _ requests: BrokerRequests?) -> [VersionLimit] {
+        guard needs.sharesByBroker else { return [] }
+        var limits: [VersionLimit] = []
+
+        if self < Self.firstWithNewProtocol {
+            limits.append(
+                VersionLimit(
+                    isFatal: true, text: "kafka.groupProtocol is consumer, which librdkafka \(self) cannot do",
+                    cure: "use librdkafka \(Self.firstWithNewProtocol) or newer, or leave the setting out"))
+        }
+        if let requests, requests[.consumerGroupHeartbeat] == nil {
+            limits.append(
+                VersionLimit(
+                    isFatal: true, text: "kafka.groupProtocol is consumer, which these brokers do not offer (KIP-848)",
+                    cure: "leave the setting out, or use brokers of Kafka 4.0 or newer"))
+        }
+        return limits
+    }
+
+    private func writingLimits(_ needs: VersionNeeds, _ requests: BrokerRequests?) -> [VersionLimit] {
+        guard let requests else { return [] }
+        if requests[.initProducerID] == nil {
+            return [
+                VersionLimit(
+                    isFatal: true, text: "these brokers have no idempotent producers, which each worker is",
+                    cure: "use brokers of Kafka 0.11 or newer")
+            ]
+        }
+        guard needs.transactions else { return [] }
+
+        let kinds: [BrokerRequests.Kind] = [
+            .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction, .transactionOffsetCommit,
+        ]
+        if kinds.contains(where: { requests[$0] == nil }) {
+            return [
+                VersionLimit(
+                    isFatal: true, text: "worker.delivery is exactly-once, and these brokers have no transactions",
+                    cure: "set worker.delivery=at-least-once, or use brokers that have transactions")
+            ]
+        }
+        guard let commit = requests[.transactionOffsetCommit], commit.upperBound < 3 else { return [] }
+        return [
+            VersionLimit(
+                isFatal: false,
+                text:
+                    "these brokers do not check in transactions that a member still has its partitions (KIP-447), so that"
+                    + " exactly-once does not hold while partitions move",
+                cure: "use brokers of Kafka 2.5 or newer")
+        ]
+    }
+}

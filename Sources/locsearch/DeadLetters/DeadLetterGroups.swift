@@ -1,0 +1,79 @@
+import EventContract
+import JSON
+
+/// Dead letters counted by what is at fault and who sent them.
+struct DeadLetterGroups {
+    struct Kind: Hashable {
+        let reason: String
+        let member: String?
+        let producer: String?
+    }
+
+    struct Count {
+        var letters = 0
+        /// Those that can go back.
+        var pending = 0
+        /// Those of them that are still no request.
+        var faulty = 0
+        var oldest: EventTime?
+        var newest: EventTime?
+    }
+
+    private(set) var counts: [Kind: Count] = [:]
+
+    init(_ letters: [DeadLetterSummary]) {
+        for letter in letters {
+            let kind = Kind(reason: letter.reason, member: letter.member, producer: letter.producer)
+            var count = counts[kind] ?? Count()
+            count.letters += 1  // bounded: a count of what is in memory
+            if letter.isPending { count.pending += 1 }  // bounded: a count of what is in memory
+            if letter.isPending, letter.fault != nil { count.faulty += 1 }  // bounded: a count of what is in memory
+            // The letters come oldest first.
+            count.oldest = count.oldest ?? letter.time
+            count.newest = letter.time ?? count.newest
+            counts[kind] = count
+        }
+    }
+
+    /// The groups, the largest first.
+    private var sorted: [(kind: Kind, count: Count)] {
+        counts.map { ($0.key, $0.value) }.sorted {
+            ($1.count.letters, $0.kind.reason, $0.kind.member ?? "", $0.kind.producer ?? "")
+                < ($0.count.letters, $1.kind.reason, $1.kind.member ?? "", $1.kind.producer ?? "")
+        }
+    }
+
+    /// The lines of a table.
+    var text: [String] {
+        var table = TextTable([
+            .init(title: "letters", alignment: .right), .init(title: "can go back", alignment: .right),
+            .init(title: "still no request", alignment: .right), .init(title: "reason"), .init(title: "member"),
+            .init(title: "producer"), .init(title: "oldest"), .init(title: "newest"),
+        ])
+        for (kind, count) in sorted {
+            table.add([
+                "\(count.letters)", "\(count.pending)", "\(count.faulty)", kind.reason, kind.member ?? "-",
+                kind.producer ?? "-", count.oldest?.description ?? "-", count.newest?.description ?? "-",
+            ])
+        }
+        return table.lines
+    }
+
+    /// One JSON object a line.
+    var json: [String] {
+        sorted.map { kind, count in
+            var json = JSONWriter(capacity: 256)
+            json.beginObject()
+            json.member("letters", count.letters)
+            json.member("pending", count.pending)
+            json.member("faulty", count.faulty)
+            json.member("reason", kind.reason)
+            json.member("member", kind.member)
+            json.member("producer", kind.producer)
+            json.member("oldest", count.oldest?.description)
+            json.member("newest", count.newest?.description)
+            json.endObject()
+            return String(decoding: json.finish(), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Basics
+import EventContract
+import JSON
+
+/// A dead letter with all that the record held, for a person or a program.
+struct WholeLetter {
+    let letter: DeadLetter
+    let summary: DeadLetterSummary
+
+    /// Several lines: what happened to which record and what is the matter with it now, then key, headers and value.
+    var text: [String] {
+        var lines = [DeadLetterText.origin(of: summary) + (summary.isRedriven ? "  went back" : "")]
+        lines.append("    \(TerminalText.safe(letter.message))")
+        lines.append("    now      \(TerminalText.safe(now))")
+        if let producer = summary.producer { lines.append("    producer \(TerminalText.safe(producer))") }
+        lines.append("    letter   \(summary.mark.partition)/\(summary.mark.offset) of the dead-letter topic")
+        if letter.isWithoutContent { return lines }
+
+        lines.append("    key      \(Self.shown(letter.key))")
+        for header in letter.originalHeaders {
+            lines.append("    header   \(TerminalText.safe(header.name)): \(Self.shown(header.value))")
+        }
+        lines.append("    value    \(Self.shown(letter.value))")
+        return lines
+    }
+
+    /// What a worker would do with the record today.
+    private var now: String {
+        if summary.isOutcome { return "stays: it is a result or an error of a worker" }
+        if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }
+        return summary.fault.map { "still no request: \($0)" } ?? "a request"
+    }
+
+    private static func shown(_ bytes: [UInt8]?) -> String {
+        guard let bytes else { return "(none)" }
+        return String(validating: bytes, as: UTF8.self).map(TerminalText.safe)
+            ?? "(\(bytes.count) bytes, in Base64) \(Base64.encode(bytes))"
+    }
+
+    /// One JSON object. Bytes that are no text stand in Base64, in a member of another name.
+    var json: String {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.member("reason", letter.reason)
+        json.member("message", letter.message)
+        json.member("member", letter.member)
+        json.member("fault", summary.fault)
+        json.member("producer", summary.producer)
+        json.member("topic", letter.source?.topic)
+        json.member("partition", letter.source.map { Int($0.partition) })
+        json.member("offset", letter.source.map { Int($0.offset) })
+        json.member("time", letter.time?.description)
+        json.member("redriven", summary.isRedriven)
+        Self.write(letter.key, named: "key", to: &json)
+        json.key("headers")
+        json.beginArray()
+        for header in letter.originalHeaders {
+            json.beginObject()
+            json.member("name", header.name)
+            Self.write(header.value, named: "value", to: &json)
+            json.endObject()
+        }
+        json.endArray()
+        Self.write(letter.value, named: "value", to: &json)
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self)
+    }
+
+    private static func write(_ bytes: [UInt8]?, named name: String, to json: inout JSONWriter) {
+        guard let bytes else { return }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            json.key(name)
+            json.value(text)
+        } else {
+            json.key(name + "Base64")
+            json.value(Base64.encode(bytes))
+        }
+    }
+}

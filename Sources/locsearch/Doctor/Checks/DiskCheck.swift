@@ -1,0 +1,32 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Room for the log, which is all that a worker may write to a disk.
+struct DiskCheck: DoctorCheck {
+    static let name = "disk"
+
+    private static let fewestBytes: UInt64 = 100 << 20
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard let free = Self.freeBytesForLog else {
+            return [ok("a worker writes no file; its log goes to standard error, which is no file here")]
+        }
+
+        let size = "\(free >> 20) MB are free where standard error is written to, which has the log"
+        guard free < Self.fewestBytes else { return [ok(size)] }
+        return [warning(size, cure: "make room, or let something rotate the log")]
+    }
+
+    /// The bytes that are free where standard error is written to; `nil` when that is no file.
+    private static var freeBytesForLog: UInt64? {
+        var status = stat()
+        var system = statvfs()
+        guard unsafe fstat(2, &status) == 0, status.st_mode & S_IFMT == S_IFREG, unsafe fstatvfs(2, &system) == 0 else {
+            return nil
+        }
+        return UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize)).partialValue
+    }
+}

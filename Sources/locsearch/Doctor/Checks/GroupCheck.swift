@@ -1,0 +1,58 @@
+import Kafka
+import WorkerRuntime
+
+/// The group of the workers: whether this user may use it, and its state.
+struct GroupCheck: DoctorCheck {
+    static let name = "group"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard let cluster = examination.cluster, let consumer = examination.consumer else {
+            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
+        }
+
+        let topic = examination.settings.topics.requests
+        let ids = (0..<(cluster.topics[topic]?.partitions ?? 0)).map { TopicPartition(topic, Int32(clamping: $0)) }
+        do throws(KafkaError) {
+            let admin = try GroupAdmin(consumer, log: examination.log)
+            let finding = await finding(by: admin, of: ids, in: consumer, within: examination.timeout)
+            await admin.close()
+            return [finding]
+        } catch {
+            return [refused(error, group: consumer.groupID)]
+        }
+    }
+
+    private func finding(
+        by admin: GroupAdmin, of ids: [TopicPartition], in consumer: ConsumerConfiguration, within timeout: Duration
+    ) async -> Finding {
+        let group = consumer.groupID
+        let commits: [TopicPartition: CommittedOffset]
+        do throws(KafkaError) {
+            commits = ids.isEmpty ? [:] : try await admin.commits(of: ids, within: timeout)
+        } catch {
+            return refused(error, group: group)
+        }
+
+        let start = commits.isEmpty ? "; nothing committed here, so it begins with \(consumer.startFrom.text)" : ""
+        do throws(KafkaError) {
+            let description = try await admin.description(within: timeout)
+            let presence = GroupPresence(description, hasCommits: !commits.isEmpty)
+            return ok("\(group): \(presence.words)\(start)")
+        } catch {
+            guard error.kind == .unsupported else { return refused(error, group: group) }
+            return unknown(
+                "\(group): the brokers describe no groups\(start)",
+                cure: "`locsearch offsets show` has what it has committed"
+            )
+        }
+    }
+
+    private func refused(_ error: KafkaError, group: String) -> Finding {
+        let isRight = error.kind == .authentication
+        return failed(
+            "the group \(group) cannot be used (\(error))",
+            cure: isRight
+                ? "give this user Read on the group: docs/access.md has the commands"
+                : "look at the group's coordinator, and at the brokers' log")
+    }
+}

@@ -1,0 +1,65 @@
+internal import Basics
+import EventLoop
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+import ProviderCalls
+import Resilience
+
+/// Whether the providers take the keys, by the cheapest call of each. A person is asked first.
+struct KeysCheck: DoctorCheck {
+    static let name = "keys"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard case .asking(let isAllowed) = examination.calls else {
+            return [skipped("no key was tried", cure: "leave --offline out")]
+        }
+        guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
+            let keys = try? ProviderKeys(examination.settings), let loop = try? EventLoop()
+        else { return [skipped("the settings about keys are wrong", cure: Examination.brokersFirst)] }
+        defer { loop.stop() }
+
+        let http = HTTPTransport(loop: loop, configuration: examination.settings.http)
+        let trials = keys.services(examination.settings, http: http).compactMap { $0 as? any KeyTrial }
+        guard !trials.isEmpty else { return [skipped("no provider has a key", cure: "set one: docs/settings.md")] }
+
+        let calls = trials.map { "\($0.id.rawValue): \($0.trialCall)" }.joined(separator: "\n  ")
+        guard isAllowed("One call each tries the keys, and is not counted in a daily budget:\n  \(calls)\nMake them?")
+        else {
+            await http.shutdown()
+            return [skipped("no key was tried", cure: "agree to it at a terminal, or give --yes")]
+        }
+
+        var findings: [Finding] = []
+        for trial in trials { findings.append(await finding(of: trial, within: examination.timeout)) }
+        await http.shutdown()
+        return findings
+    }
+
+    private func finding(of trial: any KeyTrial, within timeout: Duration) async -> Finding {
+        let name = trial.id.rawValue
+        do throws(SearchError) {
+            try await trial.tryKey(before: Deadline(.now + timeout))
+            return ok("\(name) takes the key")
+        } catch {
+            switch error.code {
+            case .unauthorized:
+                return failed(
+                    "\(name) refuses the key: \(error.message)",
+                    cure: "check the key, the addresses and APIs that it is limited to, and that billing is on")
+            case .rateLimited:
+                return warning(
+                    "\(name) takes the key, and its quota is used up: \(error.message)",
+                    cure: "wait for the next day, or raise the quota at the provider")
+            case .unreachable, .timeout:
+                return failed(
+                    "\(name) was not reached: \(error.message)", cure: Examination.brokersFirst,
+                    code: Failure.unreachable)
+            default:
+                return failed(
+                    "\(name) does not answer as it should: \(error.message)",
+                    cure: "check its base URL; else look at the provider's own state of service")
+            }
+        }
+    }
+}

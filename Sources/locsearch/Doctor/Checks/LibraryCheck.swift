@@ -1,0 +1,23 @@
+import Kafka
+
+/// librdkafka, and whether it takes the properties that the settings come to.
+struct LibraryCheck: DoctorCheck {
+    static let name = "library"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        let versions = "librdkafka \(LibraryVersion.running), locsearch \(Version.current)"
+        guard let consumer = examination.consumer, let producer = try? examination.settings.producer() else {
+            return [skipped("\(versions): kafka.* was not tried on it", cure: Examination.brokersFirst)]
+        }
+
+        var reasons: [String] = []
+        do throws(KafkaError) { try consumer.check() } catch { reasons.append(error.description) }
+        do throws(KafkaError) { try producer.check() } catch { reasons.append(error.description) }
+        guard reasons.isEmpty else {
+            return Set(reasons).sorted().map {
+                failed($0, cure: "correct the setting, or take it out", code: Failure.configuration)
+            }
+        }
+        return [ok("\(versions): takes all properties")]
+    }
+}

@@ -1,0 +1,66 @@
+internal import Basics
+
+/// Whether the admin endpoints can listen where the settings say.
+struct PortCheck: DoctorCheck {
+    static let name = "port"
+
+    /// The time for a program that has the port to say what it is.
+    private static let timeout = Duration.seconds(1)
+
+    /// True before a worker starts, which cannot share the port with one that runs.
+    let isStart: Bool
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard !examination.reading.concerns(["admin.host", "admin.port"]) else {
+            return [skipped("admin.host and admin.port were not tried", cure: Examination.brokersFirst)]
+        }
+
+        let settings = examination.settings
+        let (host, port) = (settings.text("admin.host"), UInt16(clamping: settings.integer("admin.port")))
+        var findings = [await finding(host: host, port: port)]
+        if !settings.isLocal("admin.host"), settings["admin.token"] == nil, settings["admin.tokenFile"] == nil {
+            findings.append(
+                warning(
+                    "whoever reaches the admin port may read /metrics and /status",
+                    cure: "set admin.token or admin.tokenFile"))
+        }
+        return findings
+    }
+
+    private func finding(host: String, port: UInt16) async -> Finding {
+        let problem: (reason: String, owner: NetworkAddress?)? = await onOwnThread {
+            do throws(NetworkAddress.Unknown) {
+                for address in try NetworkAddress.resolve(host, port: port, isOwn: true) {
+                    if let reason = ProbeConnection.listenProblem(at: address) { return (reason, address) }
+                }
+                return nil
+            } catch {
+                return (error.reason, nil)
+            }
+        }
+        guard let problem else {
+            return ok(port == 0 ? "the system chooses admin.port" : "admin.port: \(host):\(port) is free")
+        }
+
+        if !isStart, let owner = problem.owner, await onOwnThread({ Self.isWorker(at: owner) }) {
+            return warning(
+                "admin.port: a worker that runs already listens on \(host):\(port)",
+                cure: "give a second one on this machine another port")
+        }
+        return failed(
+            "admin.port: cannot listen on \(host):\(port) (\(problem.reason))",
+            cure: "choose another, or 0 for any free one", code: Failure.configuration)
+    }
+
+    /// Returns true when the program at an address is a worker that runs already.
+    private static func isWorker(at address: NetworkAddress) -> Bool {
+        let deadline = Instant.now + timeout
+        guard let connection = try? ProbeConnection(to: address, before: deadline),
+            connection.send(Array("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+        else { return false }
+
+        var answer: [UInt8] = []
+        while answer.count < 4096, let bytes = connection.receive(before: deadline), !bytes.isEmpty { answer += bytes }
+        return answer.starts(with: "HTTP/1.1 200".utf8) && answer.suffix(4).elementsEqual("\nok\n".utf8)
+    }
+}

@@ -1,0 +1,86 @@
+/// Whether the brokers speak what the settings expect: TLS or none, a login or none, and which.
+struct ProtocolCheck: DoctorCheck {
+    static let name = "protocol"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard examination.doors.contains(where: { $0.reached != nil }) else {
+            return [skipped("no broker accepts connections", cure: Examination.brokersFirst)]
+        }
+
+        let settings = examination.settings
+        let (expected, mechanism) = (settings.securityProtocol, settings.loginMechanism)
+        let timeout = min(examination.timeout, .seconds(2))
+
+        var findings: [Finding] = []
+        for index in examination.doors.indices {
+            let door = examination.doors[index]
+            guard let address = door.reached else { continue }
+            let spoken = await onOwnThread {
+                SpokenProtocol.find(at: address, of: door.host, mechanism: mechanism, within: timeout)
+            }
+            examination.doors[index].spoken = spoken
+
+            if case .kafka(let requests, _) = spoken { examination.requests = examination.requests ?? requests }
+            if let finding = finding(spoken, at: door.name, expected: expected, mechanism: mechanism) {
+                findings.append(finding)
+                // What speaks another protocol is not worth a login.
+                examination.doors[index].reached = nil
+            }
+        }
+        guard findings.isEmpty else { return findings }
+
+        let names = examination.doors.filter { $0.reached != nil }.map(\.name).joined(separator: ", ")
+        return [ok("\(names) speaks \(expected)" + (mechanism.map { ", with a login by \($0)" } ?? ""))]
+    }
+
+    /// - Returns: `nil` where what is spoken is what is expected.
+    private func finding(
+        _ spoken: SpokenProtocol, at name: String, expected: String, mechanism: String?
+    ) -> Finding? {
+        func wrong(_ text: String, cure: String) -> Finding {
+            failed("\(name) \(text), and kafka.security.protocol is \(expected)", cure: cure, code: Failure.unreachable)
+        }
+        let expectsTLS = expected.hasSuffix("ssl")
+
+        switch spoken {
+        case .tls where expectsTLS: return nil
+        case .tls:
+            return wrong(
+                "speaks TLS",
+                cure: "set kafka.security.protocol to \(mechanism == nil ? "ssl" : "sasl_ssl"), or name another port")
+        case .kafka where expectsTLS:
+            return wrong(
+                "speaks no TLS",
+                cure: "set kafka.security.protocol to \(mechanism == nil ? "plaintext" : "sasl_plaintext"), or name the"
+                    + " port with TLS")
+        case .kafka(_, let offered?) where mechanism == nil:
+            return wrong(
+                "wants a login" + (offered.isEmpty ? "" : " (\(offered.joined(separator: ", ")))"),
+                cure: "set kafka.security.protocol to sasl_plaintext and kafka.security.sasl.*, or name another port")
+        case .kafka(_, nil) where mechanism != nil:
+            return wrong(
+                "offers no login", cure: "set kafka.security.protocol to plaintext, or name the port with logins")
+        case .kafka(_, let offered?):
+            guard let mechanism, !offered.isEmpty, !offered.contains(mechanism) else { return nil }
+            return failed(
+                "\(name) offers \(offered.joined(separator: ", ")), and kafka.security.sasl.mechanism is \(mechanism)",
+                cure: "choose one of those that it offers", code: Failure.unreachable)
+        case .kafka: return nil
+        case .http:
+            return wrong("is a web server and no broker", cure: "correct the ports in kafka.bootstrapServers")
+        case .other:
+            return wrong(
+                "answers in a protocol that is neither Kafka's nor TLS",
+                cure: "correct the ports in kafka.bootstrapServers")
+        case .closing:
+            return wrong(
+                "closes each connection without an answer",
+                cure: "correct the ports in kafka.bootstrapServers; something between may let only some clients through"
+            )
+        case .silent:
+            return wrong(
+                "accepts connections and says nothing",
+                cure: "look at the broker, or at what stands between; correct the ports in kafka.bootstrapServers")
+        }
+    }
+}

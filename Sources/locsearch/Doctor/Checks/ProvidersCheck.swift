@@ -1,0 +1,74 @@
+internal import Basics
+import EventLoop
+import HTTPTransport
+import LocationSearch
+
+/// Whether the providers that have a key are reached from here, by the proxy and the authorities that calls use. No key is
+/// sent.
+struct ProvidersCheck: DoctorCheck {
+    static let name = "providers"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard case .asking = examination.calls else {
+            return [skipped("providers are not talked to", cure: "leave --offline out")]
+        }
+        guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
+            let configured = try? examination.settings.configuredProviders(), !configured.isEmpty
+        else { return [skipped("no provider has a key that can be read", cure: Examination.brokersFirst)] }
+        guard let loop = try? EventLoop() else {
+            return [failed("no event loop can be made", cure: "raise the limits on threads and open files")]
+        }
+
+        var configuration = examination.settings.http
+        configuration.keepsDate = true
+        configuration.connectTimeout = examination.timeout
+        let http = HTTPTransport(loop: loop, configuration: configuration)
+        var findings: [Finding] = []
+        for provider in configured {
+            let name = provider.rawValue
+            let (finding, clock) = await look(
+                at: name, examination.settings.baseURL(of: provider), by: http, within: examination.timeout)
+            findings.append(finding)
+            if let clock { examination.providerClocks.append((name, clock)) }
+        }
+        await http.shutdown()
+        loop.stop()
+        return findings
+    }
+
+    private func look(
+        at name: String, _ url: String, by http: HTTPTransport, within timeout: Duration
+    ) async -> (Finding, ahead: Duration?) {
+        do throws(HTTPError) {
+            let begin = WallTime.now()
+            let response = try await http.send(HTTPRequest(url: url + "/"), before: .now + timeout)
+            // The answer was written between the two readings.
+            let middle = (begin.milliseconds + WallTime.now().milliseconds) / 2  // bounded: the system's clock
+            let date = response.date.flatMap(HTTPDate.seconds)
+            let ahead = date.map {
+                Duration.milliseconds($0.saturatingMultiplied(by: 1000).saturatingSubtracting(middle))
+            }
+            return (ok("\(name) answers"), ahead)
+        } catch {
+            return (failed("\(name) is not reached (\(error))", cure: Self.cure(error), code: Failure.unreachable), nil)
+        }
+    }
+
+    private static func cure(_ error: HTTPError) -> String {
+        switch error.kind {
+        case .dns: "correct the base URL or http.proxy, or have the name server know the name"
+        case .tls: "http.caFile must hold the authority that signed what answers, which may be a proxy's"
+        case .connect: "see that this machine may connect there, or set http.proxy"
+        case .timeout: "see what keeps answers away, or set http.proxy"
+        default: "correct the base URL; it is no web server that answers"
+        }
+    }
+}
+
+extension Settings {
+    /// The address of a provider's API.
+    func baseURL(of provider: ProviderID) -> String {
+        let name = Self.providerNames.first { $0.id == provider }?.name ?? provider.rawValue
+        return text("\(name).baseURL")
+    }
+}

@@ -1,0 +1,85 @@
+import Kafka
+import WorkerRuntime
+
+/// The rights that a worker needs on its topics, and those that this user has.
+struct RightsCheck: DoctorCheck {
+    static let name = "rights"
+
+    /// The time for a broker to refuse a reader. A reader that is let in gets no answer within it.
+    private static let refusalTime = Duration.milliseconds(500)
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard let cluster = examination.cluster, let admin = examination.admin, let consumer = examination.consumer
+        else { return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)] }
+
+        let topics = examination.settings.topics
+        let roles = examination.roles.filter { cluster.topics[$0.name(in: topics)] != nil }
+        guard !roles.isEmpty else {
+            return [skipped("none of the topics is there", cure: "`locsearch topics create` makes them")]
+        }
+
+        var findings: [Finding] = []
+        if roles.contains(.requests), let refusal = await refusal(of: consumer, topics, examination) {
+            findings.append(refusal)
+        }
+
+        // As a rule the reason is the same for all of them.
+        var untold: String?
+        for role in roles {
+            let name = role.name(in: topics)
+            do throws(KafkaError) {
+                guard let had = try await admin.operations(on: name, within: examination.timeout) else {
+                    untold = untold ?? "the brokers do not tell"
+                    continue
+                }
+                let missing = role.operations.filter { !had.contains($0) }.map(\.name)
+                if !missing.isEmpty {
+                    findings.append(
+                        failed(
+                            "this user lacks \(missing.joined(separator: " and ")) on \(name)",
+                            cure: "allow it: docs/access.md has the commands"))
+                }
+            } catch {
+                untold = untold ?? error.description
+                if error.kind == .unsupported || error.kind == .timedOut { break }
+            }
+        }
+
+        if let untold {
+            findings.append(
+                unknown(
+                    "whether this user may write to topics, and read \(topics.fleet) where it is used (\(untold))",
+                    cure: "compare the ACLs with docs/access.md"))
+        }
+        return findings.isEmpty ? [ok("this user may do on each topic what a worker does there")] : findings
+    }
+
+    /// Reads from the end of the requests topic, which tells nothing and changes nothing where it is allowed.
+    private func refusal(
+        of consumer: ConsumerConfiguration, _ topics: WorkerConfiguration.Topics, _ examination: Examination
+    ) async -> Finding? {
+        do throws(KafkaError) {
+            let reader = try TopicReader(consumer, log: examination.log)
+            try await reader.open([topics.requests], at: .end, within: examination.timeout)
+            _ = try await reader.records(max: 1, within: Self.refusalTime)
+            return nil
+        } catch {
+            let cure =
+                error.kind == .authentication
+                ? "give this user Read on it: docs/access.md has the commands"
+                : "look at the brokers that hold it, and at their log"
+            return failed("\(topics.requests) cannot be read (\(error))", cure: cure)
+        }
+    }
+}
+
+extension RecommendedTopic.Role {
+    /// What a worker does on the topic.
+    fileprivate var operations: [TopicOperation] {
+        switch self {
+        case .requests: [.read]
+        case .results, .errors, .deadLetters: [.write]
+        case .fleet: [.read, .write]
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Kafka
+
+/// The topics: whether they are there, and how they are set up.
+struct TopicsCheck: DoctorCheck {
+    static let name = "topics"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard let cluster = examination.cluster, let admin = examination.admin else {
+            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
+        }
+        guard !examination.reading.concerns(["topics.", "worker."]) else {
+            return [skipped("the settings about topics are wrong", cure: Examination.brokersFirst)]
+        }
+
+        var choices = RecommendedTopic.Choices()
+        // The number of brokers has a line of its own.
+        choices.replicationFactor = min(choices.replicationFactor, max(1, cluster.brokers.count))
+        let settings = examination.settings
+        let topics = RecommendedTopic.all(
+            names: settings.topics, maxRequestBytes: settings.integer("worker.maxRequestBytes"), choices: choices)
+
+        var findings: [Finding] = []
+        var unread: [(topic: String, reason: String)] = []
+        for topic in topics where examination.roles.contains(topic.role) {
+            guard let found = cluster.topics[topic.name] else {
+                // What a missing fleet topic means is told by a check of its own.
+                if topic.role != .fleet { findings.append(missing(topic)) }
+                continue
+            }
+            var configuration: [String: String] = [:]
+            do throws(KafkaError) {
+                configuration = try await admin.configuration(of: topic.name, within: examination.timeout)
+            } catch {
+                unread.append((topic.name, error.description))
+            }
+            examination.topicConfigurations[topic.name] = configuration
+            let loops = settings.integer("worker.loops")
+            findings.append(contentsOf: look(at: topic, found: found, configuration: configuration, loops: loops))
+        }
+
+        // As a rule the reason is the same for all of them.
+        if let first = unread.first {
+            let names = unread.map(\.topic).joined(separator: ", ")
+            findings.append(
+                unknown(
+                    "the configuration of \(names) (\(first.reason))",
+                    cure: "give this user DescribeConfigs, or compare it with `locsearch topics create --print`"))
+        }
+        return findings
+    }
+
+    private func missing(_ topic: RecommendedTopic) -> Finding {
+        failed(
+            "\(topic.name) (topics.\(topic.role.rawValue)) is not there, or this user may not see it",
+            cure: "`locsearch topics create` makes it; see that this user has Describe on it")
+    }
+
+    // MARK: - One topic
+
+    /// - Parameter configuration: as far as the brokers tell it.
+    func look(
+        at topic: RecommendedTopic, found: ClusterDescription.Topic, configuration: [String: String], loops: Int
+    ) -> [Finding] {
+        var findings = problems(of: topic, found: found, configuration, loops: loops)
+        findings.append(
+            contentsOf: topic.deviations(of: found, configuration: configuration).map { deviation in
+                warning(deviation.description, cure: Self.cure(for: deviation, of: topic))
+            })
+        guard findings.isEmpty else { return findings }
+
+        let times = configuration["message.timestamp.type"].map { ", \($0)" } ?? ""
+        let sizes = configuration["max.message.bytes"].map { ", batches of up to \($0) bytes" } ?? ""
+        return [
+            ok("\(topic.name): \(found.partitions) partitions, \(found.replicationFactor) replicas\(times)\(sizes)")
+        ]
+    }
+
+    /// Finds what a recommendation does not show: what does not go together.
+    private func problems(
+        of topic: RecommendedTopic, found: ClusterDescription.Topic, _ configuration: [String: String], loops: Int
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        if !found.leaderless.isEmpty {
+            let list = found.leaderless.prefix(8).map(String.init).joined(separator: ", ")
+            findings.append(
+                failed(
+                    "\(topic.name) has no leader in partition \(list): nothing can be read or written there",
+                    cure: "bring the brokers back that hold these partitions"))
+        }
+        if let least = configuration["min.insync.replicas"].flatMap({ Int($0) }), least > found.replicationFactor {
+            findings.append(
+                failed(
+                    "\(topic.name) has min.insync.replicas=\(least) and \(found.replicationFactor) replicas: it takes no record",
+                    cure: "lower min.insync.replicas, or give the topic more replicas"))
+        }
+        if topic.role == .requests, found.partitions < loops {
+            findings.append(
+                warning(
+                    "\(topic.name) has \(found.partitions) partitions, and worker.loops is \(loops): some loops have nothing to do",
+                    cure: "lower worker.loops, or add partitions"))
+        }
+        return findings
+    }
+
+    /// Returns what to type.
+    private static func cure(for deviation: TopicDeviation, of topic: RecommendedTopic) -> String {
+        switch deviation.what {
+        case "partitions": return "`locsearch topics create --add-partitions`, once keys may move"
+        case "replication factor": return "kafka-reassign-partitions.sh gives a topic more replicas"
+        default:
+            let value = topic.value(of: deviation.what) ?? ""
+            return "kafka-configs.sh --alter --topic \(topic.name) --add-config \(deviation.what)=\(value)"
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Kafka
+import WorkerRuntime
+
+/// What the library and the brokers cannot do together of what the settings ask for.
+struct VersionsCheck: DoctorCheck {
+    static let name = "versions"
+
+    func findings(_ examination: inout Examination) async -> [Finding] {
+        guard let consumer = examination.consumer else {
+            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
+        }
+
+        let settings = examination.settings
+        let needs = VersionNeeds(
+            mechanism: settings.loginMechanism,
+            sharesByBroker: consumer.groupProtocol == .consumer || consumer.properties["group.protocol"] == "consumer",
+            transactions: settings.worker().delivery == .exactlyOnce)
+        let limits = LibraryVersion.running.limits(of: needs, with: examination.requests)
+        guard limits.isEmpty else {
+            return limits.map { $0.isFatal ? failed($0.text, cure: $0.cure) : warning($0.text, cure: $0.cure) }
+        }
+
+        guard let requests = examination.requests else {
+            return [
+                skipped(
+                    examination.reasonWithoutBrokers ?? "no broker tells its requests", cure: Examination.brokersFirst)
+            ]
+        }
+        return [
+            ok("the brokers are like \(requests.likeness), and librdkafka \(LibraryVersion.running) gets on with them")
+        ]
+    }
+}

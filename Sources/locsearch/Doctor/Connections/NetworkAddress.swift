@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An address that a TCP connection can be made to.
+struct NetworkAddress: Sendable, Hashable {
+    let family: Int32
+    /// The system's form of the address, a `sockaddr`.
+    let bytes: [UInt8]
+    /// The address in numbers, with its port.
+    let text: String
+
+    /// Why a name has no address, in the system's words.
+    struct Unknown: Error, Hashable {
+        let reason: String
+    }
+
+    /// Looks a name up. Holds its thread for as long as the system's name servers take.
+    /// - Parameter isOwn: true for an address of this machine to listen on.
+    static func resolve(_ host: String, port: UInt16, isOwn: Bool = false) throws(Unknown) -> [NetworkAddress] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = streamSocket
+        if isOwn { unsafe hints.ai_flags = AI_PASSIVE }
+
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, "\(port)", &hints, &list)
+        guard code == 0 else { throw Unknown(reason: unsafe String(cString: gai_strerror(code))) }
+        defer { unsafe freeaddrinfo(list) }
+
+        var addresses: [NetworkAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            if let address = unsafe NetworkAddress(entry.pointee, port: port), !addresses.contains(address) {
+                addresses.append(address)
+            }
+            unsafe next = entry.pointee.ai_next
+        }
+        return addresses
+    }
+
+    private init?(_ entry: addrinfo, port: UInt16) {
+        guard let address = unsafe entry.ai_addr else { return nil }
+        let length = unsafe Int(entry.ai_addrlen)
+        family = unsafe entry.ai_family
+        unsafe bytes = Array(UnsafeRawBufferPointer(start: address, count: length))
+
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe getnameinfo(address, socklen_t(length), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+        else { return nil }
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        text = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    #if canImport(Glibc)
+        static let streamSocket = Int32(SOCK_STREAM.rawValue)
+    #else
+        static let streamSocket = SOCK_STREAM
+    #endif
+}

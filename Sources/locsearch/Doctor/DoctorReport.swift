@@ -1,0 +1,65 @@
+import JSON
+
+/// The findings of all checks, as text and as JSON.
+struct DoctorReport: Sendable {
+    private(set) var findings: [Finding] = []
+
+    mutating func add(_ finding: Finding) { findings.append(finding) }
+
+    func count(_ state: Finding.State) -> Int { findings.count { $0.state == state } }
+
+    /// The exit code: that of the first failure, or 1 for a warning where those count.
+    func exitCode(isStrict: Bool = false) -> Int32 {
+        if let failure = findings.first(where: { $0.state == .failed }) { return failure.code }
+        return isStrict && count(.warning) > 0 ? 1 : 0
+    }
+
+    /// The failures as the lines with which a program ends that cannot start; `nil` where nothing fails.
+    var failure: Failure? {
+        let failures = findings.filter { $0.state == .failed }
+        guard let first = failures.first else { return nil }
+        return Failure(code: first.code, description: failures.map(\.sentence).joined(separator: "\nlocsearch: "))
+    }
+
+    /// One finding as a line.
+    static func line(_ finding: Finding) -> String {
+        let state = finding.state == .failed ? "FAILED" : finding.state.rawValue
+        return padded(state, to: 8) + padded(finding.check, to: 12) + finding.sentence
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+
+    /// The last line: what it comes to.
+    var summary: String {
+        let counts = [(count(.failed), "failed"), (count(.warning), "to improve"), (count(.unknown), "not known")]
+        let told = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + ["\(count(.ok)) in order"]
+        let skipped = count(.skipped)
+        return (told + (skipped > 0 ? ["\(skipped) skipped"] : [])).joined(separator: ", ")
+    }
+
+    /// One JSON object.
+    func json(exitCode: Int32) -> String {
+        var json = JSONWriter(capacity: 4096)
+        json.beginObject()
+        json.member("exitCode", Int(exitCode))
+        for state in Finding.State.allCases {
+            json.key(state.rawValue)
+            json.value(count(state))
+        }
+        json.key("checks")
+        json.beginArray()
+        for finding in findings {
+            json.beginObject()
+            json.member("check", finding.check)
+            json.member("state", finding.state.rawValue)
+            json.member("text", finding.text)
+            json.member("cure", finding.cure)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self)
+    }
+}

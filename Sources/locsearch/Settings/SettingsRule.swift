@@ -1,0 +1,101 @@
+import Foundation
+import LocationSearch
+
+/// A rule that no setting shows by itself: that settings fit together, or that a file which one names can be read.
+struct SettingsRule: Sendable {
+    /// The settings that the rule reads; a name that ends with a dot stands for all settings that begin with it.
+    let settings: [String]
+    private let check: @Sendable (Settings) throws(SettingsError) -> Void
+
+    init(_ settings: [String], _ check: @escaping @Sendable (Settings) throws(SettingsError) -> Void) {
+        self.settings = settings
+        self.check = check
+    }
+
+    /// Returns how the rule is broken; `nil` when it is kept.
+    func mistake(in settings: Settings) -> SettingsError? {
+        do throws(SettingsError) {
+            try check(settings)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension SettingsRule {
+    /// The rules for every program that reads settings.
+    static let all: [SettingsRule] =
+        [
+            SettingsRule(["worker.loops", "worker.concurrency"], checkLoops),
+            SettingsRule(["worker.deadline", "worker.maxDeadline"], checkDeadlines),
+            SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
+            SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
+            // Of TLS and logins only the first mistake is told, because the next one mostly follows from it.
+            SettingsRule(["kafka.security.", "kafka.properties"]) { (settings) throws(SettingsError) in
+                _ = try settings.security()
+            },
+            SettingsRule(["googlePlaces.apiKey", "googlePlaces.apiKeyFile"]) { (settings) throws(SettingsError) in
+                _ = try settings.googleKey()
+            },
+            SettingsRule(["hotpepper.apiKey", "hotpepper.apiKeyFile"]) { (settings) throws(SettingsError) in
+                _ = try settings.hotpepperKey()
+            },
+            SettingsRule(["admin.token", "admin.tokenFile"]) { (settings) throws(SettingsError) in
+                _ = try settings.adminToken()
+            },
+        ] + files.map { readable($0) }
+
+    /// The rules for a worker, which also needs a provider that it can ask.
+    static let ofWorker =
+        all + [
+            SettingsRule(
+                ["googlePlaces.", "hotpepper.", "providers.order", "worker.allowNoProvider"], checkProviders)
+        ]
+
+    private static let files = [
+        "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
+        "tracing.caFile",
+    ]
+
+    private static func readable(_ name: String) -> SettingsRule {
+        SettingsRule([name]) { (settings) throws(SettingsError) in
+            guard let path = settings[name], !FileManager.default.isReadableFile(atPath: path) else { return }
+            throw SettingsError("\(name): \(path) cannot be read")
+        }
+    }
+
+    @Sendable private static func checkLoops(_ settings: Settings) throws(SettingsError) {
+        let loops = settings.integer("worker.loops")
+        guard loops > settings.integer("worker.concurrency") else { return }
+        throw SettingsError(
+            "worker.loops is \(loops): expected at most worker.concurrency (\(settings.text("worker.concurrency")))")
+    }
+
+    @Sendable private static func checkDeadlines(_ settings: Settings) throws(SettingsError) {
+        guard let deadline = settings.duration("worker.deadline"),
+            let longest = settings.duration("worker.maxDeadline"),
+            deadline > longest
+        else { return }
+        throw SettingsError(
+            "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
+    }
+
+    @Sendable private static func checkGroupProtocol(_ settings: Settings) throws(SettingsError) {
+        guard !settings.isDefault("kafka.groupProtocol"), settings.properties["group.protocol"] != nil else { return }
+        throw SettingsError(
+            "\(settings.place(of: "kafka.groupProtocol")) and group.protocol in \(settings.place(of: "kafka.properties")) are both set: use one of them"
+        )
+    }
+
+    @Sendable private static func checkProviders(_ settings: Settings) throws(SettingsError) {
+        let configured: [ProviderID]
+        do throws(SettingsError) {
+            configured = try settings.configuredProviders()
+        } catch {
+            // A key that cannot be read breaks a rule of its own.
+            return
+        }
+        try settings.requireProvider(among: configured)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The editor of the person at the terminal: `VISUAL`, else `EDITOR`, else vi.
+enum Editor {
+    /// Has a text edited.
+    /// - Parameter name: what the file is called, with an ending that editors know.
+    /// - Returns: The new text.
+    /// - Throws: `Failure` when there is no such editor, or it ends with an error.
+    static func edit(_ text: [UInt8], as name: String) async throws -> [UInt8] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "locsearch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+
+        let file = folder.appending(path: name)
+        try Data(text).write(to: file)
+        let environment = ProcessInfo.processInfo.environment
+        let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
+
+        let status = await onOwnThread { run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", file.path]) }
+        guard status == 0 else {
+            throw Failure(
+                code: 1, description: "the editor \(editor) did not end well (\(status)): set EDITOR to another")
+        }
+        return [UInt8](try Data(contentsOf: file))
+    }
+
+    /// Runs a program at our terminal, and in our process group: in one of its own, which Foundation's would have, it could
+    /// not read from the terminal.
+    /// - Parameter arguments: the program's path first.
+    /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
+    private static func run(_ arguments: [String]) -> Int32 {
+        var texts: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        defer { unsafe texts.forEach { unsafe free($0) } }
+
+        var pid: pid_t = 0
+        let code = unsafe posix_spawn(&pid, arguments[0], nil, nil, &texts, environ)
+        guard code == 0 else { return 127 }
+
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal  // bounded: 7 bits
+    }
+}

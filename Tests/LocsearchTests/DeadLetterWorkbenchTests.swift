@@ -1,0 +1,144 @@
+import EventContract
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// Dead letters looked at, grouped and put right at a terminal.
+struct DeadLetterWorkbenchTests {
+    private static let right = #"{"location":{"latitude":35.69,"longitude":139.7}}"#
+    private static let wrong = #"{"location":{"latitude":135.69,"longitude":139.7}}"#
+
+    @Test func lettersAreCountedByReasonMemberAndProducer() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<3 {
+            try await harness.put(
+                offset, age: .seconds(60 - offset), value: offset == 0 ? Self.right : Self.wrong,
+                member: "location.latitude", producer: "https://shop.example")
+        }
+        try await harness.put(3)
+        try await harness.put(4, isOutcome: true)
+
+        let json = try await harness.run("groups", "--json")
+        let groups = try json.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(groups.count == 2, "\(json.output)\(json.error)")
+        #expect(groups[0]["letters"] as? Int == 3 && groups[0]["producer"] as? String == "https://shop.example")
+        #expect(groups[0]["member"] as? String == "location.latitude")
+        #expect(groups[0]["pending"] as? Int == 3 && groups[0]["faulty"] as? Int == 2)
+        #expect(groups[1]["letters"] as? Int == 2 && groups[1]["pending"] as? Int == 1, "an outcome stays")
+
+        let text = try await harness.run("groups")
+        #expect(text.output.split(separator: "\n").count == 3 && text.output.contains("still no request"))
+        await harness.close()
+    }
+
+    @Test func wholeLetterIsShownWithWhatIsWrongNow() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(7, value: Self.wrong, producer: "https://shop.example")
+        try await harness.put(8, value: Self.right)
+
+        let show = try await harness.run("show", "--from-offset", "7", "--to-offset", "8")
+        for text in [
+            "invalid-request", "-0@7", "now      still no request: ", "producer https://shop.example", "key      k7",
+            "header   n: 7", "header   ce_source: https://shop.example", "value    \(Self.wrong)", "letter   0/0",
+        ] {
+            #expect(show.output.contains(text), "\(text) in \(show.output)\(show.error)")
+        }
+        let right = try await harness.run("show", "--from-offset", "8")
+        #expect(right.output.contains("now      a request\n"), "\(right.output)")
+
+        let json = try await harness.run("show", "--json", "--limit", "1")
+        let letter = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(
+            letter["value"] as? String == Self.wrong && letter["fault"] is String && letter["key"] as? String == "k7")
+        #expect((letter["headers"] as? [[String: Any]])?.count == 5)
+        #expect(json.error.contains("1 more match"))
+        await harness.close()
+    }
+
+    @Test func whatIsStillNoRequestMayBeLeftOut() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for (offset, value) in [Self.wrong, Self.right, Self.wrong].enumerated() {
+            try await harness.put(offset, value: value)
+        }
+
+        let plan = try await harness.run("redrive", "--dry-run")
+        #expect(plan.error.contains("2 of 3 are still no requests and would be put aside again"), "\(plan.error)")
+        let run = try await harness.run("redrive", "--skip-faulty")
+        #expect(run.code == 0 && run.output.contains("1 dead letters went back"), "\(run.output)\(run.error)")
+        let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(sent == [Self.right])
+        await harness.close()
+    }
+
+    /// Runs `redrive --edit` with a program in place of an editor.
+    private func edit(
+        _ harness: DeadLetterHarness, by editor: String, _ arguments: String...
+    ) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            ["dead-letters", "redrive", "--edit", "--wait", "0s"] + arguments,
+            environment: harness.environment.merging(["EDITOR": editor]) { $1 })
+        defer { program.end() }
+        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+
+    @Test func whatIsPutRightGoesBackAndTheRestStays() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for (offset, value) in [Self.wrong, "nonsense", Self.right].enumerated() {
+            try await harness.put(offset, value: value)
+        }
+
+        let run = try await edit(harness, by: "sed -i s/135.69/35.69/")
+        #expect(run.code == 1, "\(run.output)\(run.error)")
+        #expect(run.output.contains("2 dead letters went back"), "\(run.output)\(run.error)")
+        #expect(run.error.contains("the letter at 0/1 is no request (value): ") && run.error.contains("1 were left"))
+        let sent = try await harness.requests()
+        #expect(sent.map { String(decoding: $0.value ?? [], as: UTF8.self) } == [Self.right, Self.right])
+        #expect(sent.map { $0.key.map { String(decoding: $0, as: UTF8.self) } } == ["k0", "k2"])
+        #expect(sent.allSatisfy { $0.headers.map(\.name) == ["n"] })
+
+        let again = try await edit(harness, by: "sed -i s/nonsense/{}/", "--limit", "1")
+        #expect(again.code == 1 && again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
+        await harness.close()
+    }
+
+    /// At a terminal, what is no request yet is opened again, and a person is asked before anything goes.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+    func personEditsUntilItIsARequest() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0, value: "nonsense")
+
+        let command = "\(RunningProgram.location.path) dead-letters redrive --edit --wait 0s"
+        let second = Self.right.replacing("\"", with: "\\\"")
+        let program = try RunningProgram(
+            ["-c", "printf 'y\\ny\\n' | script -qec '\(command)' /dev/null"],
+            environment: harness.environment.merging([
+                "EDITOR": "sed -i -e \"s/half/\(second)/\" -e s/nonsense/half/"
+            ]) { $1 }, at: "/bin/sh")
+        defer { program.end() }
+        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.output.contains("is no request (value)") && program.output.contains("Edit it again? [Y/n]"))
+        #expect(program.output.contains("Send them? [y/N]"), "\(program.output)")
+        let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(sent == [Self.right], "\(program.output)")
+        await harness.close()
+    }
+
+    @Test func editorThatFailsSendsNothing() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0, value: Self.right)
+
+        let run = try await edit(harness, by: "false")
+        #expect(run.code == 1 && run.error.contains("the editor false did not end well"), "\(run.error)")
+        #expect(try await harness.requests().isEmpty)
+        let usage = try await edit(harness, by: "true", "--dry-run")
+        #expect(usage.code == 64, "\(usage.error)")
+        await harness.close()
+    }
+}

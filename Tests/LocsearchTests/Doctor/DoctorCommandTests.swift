@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// `locsearch doctor` as a process.
+struct DoctorCommandTests {
+    private func run(
+        _ arguments: [String], _ environment: [String: String] = [:]
+    ) async throws -> RunningProgram {
+        let program = try RunningProgram(arguments, environment: environment)
+        try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+
+    private var nowhere: [String: String] {
+        get throws {
+            ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:\(try RawServer.unusedPort())", "ADMIN_PORT": "0"]
+        }
+    }
+
+    @Test func exitCodeIsThatOfTheFirstFailure() async throws {
+        let environment = try nowhere
+        let unreachable = try await run(["doctor", "--offline", "--hotpepper-api-key", "k-4711"], environment)
+        #expect(unreachable.code == 69, "\(unreachable.output)\(unreachable.error)")
+        let wrong = try await run(["doctor", "--offline"], environment)
+        #expect(wrong.code == 78, "\(wrong.output)\(wrong.error)")
+        let usage = try await run(["doctor", "--offline", "--yes"], environment)
+        #expect(usage.code == 64, "\(usage.output)\(usage.error)")
+    }
+
+    @Test func eachFindingIsALineAndAMemberOfTheJSON() async throws {
+        let environment = try nowhere
+        let text = try await run(["doctor", "--offline", "--worker-deadline", "5"], environment)
+        let lines = text.output.split(separator: "\n")
+        let names = Set(DoctorChecks.all.map { type(of: $0).name })
+        #expect(
+            Set(lines.dropLast().compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }) == names)
+        #expect(lines.contains { $0.hasPrefix("FAILED  settings    worker.deadline is \"5\"") }, "\(text.output)")
+        #expect(lines.last?.contains(" failed, ") == true)
+        #expect(text.error.isEmpty, "\(text.error)")
+
+        let json = try await run(["doctor", "--offline", "--worker-deadline", "5", "--json"], environment)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any], "\(json.output)")
+        #expect(object["exitCode"] as? Int == 78 && json.code == 78)
+        let checks = try #require(object["checks"] as? [[String: Any]])
+        #expect(checks.count == lines.count - 1)
+        #expect(checks.allSatisfy { $0["state"] is String && $0["text"] is String })
+    }
+
+    /// At a terminal: `script` gives the command one, and answers what it is given on its standard input.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
+        arguments: [("n", [], false), ("y", [], true), ("n", ["--yes"], true)] as [(String, [String], Bool)])
+    func personIsAskedBeforeAKeyIsTried(answer: String, arguments: [String], isTried: Bool) async throws {
+        let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
+        let command = ([RunningProgram.location.path, "doctor"] + arguments).joined(separator: " ")
+        let environment = try nowhere.merging(
+            ["HOTPEPPER_API_KEY": "k-4711", "HOTPEPPER_BASE_URL": server.baseURL]) { $1 }
+        let program = try RunningProgram(
+            ["-c", "echo \(answer) | script -qec '\(command)' /dev/null"], environment: environment, at: "/bin/sh")
+        defer { program.end() }
+        try await eventually("the doctor ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.output.contains("hotpepper: a search for one shop by its id") == arguments.isEmpty)
+        #expect(program.output.contains("Make them? [y/N]") == arguments.isEmpty, "\(program.output)")
+        #expect(server.targets.contains { $0.contains("key=k-4711") } == isTried, "\(server.targets)")
+    }
+
+    /// Every secret, in its own setting, in a file, and where it does not belong; once with all else right, once with all else
+    /// wrong.
+    @Test(arguments: [[], ["--worker-deadline", "5", "--kafka-group-protocol", "consumer"]] as [[String]])
+    func noSecretIsShown(wrong: [String]) async throws {
+        let server = try LoopbackHTTPServer { target in .init(status: 403, body: "you said \(target)") }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "key")
+        try "Zq7keyfile".write(to: file, atomically: true, encoding: .utf8)
+
+        let environment = try nowhere.merging([
+            "HOTPEPPER_API_KEY": "Zq7hotpepper", "GOOGLE_PLACES_API_KEY_FILE": file.path,
+            "HOTPEPPER_BASE_URL": server.baseURL, "GOOGLE_PLACES_BASE_URL": server.baseURL,
+            "GOOGLE_PLACES_LEGACY_BASE_URL": server.baseURL,
+            "KAFKA_SECURITY_PROTOCOL": "sasl_ssl", "KAFKA_SECURITY_SASL_MECHANISM": "PLAIN",
+            "KAFKA_SECURITY_SASL_USERNAME": "ann", "KAFKA_SECURITY_SASL_PASSWORD": "Zq7password",
+            "KAFKA_PROPERTIES": "ssl.keystore.password=Zq7keystore,nonsense=1",
+            "ADMIN_TOKEN": "Zq7admintoken-0123456789",
+            "TRACING_HEADERS": "authorization=Zq7header", "HTTP_PROXY": "http://user:Zq7proxy@127.0.0.1:1",
+        ]) { $1 }
+        for more in [[], ["--json"]] {
+            let program = try await run(["doctor", "--yes"] + more + wrong, environment)
+            #expect(program.code != 0)
+            #expect(!(program.output + program.error).contains("Zq7"), "\(program.output)\(program.error)")
+        }
+        let worker = try await run(["worker"] + wrong, environment)
+        #expect(worker.code == 78 && !worker.error.contains("Zq7"), "\(worker.error)")
+    }
+
+    /// A worker tells all that keeps it from starting, a line each.
+    @Test func workerThatCannotStartTellsEverything() async throws {
+        let taken = try RawServer { $0.waitForClose() }
+        defer { taken.stop() }
+        let worker = try await run(
+            ["worker", "--worker-loops", "8", "--worker-concurrency", "4", "--kafka-properties", "nonsense=1"],
+            ["ADMIN_PORT": "\(taken.port)", "HTTP_CA_FILE": "/nowhere.pem"])
+
+        #expect(worker.code == 78)
+        let lines = worker.error.split(separator: "\n")
+        #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix("locsearch: ") }, "\(worker.error)")
+        for text in [
+            "worker.loops is 8", "no provider has an API key", "http.caFile: /nowhere.pem", "nonsense is not accepted",
+            "admin.port: cannot listen on 127.0.0.1:\(taken.port)",
+        ] {
+            #expect(lines.contains { $0.contains(text) }, "\(text) in \(worker.error)")
+        }
+    }
+}

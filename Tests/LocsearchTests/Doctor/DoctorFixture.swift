@@ -1,0 +1,64 @@
+import Foundation
+import Kafka
+import Logging
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// A set-up in which one thing is wrong, and what `locsearch doctor` has to say of it.
+struct WrongSetUp: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var settings: [String: String]
+    /// The check that must find it.
+    let check: String
+    var state = Finding.State.failed
+    /// A part of what it says, and a part of the cure, where the text does not say that itself.
+    let text: String
+    var cure: String?
+    var code: Int32 = 1
+}
+
+enum DoctorFixture {
+    /// Settings of a worker with nothing wrong, apart from what a test adds. Nobody is connected to.
+    static let sound = ["hotpepper.apiKey": "0123456789abcdef", "admin.port": "0"]
+
+    /// - Parameter settings: nothing else is set; empty texts take a sound setting away.
+    static func report(
+        _ settings: [String: String], environment: [String: String] = [:], file: String? = nil,
+        checks: [any DoctorCheck] = DoctorChecks.all, agrees: Bool? = nil, timeout: Duration = .seconds(5)
+    ) async -> DoctorReport {
+        let examination = examination(
+            settings, environment: environment, file: file, agrees: agrees, timeout: timeout)
+        return await DoctorChecks.report(of: checks, in: examination)
+    }
+
+    static func examination(
+        _ settings: [String: String], environment: [String: String] = [:], file: String? = nil, agrees: Bool? = nil,
+        timeout: Duration = .seconds(5)
+    ) -> Examination {
+        let flags = sound.merging(settings) { $1 }.filter { !$0.value.isEmpty }
+        let reading = Settings.read(flags: flags, file: file, environment: environment)
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        return Examination(
+            reading, calls: agrees.map { agrees in .asking { _ in agrees } } ?? .none, timeout: timeout, log: log)
+    }
+
+    /// Expects what is wrong to be found, with a cure, and nothing that hangs on it to be called right.
+    static func expect(_ report: DoctorReport, finds wrong: WrongSetUp) {
+        let all = report.findings.map(DoctorReport.line).joined(separator: "\n")
+        let found = report.findings.first {
+            $0.check == wrong.check && $0.state == wrong.state && $0.text.contains(wrong.text)
+        }
+        #expect(found != nil, "\(wrong.testDescription): \(all)")
+        if let cure = wrong.cure { #expect(found?.cure?.contains(cure) == true, "\(wrong.testDescription): \(all)") }
+        if wrong.state == .failed { #expect(report.exitCode() == wrong.code, "\(wrong.testDescription): \(all)") }
+        for finding in report.findings {
+            #expect(!finding.sentence.contains("\n") && !finding.text.isEmpty)
+            // A mistake in the settings says itself what is expected.
+            let saysItself =
+                [.ok, .failed].contains(finding.state) && (finding.state == .ok || finding.check == "settings")
+            #expect(finding.cure?.isEmpty == false || saysItself, "no cure: \(DoctorReport.line(finding))")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Basics
+import Foundation
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// Set-ups in which something is wrong between a worker and the providers.
+struct DoctorProviderTests {
+    private static let checks: [any DoctorCheck] = [ProvidersCheck(), KeysCheck(), ClockCheck()]
+
+    private func report(_ settings: [String: String], agrees: Bool? = true) async -> DoctorReport {
+        await DoctorFixture.report(settings, checks: Self.checks, agrees: agrees)
+    }
+
+    @Test func providerThatIsNotReachedIsFound() async throws {
+        let server = try RawServer { $0.waitForClose() }
+        defer { server.stop() }
+        let setUps = [
+            WrongSetUp(
+                testDescription: "nobody listens",
+                settings: ["hotpepper.baseURL": "http://127.0.0.1:\(try RawServer.unusedPort())"], check: "providers",
+                text: "hotpepper is not reached", cure: "may connect there", code: 69),
+            WrongSetUp(
+                testDescription: "no such name", settings: ["hotpepper.baseURL": "http://nowhere.invalid"],
+                check: "providers", text: "hotpepper is not reached", cure: "have the name server know", code: 69),
+            WrongSetUp(
+                testDescription: "a proxy that is away",
+                settings: [
+                    "hotpepper.baseURL": "http://127.0.0.1:1",
+                    "http.proxy": "http://127.0.0.1:\(try RawServer.unusedPort())",
+                ], check: "providers", text: "hotpepper is not reached", cure: "http.proxy", code: 69),
+        ]
+        for wrong in setUps { DoctorFixture.expect(await report(wrong.settings), finds: wrong) }
+    }
+
+    @Test func keyThatIsRefusedIsFound() async throws {
+        let simulator = try RunningProgram(["simulate"])
+        defer { simulator.end() }
+        try await eventually("the simulator tells its address", within: .seconds(20)) { simulator.firstLine != nil }
+        let url = try #require(simulator.firstLine)
+        let bases = [
+            "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
+            "googlePlaces.apiKey": "a-good-key-4711",
+        ]
+
+        let sound = await report(bases)
+        #expect(sound.count(.failed) == 0 && sound.count(.ok) == 6, "\(sound.findings.map(DoctorReport.line))")
+
+        let refused = await report(bases.merging(["googlePlaces.apiKey": "wrong-key-Zq7secret"]) { $1 })
+        for provider in ["google-places", "google-places-legacy"] {
+            let wrong = WrongSetUp(
+                testDescription: provider, settings: [:], check: "keys", text: "\(provider) refuses the key",
+                cure: "check the key")
+            DoctorFixture.expect(refused, finds: wrong)
+        }
+        #expect(refused.findings.contains { $0.check == "keys" && $0.text == "hotpepper takes the key" })
+        #expect(!refused.findings.contains { $0.sentence.contains("Zq7secret") })
+    }
+
+    @Test func quotaThatIsUsedUpIsAWarning() async throws {
+        let server = try LoopbackHTTPServer { _ in .init(status: 429, body: "{}") }
+        let wrong = WrongSetUp(
+            testDescription: "quota", settings: ["hotpepper.baseURL": server.baseURL], check: "keys", state: .warning,
+            text: "its quota is used up", cure: "wait for the next day")
+        DoctorFixture.expect(await report(wrong.settings), finds: wrong)
+    }
+
+    @Test func addressOfAnotherWebServerIsFound() async throws {
+        let server = try LoopbackHTTPServer { _ in .init(status: 404, body: "<html>not here</html>") }
+        let wrong = WrongSetUp(
+            testDescription: "another server", settings: ["hotpepper.baseURL": server.baseURL], check: "keys",
+            text: "hotpepper does not answer as it should", cure: "check its base URL")
+        DoctorFixture.expect(await report(wrong.settings), finds: wrong)
+    }
+
+    @Test(arguments: [(Int64(-3600), Finding.State.failed, "behind"), (20, .warning, "ahead of"), (0, .ok, "agrees")])
+    func clockThatIsOffIsFound(seconds: Int64, state: Finding.State, text: String) async throws {
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil {
+                let now = WallTime.now().milliseconds / 1000
+                connection.answer("{}", headers: "Date: \(HTTPDate.text(now + seconds))\r\n")
+            }
+        }
+        defer { server.stop() }
+
+        let report = await report(["hotpepper.baseURL": server.url], agrees: false)
+        let clock = try #require(report.findings.first { $0.check == "clock" })
+        #expect(clock.state == state && clock.text.contains(text), "\(clock)")
+        #expect(seconds == 0 || clock.cure?.contains("NTP") == true)
+    }
+
+    /// Nothing is asked of a provider that a person has not agreed to.
+    @Test func keysAreTriedByThoseOnlyWhoAgree() async throws {
+        let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
+        let settings = ["hotpepper.baseURL": server.baseURL]
+
+        let offline = await report(settings, agrees: nil)
+        #expect(server.targets.isEmpty)
+        #expect(offline.findings.map(\.state) == [.skipped, .skipped, .skipped])
+
+        let refused = await report(settings, agrees: false)
+        #expect(server.targets == ["/"], "reached, without a key")
+        #expect(refused.findings.contains { $0.check == "keys" && $0.cure?.contains("--yes") == true })
+
+        _ = await report(settings, agrees: true)
+        #expect(server.targets.count == 3 && server.targets[2].contains("id=J000000001"))
+    }
+}

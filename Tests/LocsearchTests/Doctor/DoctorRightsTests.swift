@@ -1,0 +1,39 @@
+import Kafka
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// Rights as a broker with ACLs tells them. The embedded broker has none, so one is played by hand, of which a client learns
+/// where brokers and topics are and what it may do there.
+@Suite(.enabled(if: LibraryVersion.running >= LibraryVersion(2, 3), "this librdkafka cannot ask for rights"))
+struct DoctorRightsTests {
+    @Test func rightThatIsLackingIsNamed() async throws {
+        let topics = WorkerConfiguration.Topics()
+        let rights: [String: Set<TopicOperation>] = [
+            topics.requests: [.read, .describe], topics.results: [.describe], topics.errors: [.write, .describe],
+            topics.deadLetters: [.write, .describe],
+        ]
+        let broker = PlayedBroker(rights: rights)
+        let server = try RawServer { broker.serve($0) }
+        defer { server.stop() }
+        let address = "127.0.0.1:\(server.port)"
+        broker.isReached(at: server.port)
+
+        var examination = DoctorFixture.examination(["kafka.bootstrapServers": address])
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let admin = try TopicAdmin(try #require(examination.consumer), log: log)
+        examination.admin = admin
+        examination.cluster = try await admin.cluster(within: .seconds(10))
+        #expect(examination.cluster?.topics.count == 4)
+        #expect(try await admin.operations(on: topics.requests, within: .seconds(10)) == [.read, .describe])
+
+        let findings = await RightsCheck().findings(&examination)
+        let lacking = findings.filter { $0.text.hasPrefix("this user lacks") }
+        #expect(lacking.map(\.text) == ["this user lacks Write on \(topics.results)"], "\(findings)")
+        #expect(lacking.first?.state == .failed && lacking.first?.cure?.contains("docs/access.md") == true)
+        #expect(!findings.contains { $0.state == .unknown })
+    }
+}

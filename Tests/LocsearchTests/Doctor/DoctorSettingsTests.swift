@@ -1,0 +1,153 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// Set-ups that are wrong without anybody being asked. A worker finds them before it starts.
+struct DoctorSettingsTests {
+    private static func wrong(
+        _ name: String, _ settings: [String: String], _ text: String, check: String = "settings", cure: String? = nil
+    ) -> WrongSetUp {
+        WrongSetUp(testDescription: name, settings: settings, check: check, text: text, cure: cure, code: 78)
+    }
+
+    static let setUps: [WrongSetUp] = [
+        wrong("a time without its unit", ["worker.deadline": "5"], "worker.deadline is \"5\""),
+        wrong("a number out of range", ["worker.loops": "80"], "expected an integer from 1 to 64"),
+        wrong(
+            "more loops than requests", ["worker.loops": "8", "worker.concurrency": "4"], "at most worker.concurrency"),
+        wrong(
+            "a default above the most", ["worker.deadline": "20s", "worker.maxDeadline": "10s"],
+            "at most worker.maxDeadline"
+        ),
+        wrong("two topics of one name", ["topics.results": "x", "topics.errors": "x"], "expected a topic of its own"),
+        wrong("a CA file that is not there", ["http.caFile": "/nowhere.pem"], "/nowhere.pem cannot be read"),
+        wrong("a key that is set twice", ["hotpepper.apiKeyFile": "/b"], "are both set: use one of them"),
+        wrong(
+            "a key file that is not there", ["hotpepper.apiKey": "", "hotpepper.apiKeyFile": "/nowhere"],
+            "hotpepper.apiKeyFile: /nowhere cannot be read"),
+        wrong("no key at all", ["hotpepper.apiKey": ""], "no provider has an API key"),
+        wrong("a provider first that has no key", ["providers.order": "google-places"], "name one that has a key"),
+        wrong(
+            "a login without its protocol", ["kafka.security.sasl.mechanism": "PLAIN"],
+            "kafka.security.protocol is not set, although kafka.security.sasl.mechanism is set"),
+        wrong(
+            "a login without a user",
+            ["kafka.security.protocol": "sasl_ssl", "kafka.security.sasl.mechanism": "PLAIN"],
+            "kafka.security.sasl.username is not set"),
+        wrong("a token that is easy to guess", ["admin.token": "short"], "at least 16 are needed"),
+        wrong(
+            "a protocol of the group that is set twice",
+            ["kafka.groupProtocol": "classic", "kafka.properties": "group.protocol=classic"],
+            "are both set: use one of them"),
+        wrong(
+            "a property that librdkafka does not know", ["kafka.properties": "socket.timeout=5"],
+            "kafka.properties: socket.timeout is not accepted", check: "library", cure: "correct the setting"),
+        wrong(
+            "a property that the guarantees rest on", ["kafka.properties": "acks=1"],
+            "kafka.properties must not set acks", check: "library", cure: "take it out"),
+        wrong(
+            "an admin address of no machine", ["admin.host": "nowhere.invalid"],
+            "cannot listen on nowhere.invalid:0", check: "port", cure: "choose another"),
+    ]
+
+    @Test(arguments: setUps) func wrongSetUpIsFoundBeforeAWorkerStarts(_ wrong: WrongSetUp) async {
+        let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)
+        DoctorFixture.expect(report, finds: wrong)
+        #expect(report.failure?.code == 78)
+    }
+
+    @Test(.enabled(if: LibraryVersion.running < LibraryVersion(2, 12), "this librdkafka can do it"))
+    func groupProtocolThatTheLibraryCannotDoIsFound() async {
+        let wrong = Self.wrong(
+            "KIP-848 with an old library", ["kafka.groupProtocol": "consumer"], "needs librdkafka 2.12.0 or newer",
+            check: "library", cure: "correct the setting")
+        DoctorFixture.expect(
+            await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart), finds: wrong)
+    }
+
+    @Test func soundSetUpPasses() async {
+        let report = await DoctorFixture.report([:], checks: DoctorChecks.ofStart)
+        #expect(report.findings.map(\.state) == [.ok, .ok, .ok], "\(report.findings)")
+        #expect(report.exitCode() == 0 && report.failure == nil)
+    }
+
+    /// One look tells what is wrong with values and what does not go together. What cannot be judged is left out.
+    @Test func allMistakesAreToldAtOnce() async {
+        let report = await DoctorFixture.report(
+            [
+                "worker.deadline": "5", "worker.loops": "8", "worker.concurrency": "4", "topics.results": "x",
+                "topics.errors": "x", "http.caFile": "/nowhere.pem", "admin.port": "99999",
+            ], environment: ["WORKER_CONCURENCY": "5"], checks: DoctorChecks.ofStart)
+
+        let failures = report.findings.filter { $0.state == .failed }.map(\.text)
+        #expect(failures.count == 6, "\(failures)")
+        for text in [
+            "WORKER_CONCURENCY", "worker.deadline", "admin.port", "worker.loops", "topics.errors", "http.caFile",
+        ] {
+            #expect(failures.contains { $0.hasPrefix(text) || $0.contains(" \(text) ") }, "\(text) in \(failures)")
+        }
+        #expect(report.findings.contains { $0.check == "port" && $0.state == .skipped })
+    }
+
+    @Test(arguments: [("missing.yaml", nil), ("broken.yaml", "worker: {"), ("unknown.yaml", "worker: {deadlin: 5s}")])
+    func settingsFileThatCannotBeReadIsFound(name: String, content: String?) async throws {
+        let path = try content.map { try SettingsFolder.write($0, as: name) } ?? "/nowhere/\(name)"
+        defer { if content != nil { SettingsFolder.remove(path) } }
+
+        let report = await DoctorFixture.report(["hotpepper.apiKey": ""], file: path)
+        let wrong = Self.wrong(name, [:], path)
+        DoctorFixture.expect(report, finds: wrong)
+        // Any setting may stand there, so that nobody is connected to who may not be meant.
+        let isKnown = content?.contains("deadlin") == true
+        #expect(report.findings.contains { $0.check == "dns" && $0.state == .skipped } == !isKnown)
+    }
+
+    @Test func portThatIsTakenIsFoundAndAWorkerThereIsTold() async throws {
+        let (other, worker) = (
+            try RawServer { $0.send("HTTP/1.1 404 Not Found\r\n\r\n") },
+            try RawServer { connection in
+                _ = connection.readRequest()
+                connection.send("HTTP/1.1 200 OK\r\n\r\nok\n")
+            }
+        )
+        defer { for server in [other, worker] { server.stop() } }
+        let wrong = Self.wrong("a taken port", [:], "Address already in use", check: "port", cure: "0 for any free one")
+
+        for checks in [DoctorChecks.ofStart, [PortCheck(isStart: false)]] {
+            let report = await DoctorFixture.report(["admin.port": "\(other.port)"], checks: checks)
+            DoctorFixture.expect(report, finds: wrong)
+        }
+        let beside = await DoctorFixture.report(["admin.port": "\(worker.port)"], checks: [PortCheck(isStart: false)])
+        #expect(beside.findings.map(\.state) == [.warning], "\(beside.findings)")
+        let start = await DoctorFixture.report(["admin.port": "\(worker.port)"], checks: DoctorChecks.ofStart)
+        #expect(start.exitCode() == 78)
+    }
+
+    @Test(arguments: [
+        WrongSetUp(
+            testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,
+            text: "whoever reaches the admin port may read", cure: "set admin.token"),
+        WrongSetUp(
+            testDescription: "no key on purpose", settings: ["hotpepper.apiKey": "", "worker.allowNoProvider": "true"],
+            check: "settings", state: .warning, text: "requests end as unauthorized", cure: "apiKeyFile"),
+    ])
+    func whatWorksAndCouldBeBetterIsAWarning(_ wrong: WrongSetUp) async {
+        let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)
+        DoctorFixture.expect(report, finds: wrong)
+        #expect(report.exitCode() == 0 && report.exitCode(isStrict: true) == 1)
+    }
+
+    @Test func fewOpenFilesAreFound() async {
+        let wrong = WrongSetUp(
+            testDescription: "few files", settings: ["worker.concurrency": "1000"], check: "files", state: .warning,
+            text: "256 open files are allowed, and with worker.concurrency=1000 up to 1160 are needed",
+            cure: "raise the hard limit")
+        DoctorFixture.expect(
+            await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 256)]), finds: wrong)
+        let enough = await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 1160)])
+        #expect(enough.findings.map(\.state) == [.ok])
+    }
+}
