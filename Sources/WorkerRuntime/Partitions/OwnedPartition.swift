@@ -36,6 +36,9 @@ final class OwnedPartition {
     private(set) var committed: CommittedOffset?
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
+    /// The part of it that what former owners had done takes, as far as its records have not been handed over. Only reading on makes
+    /// that less.
+    private(set) var inheritedUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
     private var deadLetterWrite = Condition()
 
@@ -132,9 +135,14 @@ final class OwnedPartition {
     }
 
     private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
-        let metadata = metadata(for: progress.next, done: progress.done)
-        let text = metadata.text(for: progress.next, atMost: limit)
-        metadataUse = text.cut == nil ? metadataLimit.use(of: text.text) : 2
+        let text = metadata(for: progress.next, done: progress.done).text(for: progress.next, atMost: limit)
+        metadataUse = metadataLimit.use(of: text)
+
+        let inherited = tracker.inherited
+        inheritedUse = 0
+        if !inherited.isEmpty, let next = tracker.nextToTake {
+            inheritedUse = metadataLimit.use(of: metadata(for: next, done: inherited).text(for: next, atMost: limit))
+        }
         return CommittedOffset(progress.next, metadata: text.text)
     }
 
