@@ -115,6 +115,9 @@ final class OwnedPartition {
 
     /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
     /// they are done: all of them, or as many of the oldest as there is room for.
+    ///
+    /// Where the commit can say nothing beyond its offset, that is the unbroken run of them from the oldest open request on. A ready
+    /// request that is not among them ends the run: its outcome has to go alone, or waits for its topic.
     func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {
         if metadataLimit.bytes > 0, tracker.canTellDone {
             var count = slots.count
@@ -124,8 +127,8 @@ final class OwnedPartition {
             }
         }
 
-        let run = Set(tracker.readySlots(atMost: slots.count, inOneRun: true))
-        return slots.filter(run.contains)
+        let leaving = Set(slots)
+        return Array(tracker.readySlots(atMost: slots.count, inOneRun: true).prefix(while: leaving.contains))
     }
 
     private func fits(_ slots: ArraySlice<OffsetTracker.Slot>) -> Bool {
