@@ -229,7 +229,9 @@ struct Judge {
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
-        for call in calls where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) {
+        let hurried = keywordsOfHurriedRequests
+        for call in calls
+        where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) && !hurried.contains(call.keyword) {
             left[call.keyword, default: 0] -= 1
             if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
                 find(.calledAgain, "\(call.keyword) by \(call.member)")
@@ -249,6 +251,13 @@ struct Judge {
                     return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
                 }
             }
+    }
+
+    /// What requests search for whose time may be so short that a call is given up to leave the next provider its part of it
+    /// (`AttemptTimer`), so that a second call is made although the first one would have been answered.
+    var keywordsOfHurriedRequests: Set<String> {
+        guard plan.secondProvider != nil else { return [] }
+        return Set(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
     }
 
     /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
