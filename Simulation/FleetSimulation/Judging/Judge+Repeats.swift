@@ -66,13 +66,13 @@ extension Judge {
         return all.mapValues { $0.mapValues { $0.sorted() } }
     }
 
-    /// True for what a member finished, and could not commit, that left while the group waited for others: it commits nothing of what
-    /// it has finished since its JoinGroup.
+    /// True for what a member finished, and could not commit, that left while the group formed anew: it commits nothing of what it has
+    /// finished since that began.
     func wasLeftUncommitted(_ partition: PartitionID, finished: Double, again: Double) -> Bool {
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         return world.handovers.contains { handover in
-            guard handover.partition == partition, handover.time <= again, let since = handover.joinsSince else {
+            guard handover.partition == partition, handover.time <= again, let since = handover.formsSince else {
                 return false
             }
             return since - interval < finished && finished <= handover.time + slack
@@ -103,10 +103,11 @@ extension Judge {
         // While the group forms anew, and for as long as it waits for a member that was killed, nothing is committed: no request
         // begins then, and what had finished by then stays uncommitted.
         let longestRebalance = 10.0
-        let explaining = kills.filter { kill in
-            let changes = world.changesOfMembers.filter { $0 < kill && kill - $0 < longestRebalance }
-            return finished > min(kill, changes.min() ?? kill) - interval
+        func earliestUncommitted(at crash: Double) -> Double {
+            let changes = world.changesOfMembers.filter { $0 < crash && crash - $0 < longestRebalance }
+            return min(crash, changes.min() ?? crash) - interval
         }
+        let explaining = kills.filter { finished > earliestUncommitted(at: $0) }
         if !explaining.isEmpty { return }
 
         // A member that stands still or is cut off commits nothing until it is back, and the group may have given its partitions to
@@ -114,7 +115,7 @@ extension Judge {
         // formed anew. What finished an interval before, or begins after that, is done once.
         let interruptions = world.interruptions.filter { $0.lowerBound <= again }
         let isInterrupted = interruptions.contains { time in
-            finished > time.lowerBound - interval && begun < time.upperBound + longestRebalance
+            finished > earliestUncommitted(at: time.lowerBound) && begun < time.upperBound + longestRebalance
         }
         if isInterrupted { return }
 

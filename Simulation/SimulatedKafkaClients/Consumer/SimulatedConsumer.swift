@@ -77,7 +77,8 @@ package final class SimulatedConsumer {
     /// From the first assignment until the group takes everything away.
     var isAssigned = false
     /// From the answer to a revocation to the next assignment: nothing is committed.
-    var isRejoining = false
+    var isRejoining = false { didSet { rejoinsSince = isRejoining ? rejoinsSince ?? now : nil } }
+    private var rejoinsSince: Int64?
     /// What is to happen once the handler has answered.
     var next: (() -> Void)?
     /// KIP-848: what the coordinator wants the member to have; `nil` until it has said.
@@ -257,8 +258,12 @@ package final class SimulatedConsumer {
 
     package var brokersAreDown: Bool { link.brokersAreDown }
 
-    /// For how long a JoinGroup has had no answer; `nil` while none is under way.
-    package var joinsFor: Int64? { joinsSince.map { now - $0 } }
+    /// For how long nothing could be committed because the group forms anew: since a JoinGroup has had no answer, or, for a member that
+    /// leaves, since it answered a revocation that no assignment has followed. `nil` while the group is formed.
+    package var formsFor: Int64? {
+        let rejoins = commits.leavesBefore == nil ? nil : rejoinsSince
+        return [joinsSince, rejoins].compactMap(\.self).min().map { now - $0 }
+    }
 
     /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
     package func partitionCount(of topic: String, reply: @escaping (Int?) -> Void) {
