@@ -62,6 +62,8 @@ package final class SimulatedConsumer {
     // The member, as far as the client knows.
     var joinState = JoinState.out
     var memberID = ""
+    /// The member's id as of its last assignment.
+    var assignedAs = ""
     /// The generation or the member's epoch that the client knows of; -1: none.
     var generation: Int32 = -1
     /// The generation in which the member was last told its assignment: that of its claims. An attempt to join that came to
@@ -246,9 +248,13 @@ package final class SimulatedConsumer {
 
     /// The membership under which partitions are assigned at this moment; see `KafkaConsumer.membership`.
     package var membership: GroupMembership? {
-        guard isAssigned, !isClosed, !isLost, generation >= 0 else { return nil }
+        guard isAssigned, !isClosed, !isLost, !wasThrownOut, generation >= 0 else { return nil }
         return GroupMembership(simulatedName: member)
     }
+
+    /// True where the group threw the member out and took it in again under another id, of which librdkafka tells a static member of a
+    /// cooperative group nothing: see `KafkaConsumer.wasThrownOut`.
+    var wasThrownOut: Bool { !sources.isEmpty && assignedAs != memberID }
 
     package var positions: [KafkaConsumer.Position] {
         inOrder.map {
