@@ -79,13 +79,40 @@ extension Judge {
         }
     }
 
-    /// True for a request all of whose repetitions follow from that.
-    func wasLeftUncommitted(_ partition: PartitionID, _ offset: Int64) -> Bool {
-        let written = outcomeTimes()[partition]?[offset] ?? []
-        return plan.delivery == .atLeastOnce && !written.isEmpty
+    /// True for what was finished at the end of a grace that was too short, and, without done-sets, for what was finished by then behind
+    /// a request that was not.
+    private func wasLeftAtTheEndOfAGrace(
+        _ partition: PartitionID, _ offset: Int64, _ times: Times, finished: Double, again: Double
+    ) -> Bool {
+        // After the grace, what was handed over has 5 s to be confirmed.
+        let (slack, longestFlush) = (0.1, 5.5)
+        return world.handovers.contains { handover in
+            guard handover.partition == partition, handover.hasUsedGrace, handover.time <= again,
+                finished < handover.time + longestFlush
+            else { return false }
+            return finished > handover.time - slack
+                || !plan.keepsDoneSets && isAnyOpen(before: offset, in: partition, times, at: handover.time - slack)
+        }
+    }
+
+    /// True for a request with several outcomes of which each but the first follows from a handover that docs/guarantees.md says of
+    /// that it repeats something.
+    func isRepeatedByAHandover(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        guard plan.delivery == .atLeastOnce else { return false }
+        let times = outcomeTimes()[partition] ?? [:]
+        let written = times[offset] ?? []
+        return written.count > 1
             && zip(written, written.dropFirst()).allSatisfy { former, next in
                 wasLeftUncommitted(partition, finished: former, again: next)
+                    || wasLeftAtTheEndOfAGrace(partition, offset, times, finished: former, again: next)
             }
+    }
+
+    /// True where a request before another one had no outcome at a moment.
+    private func isAnyOpen(before offset: Int64, in partition: PartitionID, _ times: Times, at moment: Double) -> Bool {
+        (world.requestAt[partition] ?? [:]).keys.contains { other in
+            other < offset && (times[other]?.last ?? .infinity) > moment
+        }
     }
 
     /// - Parameters:
@@ -129,15 +156,11 @@ extension Judge {
 
         // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
         // handed over with a request that waits for its turn, or took longer than the grace.
-        func isAnyOpen(at moment: Double) -> Bool {
-            (world.requestAt[partition] ?? [:]).keys.contains { other in
-                other < offset && (times[other]?.last ?? .infinity) > moment
-            }
-        }
+        func isEarlierOneOpen(at moment: Double) -> Bool { isAnyOpen(before: offset, in: partition, times, at: moment) }
         let crashes = kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
-        if !plan.keepsDoneSets, crashes.contains(where: { isAnyOpen(at: $0 - interval) }) { return }
+        if !plan.keepsDoneSets, crashes.contains(where: { isEarlierOneOpen(at: $0 - interval) }) { return }
         let leavesOpenOnes = handovers.contains { handover in
-            (plan.handsBackWhatWaits || handover.hasUsedGrace) && isAnyOpen(at: handover.time - slack)
+            (plan.handsBackWhatWaits || handover.hasUsedGrace) && isEarlierOneOpen(at: handover.time - slack)
         }
         if !plan.keepsDoneSets, leavesOpenOnes { return }
         find(

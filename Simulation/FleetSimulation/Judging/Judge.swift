@@ -136,7 +136,7 @@ struct Judge {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case 2 where outcomesAfterDeletion(of: partition, offset) == 1: break
-                case _ where wasLeftUncommitted(partition, offset): break
+                case _ where isRepeatedByAHandover(partition, offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
                     || (plan.isGraceful && !plan.requestsMayOutlastGrace
@@ -196,7 +196,9 @@ struct Judge {
                     else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
-                    if let before = last[line], before > source.offset {
+                    if let before = last[line], before > source.offset,
+                        !isRepeatedByAHandover(source.partition, source.offset)
+                    {
                         find(.disordered, "in \(topic), \(line)@\(source.offset) stands behind @\(before)")
                     }
                     last[line] = source.offset

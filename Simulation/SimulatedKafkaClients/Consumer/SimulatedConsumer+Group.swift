@@ -115,6 +115,7 @@ extension SimulatedConsumer {
 
         let current = attempt
         joinsSince = joinsSince ?? now
+        unassignedSince = unassignedSince ?? now
         let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
         link.askCoordinator(
             groupKey, .joinGroup, within: settings.maxPollInterval + 3 * ClusterRules.second, error: error,
@@ -199,6 +200,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer):
                 lastHeartbeat = now
+                unassignedSince = nil
                 assignmentGeneration = generation
                 take(assignment: MemberSubscription.decode(assignment: answer.assignment))
             case .failure(let failure): take(syncFailure: failure)

@@ -117,6 +117,8 @@ package final class SimulatedConsumer {
     /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
     /// once it has answered: nothing is committed meanwhile.
     var joinsSince: Int64?
+    /// Since when a classic member has sent JoinGroups that no assignment has followed; `nil` while none is under way.
+    var unassignedSince: Int64?
 
     package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
         self.settings = settings
@@ -265,10 +267,10 @@ package final class SimulatedConsumer {
     package var brokersAreDown: Bool { link.brokersAreDown }
 
     /// For how long nothing could be committed because the group forms anew: since a JoinGroup has had no answer, or, for a member that
-    /// leaves, since it answered a revocation that no assignment has followed. `nil` while the group is formed.
+    /// leaves, since it gave partitions up, or first joined, without an assignment after that. `nil` while the group is formed.
     package var formsFor: Int64? {
-        let rejoins = commits.leavesBefore == nil ? nil : rejoinsSince
-        return [joinsSince, rejoins].compactMap(\.self).min().map { now - $0 }
+        let begin = commits.leavesBefore == nil ? joinsSince : [unassignedSince, rejoinsSince].compactMap(\.self).min()
+        return begin.map { now - $0 }
     }
 
     /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
