@@ -281,12 +281,17 @@ struct Judge {
                 let seconds = last.duration(to: call.time) / .seconds(1)
                 // Two processes of a static member use the same part until the former one is told. So does a member that is cut off,
                 // and does not know that its partitions are another's by now.
-                var both = 0.0
-                if plan.isStatic || plan.keepsPartitionsWhileCutOff {
+                var (both, most) = (0.0, burst)
+                if usesSharesTwice {
                     both = world.ownership.secondsOfSeveral(from: last, to: call.time)
+                    // Each has a bucket of its own, which may be full for as long as it takes to empty it.
+                    let emptying = Duration.seconds(limit.burst / limit.perSecond + 1)
+                    if world.ownership.secondsOfSeveral(from: call.time - emptying, to: call.time) > 0 {
+                        most += limit.burst
+                    }
                 }
                 both += secondsOfFormerCount(from: last, to: call.time)
-                tokens = min(burst, tokens + rate * (seconds + both))
+                tokens = min(most, tokens + rate * (seconds + both))
             }
             last = call.time
             tokens -= 1
@@ -298,12 +303,18 @@ struct Judge {
         }
     }
 
+    /// True where a member that does not know yet that the group has given its partitions to another one uses their share beside that
+    /// one: where it may not know for long, and where the other one does not wait until it does.
+    private var usesSharesTwice: Bool {
+        plan.isStatic || plan.keepsPartitionsWhileCutOff || plan.share == .byPartitions
+    }
+
     /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
     /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
         guard plan.groupProtocol == .consumer, plan.share == .byPartitions else { return 0 }
-        // They ask every 2 s.
-        let longest = Duration.seconds(2.5)
+        // They ask every 2 s, and wait 2 s for an answer. Of two questions in a row one is answered.
+        let longest = Duration.seconds(plan.fateOfMessages.isPerfect ? 2.5 : 6.5)
         return world.growths.reduce(0) { seconds, growth in
             let (first, last) = (max(start, growth), min(end, growth + longest))
             return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
