@@ -115,7 +115,9 @@ extension SimulatedConsumer {
 
         let current = attempt
         joinsSince = joinsSince ?? now
-        unassignedSince = unassignedSince ?? now
+        // A worker tries a refused commit again five times a second.
+        if let assignedAt, now - assignedAt > 300 * ClusterRules.millisecond { unassignedSince = nil }
+        (unassignedSince, assignedAt) = (unassignedSince ?? now, nil)
         let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
         link.askCoordinator(
             groupKey, .joinGroup, within: settings.maxPollInterval + 3 * ClusterRules.second, error: error,
@@ -200,7 +202,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer):
                 lastHeartbeat = now
-                unassignedSince = nil
+                assignedAt = now
                 assignmentGeneration = generation
                 take(assignment: MemberSubscription.decode(assignment: answer.assignment))
             case .failure(let failure): take(syncFailure: failure)

@@ -117,8 +117,11 @@ package final class SimulatedConsumer {
     /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
     /// once it has answered: nothing is committed meanwhile.
     var joinsSince: Int64?
-    /// Since when a classic member has sent JoinGroups that no assignment has followed; `nil` while none is under way.
+    /// Since when a classic member has sent JoinGroups without an assignment that lasted until a commit could be tried again; `nil` before
+    /// the first.
     var unassignedSince: Int64?
+    /// When the member was told its last assignment; `nil` where it has sent a JoinGroup since.
+    var assignedAt: Int64?
 
     package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
         self.settings = settings
@@ -269,7 +272,8 @@ package final class SimulatedConsumer {
     /// For how long nothing could be committed because the group forms anew: since a JoinGroup has had no answer, or, for a member that
     /// leaves, since it gave partitions up, or first joined, without an assignment after that. `nil` while the group is formed.
     package var formsFor: Int64? {
-        let begin = commits.leavesBefore == nil ? joinsSince : [unassignedSince, rejoinsSince].compactMap(\.self).min()
+        let unassigned = assignedAt == nil ? unassignedSince : nil
+        let begin = commits.leavesBefore == nil ? joinsSince : [unassigned, rejoinsSince].compactMap(\.self).min()
         return begin.map { now - $0 }
     }
 
