@@ -13,6 +13,8 @@ struct FullLoad: Sendable {
     static let timeToUse = 3.0
     /// How long the use is measured from then on.
     static let measured = 6.0
+    /// The least time that is judged, where earlier requests take up a part of it.
+    static let leastMeasured = 3.0
     /// Of the limit, the part that must be used, by the same page, which says it of ten seconds.
     static let leastUse = 0.95
 
@@ -21,6 +23,12 @@ struct FullLoad: Sendable {
     /// Seconds by which every worker that was told to end has ended (the grace of 10 s and 10 s more, docs/guarantees.md), and
     /// the partitions of one that vanished are in use again: the session of 6 s and the new owner's wait of 2.28 s.
     fileprivate static let timeToSettle = 20.0
+
+    /// How the texts of its requests begin.
+    fileprivate static let prefix = "load-"
+
+    /// True for the text of a request of the load.
+    static func isPart(_ keyword: String) -> Bool { keyword.hasPrefix(prefix) }
 
     var measuredTime: Range<Double> {
         let first = start + Self.timeToUse
@@ -56,7 +64,7 @@ extension FleetPlan {
                 Request(
                     number: first + index, time: start + Double(index) / (FullLoad.excess * perSecond),
                     partition: hot ?? Int32(index / 2 % Int(partitions)), key: "k\(index % 6)",
-                    keyword: "load-\(index)", isValid: true))
+                    keyword: "\(FullLoad.prefix)\(index)", isValid: true))
         }
     }
 }

@@ -318,8 +318,10 @@ public struct FleetPlan: Sendable {
         let calls = 2.5 * Double(requests.count)
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
+        // Behind a record that is no request, nothing of its partition begins before all earlier ones are done, and some calls hang.
+        let letters = failures > 0 ? requests.count { !$0.isValid } : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + clockSteps + waitForOrders
+        return Self.patience + clockSteps + waitForOrders + Double(letters) * settings.deadline
             + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }

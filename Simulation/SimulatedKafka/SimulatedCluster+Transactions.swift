@@ -174,6 +174,7 @@ extension SimulatedCluster {
         transactions[id]?.state = .ending(result)
         transactions[id]?.lastUpdate = now
         transactions[id]?.markersDue = now + markerDelay()
+        transactions[id]?.marked = []
     }
 
     /// Aborts an open transaction in the coordinator's own name. The higher epoch in its markers keeps its producer out, until
@@ -217,13 +218,20 @@ extension SimulatedCluster {
             switch target {
             case .partition(let partition):
                 guard let log = logState(partition) else { continue }  // The topic was deleted.
-                guard isUp(log.leader) else {
+                guard mayAppendMarker(to: log) else {
                     left.append(target)
                     continue
                 }
-                change(partition) {
-                    _ = $0.appendMarker(result, of: transaction.producer, coordinatorEpoch: seat.epoch, now: now)
+                // A leader that failed may have taken the marker with it, and so the transaction is open again.
+                let isOpen = log.producers[transaction.producer.id]?.transactionStart != nil
+                if isOpen || !transaction.marked.contains(partition) {
+                    transactions[transaction.id]?.marked.insert(partition)
+                    change(partition) {
+                        _ = $0.appendMarker(result, of: transaction.producer, coordinatorEpoch: seat.epoch, now: now)
+                    }
                 }
+                // Markers are written with acks=all, and asked for again until all replicas have them.
+                if log.highWatermark < log.logEnd { left.append(target) }
             case .offsets(let group):
                 guard isUp(coordinator(.group(group))) else {
                     left.append(target)
@@ -243,6 +251,11 @@ extension SimulatedCluster {
             retryMarkers(of: transaction.id)
         }
         wakeWaits()
+    }
+
+    private func mayAppendMarker(to log: PartitionLog) -> Bool {
+        let minimum = topics[log.id.topic]?.settings.minInSyncReplicas ?? 1
+        return isUp(log.leader) && !fullDisks.contains(log.leader) && log.inSyncReplicas >= minimum
     }
 
     private func retryMarkers(of id: String) {

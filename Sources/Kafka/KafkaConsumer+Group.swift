@@ -11,11 +11,22 @@ extension KafkaConsumer {
     /// when a revocation is announced, and with KIP-848 the member's epoch rises while the partitions stay. Brokers refuse
     /// offsets in the name of an older generation. A caller that commits partitions must still own them after this call.
     public var membership: GroupMembership? {
-        guard group.isAssigned, !isClosed else { return nil }
-        let membership = GroupMembership(of: client)
+        guard group.isAssigned, !isClosed, let membership = GroupMembership(of: client) else { return nil }
+        if let former = group.memberID, former != membership.memberID { return nil }
 
         // Looked at last: a member that was thrown out may be in a new generation by now, where others own its partitions.
         return client.isAssignmentLost ? nil : membership
+    }
+
+    /// True where the group threw the member out and has taken it in, or is about to take it in, under another id.
+    ///
+    /// librdkafka (all versions up to 2.16) does not call that a loss where the answer to a JoinGroup is how it learns of it, and the
+    /// member is a static one of a cooperative group: the partitions stay assigned, although others may have had them meanwhile.
+    private var wasThrownOut: Bool {
+        guard let former = group.memberID, !partitions.inOrder.isEmpty,
+            let present = GroupMembership.memberID(of: client)
+        else { return false }
+        return present != former
     }
 
     /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
@@ -52,8 +63,10 @@ extension KafkaConsumer {
         let start = loop.now
         switch event.change {
         case .assigned:
+            let kept = await loseUnnoticed()
             group.isAssigned = true
-            let own = leaveForeign(event.partitions)
+            group.memberID = GroupMembership.memberID(of: client)
+            let own = leaveForeign(event.partitions) + kept
             await assign(own)
             await tellListener(of: .assigned, about: own, since: start)
             group.isRejoining = false
@@ -125,7 +138,7 @@ extension KafkaConsumer {
     /// - Returns: Whether the partitions were revoked or lost.
     private func revoke(_ ids: [TopicPartition]) async -> RebalanceKind {
         // Asked before any assign call, which clears it.
-        let isLost = client.isAssignmentLost
+        let isLost = client.isAssignmentLost || wasThrownOut
         let gone = ids.compactMap { partitions.source($0) }
         for source in gone { source.isReadable = false }
 
@@ -145,6 +158,25 @@ extension KafkaConsumer {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }
         return isLost ? .lost : .revoked
+    }
+
+    /// Lets go of partitions that the member had under another id.
+    /// - Returns: these partitions, which the group has left to the member or given to it again. They are to be assigned anew, so that
+    ///   reading begins at what the group has committed.
+    private func loseUnnoticed() async -> [TopicPartition] {
+        guard client.isCooperative, wasThrownOut else { return [] }
+        let gone = partitions.inOrder
+        let ids = gone.map(\.partition.id)
+        for source in gone { source.isReadable = false }
+        await group.listener?.lost(gone.map(\.partition))
+
+        partitions.remove(gone)
+        do throws(KafkaError) {
+            try client.unassign(ids)
+        } catch {
+            log.error("rebalance", metadata: ["reason": "\(error)"])
+        }
+        return ids
     }
 
     /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:

@@ -47,6 +47,8 @@ public actor KafkaConsumer: ReadinessHandler {
         var foreign: Set<TopicPartition> = []
         /// True from an assignment on until the group takes partitions away without asking.
         var isAssigned = false
+        /// The member's id as of the last assignment; `nil` before the first, and where librdkafka does not say.
+        var memberID: String?
         /// True from the answer to a revocation to the next assignment.
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.

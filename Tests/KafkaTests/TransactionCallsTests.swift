@@ -134,6 +134,11 @@ struct GroupMembershipTests {
         #expect(membership(of: "m", generation: generation) != nil)
     }
 
+    @Test(arguments: ["", "m", "a member with a longer id"])
+    func membershipNamesItsMember(member: String) {
+        #expect(membership(of: member, generation: 3)?.memberID == member)
+    }
+
     @Test(arguments: ["", "m"])
     func membershipWithoutAGenerationIsRefused(member: String) {
         #expect(membership(of: member, generation: -1) == nil)

@@ -131,6 +131,27 @@ struct LogTests {
         #expect(fixture.cluster.log(of: fixture.partition(0))?.leaderEpoch == 1)
     }
 
+    /// A coordinator writes markers with acks=all, and again where the leader that had one is gone.
+    @Test func markerThatNotAllReplicasHadIsWrittenAgain() {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClusterFixture(rules)
+        let producer = fixture.transactionalProducer()
+        #expect(fixture.addPartitions(by: producer) == .none)
+        fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx")
+        fixture.cluster.holdReplication(of: fixture.partition(0), true)
+        #expect(fixture.end(.commit, by: producer) == .none)
+        fixture.pass(.seconds(1))
+        #expect(fixture.committedValues().isEmpty)
+        #expect(fixture.addPartitions(by: producer) == .concurrentTransactions, "the former one has not ended")
+
+        fixture.cluster.moveLeader(of: fixture.partition(0), to: 3)
+        fixture.cluster.holdReplication(of: fixture.partition(0), false)
+        fixture.pass(.seconds(1))
+        #expect(fixture.committedValues() == ["a"])
+        #expect(fixture.addPartitions(by: producer) == .none)
+    }
+
     @Test func produceThatWaitsTooLongIsInTheLogAllTheSame() {
         let fixture = ClusterFixture()
         let answer = Box<ProduceResponse>()

@@ -288,6 +288,45 @@ struct SimulatedConsumerTests {
         #expect(events.events.prefix(2) == ["assigned [0, 1]", "lost [0, 1]"])
     }
 
+    /// librdkafka does not call that a loss: a static member is taken in again at once, under another id, and keeps what it has.
+    /// - Parameter hasOther: a second member has the partitions meanwhile; else the group gives them to the first one again.
+    @Test(arguments: [true, false])
+    func staticMemberThatIsThrownOutWhileItJoinsLosesEverything(hasOther: Bool) throws {
+        let fixture = ClientFixture()
+        let (first, events) = fixture.consumer("first") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(3))
+        let member = try #require(fixture.cluster.members(of: "workers").first)
+        fixture.network.fate = { message in
+            let isLate = message.client == "first" && message.kind == .joinGroup
+            return SimulatedNetwork.Fate(requestDelay: isLate ? .seconds(2) : 1, answerDelay: 1)
+        }
+        let (second, _) = fixture.consumer("second")
+        fixture.pass(.milliseconds(1_500))
+        if !hasOther { second.kill() }
+        fixture.network.reach { cluster in
+            _ = cluster.leaveGroup(LeaveGroupRequest("workers", memberID: member, instanceID: "i1"))
+            guard !hasOther else { return }
+            for other in cluster.members(of: "workers") {
+                _ = cluster.leaveGroup(LeaveGroupRequest("workers", memberID: other))
+            }
+        }
+
+        var lost: [String] { events.events.filter { $0.hasPrefix("lost") } }
+        var mayCommit = false
+        _ = fixture.scheduler.run(until: fixture.scheduler.now + .seconds(30)) {
+            let present = (first.membership?.simulatedName as? MemberName)?.id
+            if lost.isEmpty, let present, present != member { mayCommit = true }
+            return !lost.isEmpty
+        }
+        #expect(!mayCommit, "under its new id, for what it had under the former one")
+
+        fixture.pass(.seconds(30))
+        #expect(!events.events.contains { $0.hasPrefix("revoked") })
+        #expect(lost == (hasOther ? ["lost [0]", "lost [1]"] : ["lost [0, 1]"]))
+        #expect(events.events.last { $0 != "assigned []" } == (hasOther ? "assigned [1]" : "assigned [0, 1]"))
+        #expect(first.membership != nil)
+    }
+
     /// The coordinator takes the assignment for known and does not repeat it of itself.
     @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
         let fixture = ClientFixture()

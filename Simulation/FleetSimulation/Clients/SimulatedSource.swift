@@ -25,8 +25,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private(set) var commitsUnderway = 0
     /// When partitions were assigned last; `nil` before the first assignment.
     private(set) var lastAssignment: Instant?
-    /// Called when partitions are handed over, with how long that took, and how long before its begin the client had sent a JoinGroup
-    /// that had no answer then; `nil` where there was none.
+    /// Called when partitions are handed over, with how long that took, and how long before its begin the group began to form anew, so that
+    /// nothing could be committed; `nil` where it was formed.
     var onHandover: ([AssignedPartition], Duration, Duration?) -> Void = { _, _, _ in }
     /// Called with the partitions that the client takes for its own, whenever they are others.
     var onOwned: ([PartitionID]) -> Void {
@@ -158,9 +158,9 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
-        let (begin, joinsFor) = (loop.now, consumer.joinsFor.map { Duration.nanoseconds($0) })
+        let (begin, formsFor) = (loop.now, consumer.formsFor.map { Duration.nanoseconds($0) })
         tell { [weak self] in
-            if let self { onHandover(partitions, begin.duration(to: loop.now), joinsFor) }
+            if let self { onHandover(partitions, begin.duration(to: loop.now), formsFor) }
             then()
         } _: { listener in
             await listener.revoked(partitions)

@@ -53,12 +53,12 @@ extension FleetWorld {
         guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
             return
         }
-        let begin = simulation.now
+        let (begin, day) = (simulation.now, Self.dayOfBudget(at: wallTime).number)
         after(BudgetCount.timeToTell) { [self] in
             if hasStateInFleetTopic(before: network.scheduler.now) {
                 budgetCount.uncounted.append((member, begin...simulation.now))
             } else {
-                budgetCount.forgottenDays.insert(Self.dayOfBudget(at: wallTime).number)
+                budgetCount.forgottenDays.insert(day)
             }
         }
     }

@@ -10,14 +10,16 @@ struct Handover {
     let time: Double
     /// The member waited for its requests for as long as it may: what was not confirmed by then is done again.
     let hasUsedGrace: Bool
-    /// When the member had sent a JoinGroup that had no answer as the handover began, in seconds from the beginning; `nil` where it
-    /// had not. The brokers answer it when all members have joined, or the sessions of those that have died are over, and read a
-    /// commit that stands behind it on the connection only then: in a group that has gone on without the member, which leaves.
-    let joinsSince: Double?
+    /// When the group had begun to form anew, where it had not formed as the handover began, in seconds from the beginning; `nil` where
+    /// it had. The brokers answer the member's JoinGroup when all members have joined, or the sessions of those that have died are
+    /// over, and read a commit that stands behind it on the connection only then: in a group that has gone on without the member,
+    /// which leaves.
+    let formsSince: Double?
 }
 
 extension FleetWorld {
-    func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration, joinedBefore: Duration?) {
+    func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration, formingBefore: Duration?)
+    {
         // Clocks go wrong by up to 0.5 %, and a commit takes a moment.
         let slack = 0.1
         let time = beginning.duration(to: simulation.now) / .seconds(1)
@@ -29,7 +31,7 @@ extension FleetWorld {
             handovers.append(
                 Handover(
                     partition: PartitionID(partition.id.topic, partition.id.partition), time: time,
-                    hasUsedGrace: hasUsedGrace, joinsSince: joinedBefore.map { time - (lasting + $0) / .seconds(1) }))
+                    hasUsedGrace: hasUsedGrace, formsSince: formingBefore.map { time - (lasting + $0) / .seconds(1) }))
         }
     }
 }

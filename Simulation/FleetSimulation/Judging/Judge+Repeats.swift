@@ -37,9 +37,11 @@ extension Judge {
         var askers: [String: Int] = [:]
         for request in plan.requests { askers[request.keyword, default: 0] += 1 }
 
+        let hurried = keywordsOfHurriedRequests
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             let times = outcomes[partition] ?? [:]
-            for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where askers[request.keyword] == 1 {
+            for (offset, request) in requests.sorted(by: { $0.key < $1.key })
+            where askers[request.keyword] == 1 && !hurried.contains(request.keyword) {
                 let made = calls[request.keyword] ?? []
                 for (former, next) in zip(made, made.dropFirst()) where !mayBeGivenUp(former) {
                     let finished = times[offset]?.first { $0 >= former } ?? .infinity
@@ -64,26 +66,53 @@ extension Judge {
         return all.mapValues { $0.mapValues { $0.sorted() } }
     }
 
-    /// True for what a member finished, and could not commit, that left while the group waited for others: it commits nothing of what
-    /// it has finished since its JoinGroup.
+    /// True for what a member finished, and could not commit, that left while the group formed anew: it commits nothing of what it has
+    /// finished since that began.
     func wasLeftUncommitted(_ partition: PartitionID, finished: Double, again: Double) -> Bool {
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         return world.handovers.contains { handover in
-            guard handover.partition == partition, handover.time <= again, let since = handover.joinsSince else {
+            guard handover.partition == partition, handover.time <= again, let since = handover.formsSince else {
                 return false
             }
             return since - interval < finished && finished <= handover.time + slack
         }
     }
 
-    /// True for a request all of whose repetitions follow from that.
-    func wasLeftUncommitted(_ partition: PartitionID, _ offset: Int64) -> Bool {
-        let written = outcomeTimes()[partition]?[offset] ?? []
-        return plan.delivery == .atLeastOnce && !written.isEmpty
+    /// True for what was finished at the end of a grace that was too short, and, without done-sets, for what was finished by then behind
+    /// a request that was not.
+    private func wasLeftAtTheEndOfAGrace(
+        _ partition: PartitionID, _ offset: Int64, _ times: Times, finished: Double, again: Double
+    ) -> Bool {
+        // After the grace, what was handed over has 5 s to be confirmed.
+        let (slack, longestFlush) = (0.1, 5.5)
+        return world.handovers.contains { handover in
+            guard handover.partition == partition, handover.hasUsedGrace, handover.time <= again,
+                finished < handover.time + longestFlush
+            else { return false }
+            return finished > handover.time - slack
+                || !plan.keepsDoneSets && isAnyOpen(before: offset, in: partition, times, at: handover.time - slack)
+        }
+    }
+
+    /// True for a request with several outcomes of which each but the first follows from a handover that docs/guarantees.md says of
+    /// that it repeats something.
+    func isRepeatedByAHandover(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        guard plan.delivery == .atLeastOnce else { return false }
+        let times = outcomeTimes()[partition] ?? [:]
+        let written = times[offset] ?? []
+        return written.count > 1
             && zip(written, written.dropFirst()).allSatisfy { former, next in
                 wasLeftUncommitted(partition, finished: former, again: next)
+                    || wasLeftAtTheEndOfAGrace(partition, offset, times, finished: former, again: next)
             }
+    }
+
+    /// True where a request before another one had no outcome at a moment.
+    private func isAnyOpen(before offset: Int64, in partition: PartitionID, _ times: Times, at moment: Double) -> Bool {
+        (world.requestAt[partition] ?? [:]).keys.contains { other in
+            other < offset && (times[other]?.last ?? .infinity) > moment
+        }
     }
 
     /// - Parameters:
@@ -101,10 +130,11 @@ extension Judge {
         // While the group forms anew, and for as long as it waits for a member that was killed, nothing is committed: no request
         // begins then, and what had finished by then stays uncommitted.
         let longestRebalance = 10.0
-        let explaining = kills.filter { kill in
-            let changes = world.changesOfMembers.filter { $0 < kill && kill - $0 < longestRebalance }
-            return finished > min(kill, changes.min() ?? kill) - interval
+        func earliestUncommitted(at crash: Double) -> Double {
+            let changes = world.changesOfMembers.filter { $0 < crash && crash - $0 < longestRebalance }
+            return min(crash, changes.min() ?? crash) - interval
         }
+        let explaining = kills.filter { finished > earliestUncommitted(at: $0) }
         if !explaining.isEmpty { return }
 
         // A member that stands still or is cut off commits nothing until it is back, and the group may have given its partitions to
@@ -112,7 +142,7 @@ extension Judge {
         // formed anew. What finished an interval before, or begins after that, is done once.
         let interruptions = world.interruptions.filter { $0.lowerBound <= again }
         let isInterrupted = interruptions.contains { time in
-            finished > time.lowerBound - interval && begun < time.upperBound + longestRebalance
+            finished > earliestUncommitted(at: time.lowerBound) && begun < time.upperBound + longestRebalance
         }
         if isInterrupted { return }
 
@@ -126,15 +156,11 @@ extension Judge {
 
         // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
         // handed over with a request that waits for its turn, or took longer than the grace.
-        func isAnyOpen(at moment: Double) -> Bool {
-            (world.requestAt[partition] ?? [:]).keys.contains { other in
-                other < offset && (times[other]?.last ?? .infinity) > moment
-            }
-        }
+        func isEarlierOneOpen(at moment: Double) -> Bool { isAnyOpen(before: offset, in: partition, times, at: moment) }
         let crashes = kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
-        if !plan.keepsDoneSets, crashes.contains(where: { isAnyOpen(at: $0 - interval) }) { return }
+        if !plan.keepsDoneSets, crashes.contains(where: { isEarlierOneOpen(at: $0 - interval) }) { return }
         let leavesOpenOnes = handovers.contains { handover in
-            (plan.handsBackWhatWaits || handover.hasUsedGrace) && isAnyOpen(at: handover.time - slack)
+            (plan.handsBackWhatWaits || handover.hasUsedGrace) && isEarlierOneOpen(at: handover.time - slack)
         }
         if !plan.keepsDoneSets, leavesOpenOnes { return }
         find(

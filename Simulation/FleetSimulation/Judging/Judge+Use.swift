@@ -8,16 +8,29 @@ extension Judge {
     /// Where more requests come than the rate allows, and nothing goes wrong, the fleet makes as many calls as it may.
     mutating func judgeUse() {
         guard let load = plan.fullLoad, let limit = plan.rateLimit else { return }
-        let time = load.measuredTime
-        let calls = world.provider.calls.count { call in
-            call.provider == .hotpepper && time.contains(world.beginning.duration(to: call.time) / .seconds(1))
-        }
+        let all = world.provider.calls.filter { $0.provider == .hotpepper }
+        // What is left of earlier requests is mostly other members' demand. The load has moved once the last of it is done.
+        let lastOfEarlier = all.last { !FullLoad.isPart($0.keyword) }.map { secondsOfSchedule(of: $0) } ?? 0
+        let measured = load.measuredTime
+        let start = max(measured.lowerBound, lastOfEarlier + FullLoad.timeToUse)
+        guard measured.upperBound - start >= FullLoad.leastMeasured else { return }
 
-        let possible = limit.perSecond * FullLoad.measured
-        guard Double(calls) < possible * FullLoad.leastUse else { return }
+        // Where the answer to a JoinGroup was lost, a group may form anew long after everything else is well. New owners wait.
+        let isRebalanced = world.handovers.contains { load.start <= $0.time && $0.time < measured.upperBound }
+        if isRebalanced { return }
+
+        let time = start..<measured.upperBound
+        let calls = all.count { time.contains(secondsOfSchedule(of: $0)) }
+        let possible = limit.perSecond * (time.upperBound - time.lowerBound)
+        // The ends of the time may cut one off.
+        guard Double(calls + 1) < possible * FullLoad.leastUse else { return }
         find(
             .notFullyUsed,
             "\(calls) calls from \(time.lowerBound) to \(time.upperBound) s, of \(possible) by a limit of \(limit.perSecond) a second"
         )
+    }
+
+    private func secondsOfSchedule(of call: SimulatedProvider.Call) -> Double {
+        world.beginning.duration(to: call.time) / .seconds(1)
     }
 }

@@ -136,7 +136,7 @@ struct Judge {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case 2 where outcomesAfterDeletion(of: partition, offset) == 1: break
-                case _ where wasLeftUncommitted(partition, offset): break
+                case _ where isRepeatedByAHandover(partition, offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
                     || (plan.isGraceful && !plan.requestsMayOutlastGrace
@@ -196,7 +196,9 @@ struct Judge {
                     else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
-                    if let before = last[line], before > source.offset {
+                    if let before = last[line], before > source.offset,
+                        !isRepeatedByAHandover(source.partition, source.offset)
+                    {
                         find(.disordered, "in \(topic), \(line)@\(source.offset) stands behind @\(before)")
                     }
                     last[line] = source.offset
@@ -229,7 +231,9 @@ struct Judge {
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
-        for call in calls where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) {
+        let hurried = keywordsOfHurriedRequests
+        for call in calls
+        where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) && !hurried.contains(call.keyword) {
             left[call.keyword, default: 0] -= 1
             if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
                 find(.calledAgain, "\(call.keyword) by \(call.member)")
@@ -251,6 +255,13 @@ struct Judge {
             }
     }
 
+    /// What requests search for whose time may be so short that a call is given up to leave the next provider its part of it
+    /// (`AttemptTimer`), so that a second call is made although the first one would have been answered.
+    var keywordsOfHurriedRequests: Set<String> {
+        guard plan.secondProvider != nil else { return [] }
+        return Set(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
+    }
+
     /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
     /// - Parameter time: in seconds from the beginning.
     func mayBeGivenUp(_ time: Double) -> Bool {
@@ -270,12 +281,17 @@ struct Judge {
                 let seconds = last.duration(to: call.time) / .seconds(1)
                 // Two processes of a static member use the same part until the former one is told. So does a member that is cut off,
                 // and does not know that its partitions are another's by now.
-                var both = 0.0
-                if plan.isStatic || plan.keepsPartitionsWhileCutOff {
+                var (both, most) = (0.0, burst)
+                if usesSharesTwice {
                     both = world.ownership.secondsOfSeveral(from: last, to: call.time)
+                    // Each has a bucket of its own, which may be full for as long as it takes to empty it.
+                    let emptying = Duration.seconds(limit.burst / limit.perSecond + 1)
+                    if world.ownership.secondsOfSeveral(from: call.time - emptying, to: call.time) > 0 {
+                        most += limit.burst
+                    }
                 }
                 both += secondsOfFormerCount(from: last, to: call.time)
-                tokens = min(burst, tokens + rate * (seconds + both))
+                tokens = min(most, tokens + rate * (seconds + both))
             }
             last = call.time
             tokens -= 1
@@ -287,12 +303,18 @@ struct Judge {
         }
     }
 
+    /// True where a member that does not know yet that the group has given its partitions to another one uses their share beside that
+    /// one: where it may not know for long, and where the other one does not wait until it does.
+    private var usesSharesTwice: Bool {
+        plan.isStatic || plan.keepsPartitionsWhileCutOff || plan.share == .byPartitions
+    }
+
     /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
     /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
         guard plan.groupProtocol == .consumer, plan.share == .byPartitions else { return 0 }
-        // They ask every 2 s.
-        let longest = Duration.seconds(2.5)
+        // They ask every 2 s, and wait 2 s for an answer. Of two questions in a row one is answered.
+        let longest = Duration.seconds(plan.fateOfMessages.isPerfect ? 2.5 : 6.5)
         return world.growths.reduce(0) { seconds, growth in
             let (first, last) = (max(start, growth), min(end, growth + longest))
             return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)

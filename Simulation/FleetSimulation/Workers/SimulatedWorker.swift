@@ -179,7 +179,7 @@ final class SimulatedWorker: @unchecked Sendable {
         let consumer = SimulatedConsumer(
             consumerSettings(plan, instance: instanceID), clientID: "\(name)-\(index)-c", network: world.network)
         let source = SimulatedSource(consumer, loop: loop.eventLoop, inbox: LoopInbox(loop, descriptor: 3))
-        source.onHandover = { [unowned world] in world.noteHandover(of: $0, by: name, lasting: $1, joinedBefore: $2) }
+        source.onHandover = { [unowned world] in world.noteHandover(of: $0, by: name, lasting: $1, formingBefore: $2) }
         source.onOwned = { [unowned world] in world.ownership.note($0, of: "\(name)-\(index)", at: world.simulation.now)
         }
 

@@ -26,6 +26,8 @@ struct TransactionMetadata {
     var state = State.empty
     /// In the order in which they were added.
     var targets: [Target] = []
+    /// The partitions to which a marker of the transaction's end was appended, whether or not all replicas have it.
+    var marked: Set<PartitionID> = []
     var start: Int64 = 0
     var lastUpdate: Int64
     /// When its coordinator has read what the one before has written, as the seat says. Kept here because each request asks when

@@ -115,6 +115,9 @@ extension SimulatedConsumer {
 
         let current = attempt
         joinsSince = joinsSince ?? now
+        // A worker tries a refused commit again five times a second.
+        if let assignedAt, now - assignedAt > 300 * ClusterRules.millisecond { unassignedSince = nil }
+        (unassignedSince, assignedAt) = (unassignedSince ?? now, nil)
         let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
         link.askCoordinator(
             groupKey, .joinGroup, within: settings.maxPollInterval + 3 * ClusterRules.second, error: error,
@@ -199,6 +202,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer):
                 lastHeartbeat = now
+                assignedAt = now
                 assignmentGeneration = generation
                 take(assignment: MemberSubscription.decode(assignment: answer.assignment))
             case .failure(let failure): take(syncFailure: failure)
@@ -245,6 +249,11 @@ extension SimulatedConsumer {
     func assign(_ ids: [PartitionID], then: @escaping () -> Void) {
         guard !isClosed else { return }
         joinState = .answering
+        if wasThrownOut {
+            return loseUnnoticed { [weak self] kept in self?.assign(ids + kept.filter { !ids.contains($0) }, then: then)
+            }
+        }
+        assignedAs = memberID
         isAssigned = true
         let start = now
         if !ids.isEmpty { epoch += 1 }
@@ -264,6 +273,20 @@ extension SimulatedConsumer {
         handler.assigned(added.map(\.partition), then: finish)
     }
 
+    /// Tells the handler that what the member had under another id is lost.
+    /// - Parameter then: Called with these partitions, which are the member's still, or again.
+    private func loseUnnoticed(then: @escaping ([PartitionID]) -> Void) {
+        let gone = inOrder
+        for source in gone { source.isReadable = false }
+        let finish = { [weak self] in
+            guard let self, !isClosed else { return }
+            for source in gone where sources[source.id] === source { sources[source.id] = nil }
+            then(gone.map(\.id))
+        }
+        guard let handler else { return finish() }
+        handler.lost(gone.map(\.partition), then: finish)
+    }
+
     /// Has the handler give partitions up, commits what it stored, and lets go of them.
     func revoke(_ ids: [PartitionID], then: @escaping () -> Void) {
         guard !isClosed else { return }
@@ -271,7 +294,7 @@ extension SimulatedConsumer {
         guard !gone.isEmpty || isLost else { return then() }
         joinState = .answering
         for source in gone { source.isReadable = false }
-        let (start, kind) = (now, isLost ? RebalanceKind.lost : .revoked)
+        let (start, kind) = (now, isLost || wasThrownOut ? RebalanceKind.lost : .revoked)
 
         let finish = { [weak self] in
             guard let self, !isClosed else { return }

@@ -62,6 +62,8 @@ package final class SimulatedConsumer {
     // The member, as far as the client knows.
     var joinState = JoinState.out
     var memberID = ""
+    /// The member's id as of its last assignment.
+    var assignedAs = ""
     /// The generation or the member's epoch that the client knows of; -1: none.
     var generation: Int32 = -1
     /// The generation in which the member was last told its assignment: that of its claims. An attempt to join that came to
@@ -77,7 +79,8 @@ package final class SimulatedConsumer {
     /// From the first assignment until the group takes everything away.
     var isAssigned = false
     /// From the answer to a revocation to the next assignment: nothing is committed.
-    var isRejoining = false
+    var isRejoining = false { didSet { rejoinsSince = isRejoining ? rejoinsSince ?? now : nil } }
+    private var rejoinsSince: Int64?
     /// What is to happen once the handler has answered.
     var next: (() -> Void)?
     /// KIP-848: what the coordinator wants the member to have; `nil` until it has said.
@@ -114,6 +117,11 @@ package final class SimulatedConsumer {
     /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
     /// once it has answered: nothing is committed meanwhile.
     var joinsSince: Int64?
+    /// Since when a classic member has sent JoinGroups without an assignment that lasted until a commit could be tried again; `nil` before
+    /// the first.
+    var unassignedSince: Int64?
+    /// When the member was told its last assignment; `nil` where it has sent a JoinGroup since.
+    var assignedAt: Int64?
 
     package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
         self.settings = settings
@@ -245,9 +253,13 @@ package final class SimulatedConsumer {
 
     /// The membership under which partitions are assigned at this moment; see `KafkaConsumer.membership`.
     package var membership: GroupMembership? {
-        guard isAssigned, !isClosed, !isLost, generation >= 0 else { return nil }
+        guard isAssigned, !isClosed, !isLost, !wasThrownOut, generation >= 0 else { return nil }
         return GroupMembership(simulatedName: member)
     }
+
+    /// True where the group threw the member out and took it in again under another id, of which librdkafka tells a static member of a
+    /// cooperative group nothing: see `KafkaConsumer.wasThrownOut`.
+    var wasThrownOut: Bool { !sources.isEmpty && assignedAs != memberID }
 
     package var positions: [KafkaConsumer.Position] {
         inOrder.map {
@@ -257,8 +269,13 @@ package final class SimulatedConsumer {
 
     package var brokersAreDown: Bool { link.brokersAreDown }
 
-    /// For how long a JoinGroup has had no answer; `nil` while none is under way.
-    package var joinsFor: Int64? { joinsSince.map { now - $0 } }
+    /// For how long nothing could be committed because the group forms anew: since a JoinGroup has had no answer, or, for a member that
+    /// leaves, since it gave partitions up, or first joined, without an assignment after that. `nil` while the group is formed.
+    package var formsFor: Int64? {
+        let unassigned = assignedAt == nil ? unassignedSince : nil
+        let begin = commits.leavesBefore == nil ? joinsSince : [unassigned, rejoinsSince].compactMap(\.self).min()
+        return begin.map { now - $0 }
+    }
 
     /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
     package func partitionCount(of topic: String, reply: @escaping (Int?) -> Void) {

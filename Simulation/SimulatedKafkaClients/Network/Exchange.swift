@@ -20,6 +20,8 @@ final class Exchange {
     private let client: String
     private let broker: Int32
     private let fate: SimulatedNetwork.Fate
+    /// How often the broker had been stopped when the request was made.
+    private let stopsBefore: Int?
     private let carryOut: (SimulatedCluster, Exchange) -> Void
     private let onFailure: (NetworkFailure) -> Void
     /// True once the client was told.
@@ -43,6 +45,7 @@ final class Exchange {
         self.fate = fate
         self.carryOut = carryOut
         self.onFailure = onFailure
+        stopsBefore = network.stops[broker]
     }
 
     private var scheduler: any SimulatedScheduler { network.scheduler }
@@ -66,7 +69,7 @@ final class Exchange {
     /// Has the broker read the request. What a client sent before its connection broke is read as well, unless the broker waits
     /// with the answer to an earlier one: then it learns first that the connection is gone.
     private func arrive() {
-        guard cluster.isUp(broker) else { return }
+        guard cluster.isUp(broker), network.stops[broker] == stopsBefore else { return }
         if !connection.isBusy {
             connection.isBusy = true
             perform()

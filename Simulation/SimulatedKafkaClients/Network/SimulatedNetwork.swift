@@ -73,6 +73,8 @@ package final class SimulatedNetwork {
     /// Returns a number between -0.25 and 0.5, by which part the time before another attempt to connect is longer.
     package var backoffJitter: () -> Double = { 0 }
     private var cuts: Set<Line> = []
+    /// How often each broker was stopped. What was on its way to a broker that died is lost with the broker's end of the connection.
+    private(set) var stops: [Int32: Int] = [:]
     /// The lines that carry nothing at present, with the end of that.
     private var held: [Line: Int64] = [:]
     /// The clients whose process stands still, with the end of that.
@@ -136,6 +138,7 @@ package final class SimulatedNetwork {
     /// Stops a broker: connections to it break.
     package func stop(_ broker: Int32) {
         reach { $0.setBroker(broker, isUp: false) }
+        stops[broker, default: 0] += 1
         for (id, peer) in inOrder where id.broker == broker { breakDown(peer) }
     }
 

@@ -15,11 +15,14 @@ final class MetadataLimit {
     }
 
     private let log: Logger
+    /// `worker.doneSetBytes=0`: no partition waits for room, because there never is any.
+    private let isOff: Bool
     private var allowed: Int
     private var proof: Proof
 
     /// - Parameter needsProof: `true` with transactions.
     init(_ bytes: Int, needsProof: Bool = false, log: Logger) {
+        isOff = bytes == 0
         allowed = bytes
         proof = needsProof ? .needed : .given
         self.log = log
@@ -47,8 +50,11 @@ final class MetadataLimit {
         }
     }
 
-    /// Returns the part of the limit that a text takes.
-    func use(of text: String) -> Double { bytes > 0 ? Double(text.utf8.count) / Double(bytes) : 0 }
+    /// Returns the part of the limit that a text takes, from 0 to 1; 2 where something was left out of it.
+    func use(of text: DoneSet.Text) -> Double {
+        guard text.cut == nil else { return isOff ? 0 : 2 }
+        return bytes > 0 ? Double(text.text.utf8.count) / Double(bytes) : 0
+    }
 
     /// Halves the limit where the brokers have refused a commit for the length of its metadata.
     /// - Returns: `false` for another error.

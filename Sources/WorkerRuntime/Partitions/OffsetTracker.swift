@@ -66,7 +66,7 @@ struct OffsetTracker {
     private var nextSerial: UInt64 = 0
     private var lastTakenOffset: Int64 = -1
     /// What former owners had done, as far as it has not been handed over yet.
-    private var inherited = DoneSet()
+    private(set) var inherited = DoneSet()
     /// True unless an open record has a lower offset than one before it.
     private var isAscending = true
     /// True when something was delivered, or passed over, since the last call of `takeNews`.

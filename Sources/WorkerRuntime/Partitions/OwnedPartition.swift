@@ -42,6 +42,9 @@ final class OwnedPartition {
     private var confirmedNotes = CrashNotes()
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
+    /// The part of it that what former owners had done takes, as far as its records have not been handed over. Only reading on makes
+    /// that less.
+    private(set) var inheritedUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
     private var deadLetterWrite = Condition()
 
@@ -126,6 +129,9 @@ final class OwnedPartition {
 
     /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
     /// they are done: all of them, or as many of the oldest as there is room for.
+    ///
+    /// Where the commit can say nothing beyond its offset, that is the unbroken run of them from the oldest open request on. A ready
+    /// request that is not among them ends the run: its outcome has to go alone, or waits for its topic.
     func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {
         if metadataLimit.bytes > 0, tracker.canTellDone {
             var count = slots.count
@@ -135,8 +141,8 @@ final class OwnedPartition {
             }
         }
 
-        let run = Set(tracker.readySlots(atMost: slots.count, inOneRun: true))
-        return slots.filter(run.contains)
+        let leaving = Set(slots)
+        return Array(tracker.readySlots(atMost: slots.count, inOneRun: true).prefix(while: leaving.contains))
     }
 
     private func fits(_ slots: ArraySlice<OffsetTracker.Slot>) -> Bool {
@@ -146,9 +152,14 @@ final class OwnedPartition {
     }
 
     private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
-        let metadata = metadata(for: progress.next, done: progress.done)
-        let text = metadata.text(for: progress.next, atMost: limit)
-        metadataUse = text.cut == nil ? metadataLimit.use(of: text.text) : 2
+        let text = metadata(for: progress.next, done: progress.done).text(for: progress.next, atMost: limit)
+        metadataUse = metadataLimit.use(of: text)
+
+        let inherited = tracker.inherited
+        inheritedUse = 0
+        if !inherited.isEmpty, let next = tracker.nextToTake {
+            inheritedUse = metadataLimit.use(of: metadata(for: next, done: inherited).text(for: next, atMost: limit))
+        }
         return CommittedOffset(progress.next, metadata: text.text)
     }
 

@@ -109,9 +109,14 @@ final class PartitionTable {
 
     /// Reads nothing more of a partition while its metadata is nearly full, so that what is done beyond the offset goes on being
     /// committed.
+    ///
+    /// What former owners had done is left out of account. Waiting does not make it less, and a partition that waited for that would
+    /// wait for ever.
     func adaptIntake(of partition: OwnedPartition) {
-        if partition.metadataUse > 0.75 { hold(partition, because: .metadata) }
-        if partition.metadataUse < 0.5 { release(partition, from: .metadata) }
+        let room = max(0, 1 - partition.inheritedUse)
+        let use = partition.metadataUse - partition.inheritedUse
+        if use > 0.75 * room { hold(partition, because: .metadata) }
+        if use <= 0.5 * room { release(partition, from: .metadata) }
     }
 
     // MARK: - Crashes

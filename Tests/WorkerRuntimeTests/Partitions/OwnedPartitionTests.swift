@@ -77,6 +77,26 @@ struct OwnedPartitionTests {
         #expect(abandoned(requests) == [false, false, true])
     }
 
+    // MARK: - What may be published
+
+    /// Nothing that is committed could say that what is behind it is done.
+    @Test func withoutDoneSetsNoOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+        let slots = try take(4).map(\.slot)
+        for slot in slots { partition.tracker.markReady(slot) }
+
+        #expect(partition.publishable(slots) == slots)
+        #expect(partition.publishable([slots[0], slots[2], slots[3]]) == [slots[0]])
+        #expect(partition.publishable([slots[1], slots[2], slots[3]]).isEmpty)
+    }
+
+    @Test func withDoneSetsAnOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        let slots = try take(3, of: partition).map(\.slot)
+        for slot in slots { partition.tracker.markReady(slot) }
+
+        #expect(partition.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
+    }
+
     @Test func onlyLaterRequestsAwaitADeadLetter() throws {
         let requests = try take(3)
         partition.expectDeadLetter(of: requests[1].slot)

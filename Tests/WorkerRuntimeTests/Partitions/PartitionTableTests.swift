@@ -152,6 +152,40 @@ struct PartitionTableTests {
         }
     }
 
+    /// Only reading on makes less of what a former owner had done, so a partition that waited for that would wait for ever.
+    @Test func partitionIsReadOnWhereAFormerOwnerHasUsedTheRoomForWhatIsDone() async throws {
+        try await TableFixture.run(doneSetBytes: 40) { fixture in
+            let id = AssignedPartition(Self.first, epoch: 1)
+            fixture.table.add([id])
+            // 34 of 40 bytes.
+            var metadata = CommitMetadata()
+            for offset: Int64 in stride(from: 100, through: 600, by: 100) { metadata.done.append(offset..<offset + 1) }
+            let text = metadata.text(for: 0, atMost: 40)
+            try #require(text.cut == nil && text.text.utf8.count > 30)
+            fixture.table.begin(at: [id: CommittedOffset(0, metadata: text.text)])
+
+            let requests = (0..<20).compactMap { fixture.take($0) }
+            try #require(requests.count == 20)
+            for request in requests where request.offset % 2 == 1 { fixture.table.finish(request, isDelivered: true) }
+            _ = fixture.table.takeProgress()
+            #expect(fixture.table[Self.first]?.holdReasons == .metadata, "what this owner has done does not fit")
+
+            for request in requests where request.offset % 2 == 0 { fixture.table.finish(request, isDelivered: true) }
+            _ = fixture.table.takeProgress()
+            #expect(fixture.table[Self.first]?.holdReasons == [], "nothing is open")
+            try await eventually("it is read again") { await fixture.source.held.isEmpty }
+        }
+    }
+
+    @Test func partitionWithoutDoneSetsDoesNotWaitForRoom() async throws {
+        try await TableFixture.run(doneSetBytes: 0) { fixture in
+            let requests = try fixture.takeAll(0..<3)
+            for request in requests.dropFirst() { fixture.table.finish(request, isDelivered: true) }
+            _ = fixture.table.takeProgress()
+            #expect(fixture.table[Self.first]?.holdReasons == [])
+        }
+    }
+
     // MARK: - Waiting for the end
 
     @Test func waitEndsWithTheLastRequest() async throws {
