@@ -27,8 +27,10 @@ enum EventBenchmark {
         let envelope = try RequestDecoder().decode(Samples.request).envelope
         var encoder = OutcomeEncoder(seed: 1)
         let time = EventTime(milliseconds: 1_790_000_000_000)
+        var steps = RequestSteps(topicWait: .milliseconds(4))
+        steps.append(RequestStep(.call, .hotpepper, end: .answered, start: 300_000, duration: 87_000_000))
         for _ in 0..<count {
-            let event = encoder.encode(outcome, for: envelope, receivedAt: time, completedAt: time)
+            let event = encoder.encode(outcome, for: envelope, receivedAt: time, completedAt: time, steps: steps)
             guard event.value.count > 5000 else { throw BenchmarkError(message: "a short outcome") }
         }
     }

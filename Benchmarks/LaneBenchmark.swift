@@ -15,6 +15,7 @@ enum LaneBenchmark {
     static func run(_ count: Int, on loop: EventLoop) async throws {
         var configuration = WorkerConfiguration()
         configuration.shutdownGrace = .seconds(60)
+        configuration.requestSteps = true
         let worker = SearchWorker(
             executor: loop, concurrency: configuration.concurrency, clock: LoopClock(loop),
             timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random)

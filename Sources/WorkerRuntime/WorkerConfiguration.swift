@@ -63,6 +63,9 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// earlier one is not. At most the brokers' `offset.metadata.max.bytes`, whose default this is. 0: nothing is kept.
     public var doneSetBytes = 4096
 
+    /// `worker.requestSteps`: whether each outcome names the steps of its request in the header `request-steps`.
+    public var requestSteps = false
+
     /// The time that requests in flight on a revoked partition have to finish: well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }

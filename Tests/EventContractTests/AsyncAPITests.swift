@@ -49,12 +49,13 @@ struct AsyncAPITests {
     }
 
     @Test func everyHeaderOfAnOutcomeIsDescribed() throws {
-        // The one outcome with all of them: the error for a worker's own result, with a trace.
+        // The one outcome with all of them: the error for a worker's own result, with steps and a trace.
         let result = EventHeader("ce_type", text: EventType.completed.rawValue)
         let record = Records.record([1], headers: [result] + Self.trace)
         let rejected = try #require(Records.rejection(of: record))
         var encoder = OutcomeEncoder()
-        let event = encoder.encode(rejected, receivedAt: .now(), completedAt: .now())
+        let event = encoder.encode(
+            rejected, receivedAt: .now(), completedAt: .now(), steps: RequestSteps(topicWait: .zero))
         #expect(try names(event.headers) == properties(of: "outcomeHeaders"))
     }
 

@@ -19,10 +19,11 @@ public struct OutcomeEncoder: ~Copyable {
     }
 
     /// Writes the outcome of a request.
+    /// - Parameter steps: the steps that the header `request-steps` names; `nil`: the outcome has no such header.
     /// - Parameter trace: the step of a trace that the outcome names; `nil`: a new step of the request's trace, if it has one.
     public mutating func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime,
-        trace: TraceContext? = nil
+        steps: RequestSteps? = nil, trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
         json.beginObject()
@@ -45,13 +46,16 @@ public struct OutcomeEncoder: ~Copyable {
 
         json.timing(receivedAt, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
-        return record(kind, requestID: outcome.requestID, envelope: envelope, time: completed, trace: trace)
+        return record(
+            kind, requestID: outcome.requestID, envelope: envelope, time: completed, steps: steps, trace: trace)
     }
 
     /// Writes the error event of a record that is no request.
+    /// - Parameter steps: the steps that the header `request-steps` names; `nil`: the event has no such header.
     /// - Parameter trace: the step of a trace that the event names; `nil`: a new step of the record's trace, if it has one.
     public mutating func encode(
-        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime, trace: TraceContext? = nil
+        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime, steps: RequestSteps? = nil,
+        trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
         json.beginObject()
@@ -64,19 +68,19 @@ public struct OutcomeEncoder: ~Copyable {
         json.timing(receivedAt, completed, upstream: .zero, attempts: 0)
         json.endObject()
         return record(
-            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, trace: trace,
-            answersOutcome: rejected.outcome != nil)
+            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, steps: steps,
+            trace: trace, answersOutcome: rejected.outcome != nil)
     }
 
     // MARK: The record around it
 
     private mutating func record(
         _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8],
-        trace: TraceContext?, answersOutcome: Bool = false
+        steps: RequestSteps?, trace: TraceContext?, answersOutcome: Bool = false
     ) -> EncodedOutcome {
         let position = PositionText(envelope.source)
         var headers: [EventHeader] = []
-        headers.reserveCapacity(11)
+        headers.reserveCapacity(12)
         headers.append(Self.specVersion)
         headers.append(EventHeader("ce_id", position.id))
         headers.append(Self.sourceHeader)
@@ -84,6 +88,7 @@ public struct OutcomeEncoder: ~Copyable {
         headers.append(EventHeader("ce_time", time))
         headers.append(Self.contentType)
         position.append(to: &headers)
+        if let steps, !steps.isEmpty { headers.append(EventHeader(Self.stepsName, steps.text)) }
 
         if let trace = trace ?? envelope.trace?.child(parentID: parentIDs.next()) {
             headers.append(EventHeader("traceparent", trace.traceparent))
@@ -100,6 +105,8 @@ public struct OutcomeEncoder: ~Copyable {
     /// Marks the error for an outcome that stood in the requests topic. Should it get there too, it is not answered.
     static let answersOutcome = EventHeader(answersOutcomeName.description, text: "true")
     @inline(__always) static var answersOutcomeName: StaticString { "answers-outcome" }
+    /// The header that holds the steps of the request.
+    static let stepsName = "request-steps"
     private static let sourceHeader = EventHeader("ce_source", text: source)
     private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
     private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)

@@ -71,12 +71,15 @@ public struct OutcomeEvent: Sendable, Hashable {
     /// The id of the trace that the request belongs to.
     public var traceID: String?
 
+    /// The steps of the request on its way to its providers; `nil` when the event names none.
+    public var steps: Steps?
+
     /// An outcome, as tests of its readers need it; ``OutcomeReader`` makes those of records.
     public init(
         requestID: String, operation: String? = nil, provider: String? = nil, triedProviders: [String] = [],
         sessionID: String? = nil, body: Body, unreadablePlaces: Int = 0, receivedAt: EventTime? = nil,
         completedAt: EventTime? = nil, upstream: Duration? = nil, attempts: Int? = nil, id: String? = nil,
-        source: SourcePosition? = nil, traceID: String? = nil
+        source: SourcePosition? = nil, traceID: String? = nil, steps: Steps? = nil
     ) {
         self.requestID = requestID
         self.operation = operation
@@ -92,6 +95,7 @@ public struct OutcomeEvent: Sendable, Hashable {
         self.id = id
         self.source = source
         self.traceID = traceID
+        self.steps = steps
     }
 }
 

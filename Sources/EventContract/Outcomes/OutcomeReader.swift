@@ -31,6 +31,7 @@ public struct OutcomeReader: Sendable {
             unreadablePlaces: body.unreadablePlaces, receivedAt: body.receivedAt, completedAt: body.completedAt,
             upstream: body.upstreamMilliseconds.map { .milliseconds($0) }, attempts: body.attempts,
             id: headers.last(named: "ce_id")?.text, source: SourcePosition(headers: headers),
-            traceID: headers.last(named: "traceparent")?.value.flatMap { TraceContext(traceparent: $0)?.traceID })
+            traceID: headers.last(named: "traceparent")?.value.flatMap { TraceContext(traceparent: $0)?.traceID },
+            steps: headers.last(named: OutcomeEncoder.stepsName)?.value.map { OutcomeEvent.Steps(text: $0) })
     }
 }

@@ -86,7 +86,7 @@ final class ProviderCaller {
         do throws(CallFailure) {
             attempt.admitted = try admission.admit(before: deadline, at: now)
         } catch {
-            throw reason(error, for: query)
+            throw refusal(error, of: query, since: now)
         }
         return attempt
     }
@@ -99,8 +99,9 @@ final class ProviderCaller {
             let room = try await admission.waitForRoom(
                 within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
             attempt.admitted?.enter(room)
+            attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {
-            throw reason(error, for: attempt.query)
+            throw refusal(error, of: attempt.query, since: attempt.start)
         }
     }
 
@@ -137,13 +138,17 @@ final class ProviderCaller {
 
         // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
         guard let admitted = attempt.admitted.take() else { preconditionFailure("a call that nobody admitted") }
-        if isCancelled { return result.mapError { CallFailure(error: $0, cause: .call) } }
+        if isCancelled {
+            note(attempt, endedAt: end, as: .cancelled)
+            return result.mapError { CallFailure(error: $0, cause: .call) }
+        }
 
         // A process that stood still has measured itself, not the provider. What the provider said counts all the same.
         let stoodStill = attempt.endedAfterStandstill(at: end)
 
         switch result {
         case .success(let reply):
+            note(attempt, endedAt: end, as: .answered)
             if stoodStill { return .success(reply) }
             attemptTimer.noteAnswer(after: duration)
             let isSlow = duration >= policy.breaker.slowCallDuration
@@ -154,11 +159,18 @@ final class ProviderCaller {
             let isAnswered = error.code != .timeout && error.code != .unreachable
             if isAnswered || !stoodStill { finish(admitted, failedWith: error, after: duration, at: end) }
             guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
+                note(attempt, endedAt: end, as: RequestStep.End(error))
                 return .failure(CallFailure(error: error, cause: .call))
             }
+            note(attempt, endedAt: end, as: .givenUp)
             noteGivenUp(cost: &cost)
             return .failure(CallFailure(error: .givenUp(id), cause: .givenUp))
         }
+    }
+
+    @inline(__always)
+    private func note(_ attempt: Attempt, endedAt end: Instant, as how: RequestStep.End) {
+        attempt.query.context?.noteStep(.call, of: id, from: attempt.start, to: end, as: how)
     }
 
     private func noteGivenUp(cost: inout CallCost) {
@@ -191,6 +203,15 @@ final class ProviderCaller {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
         admission.budget?.noteMade(permit, as: kind.name, at: now)
+    }
+
+    /// Notes that a call was not admitted.
+    /// - Returns: why.
+    private func refusal(_ failure: CallFailure, of query: ProviderQuery, since start: Instant) -> CallFailure {
+        let failure = reason(failure, for: query)
+        let end: RequestStep.End = Task.isCancelled ? .cancelled : RequestStep.End(failure.error)
+        query.context?.noteStep(.refused, of: id, from: start, to: clock.now, as: end)
+        return failure
     }
 
     /// Returns why a call was not admitted: for a request whose lifetime is over, that counts and not the limiter's refusal.

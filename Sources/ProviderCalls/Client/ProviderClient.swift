@@ -98,7 +98,11 @@ final class ProviderClient: SharedRateLimit {
         let start = clock.now
         let end = query.lastCall.map { min($0, start + pause) } ?? start + pause
         parked += 1
-        defer { parked -= 1 }
+        defer {
+            parked -= 1
+            query.context?.noteStep(
+                .park, of: id, from: start, to: clock.now, as: Task.isCancelled ? .cancelled : .over)
+        }
 
         // A new key, or a budget that was raised, lets calls through before the time that was told.
         var now = start
@@ -127,8 +131,11 @@ final class ProviderClient: SharedRateLimit {
                 _ = isolation  // see docs/concurrency.md
                 return try await retryUnlessAbandoned(query, before: deadline)
             }
-            return isShared ? ProviderResponse(answer: answer.answer, cost: waiting(since: start)) : answer
+            if !isShared { return answer }
+            noteShared(query, since: start, as: .answered)
+            return ProviderResponse(answer: answer.answer, cost: waiting(since: start))
         } catch {
+            noteShared(query, since: start, unlessOwn: error)
             switch error {
             case .failed(let failure, let isShared):
                 throw isShared ? ProviderFailure(failure, cost: waiting(since: start)) : failure
@@ -137,6 +144,25 @@ final class ProviderClient: SharedRateLimit {
             case .timedOut, .cancelled:
                 throw ProviderFailure(CallFailure(error: .timedOut, cause: .noTime), cost: waiting(since: start))
             }
+        }
+    }
+
+    /// Notes that a request waited for the call of an identical one.
+    @inline(never)
+    private func noteShared(_ query: ProviderQuery, since start: Instant, as end: RequestStep.End) {
+        query.context?.noteStep(.shared, of: id, from: start, to: clock.now, as: end)
+    }
+
+    /// Notes how a request ended that took part in a call. The steps of a call that was made for the request itself are noted
+    /// already.
+    @inline(never)
+    private func noteShared(_ query: ProviderQuery, since start: Instant, unlessOwn error: SharedCallError) {
+        switch error {
+        case .failed(let failure, isShared: true): noteShared(query, since: start, as: RequestStep.End(failure.error))
+        case .failed: break
+        case .timedOut: noteShared(query, since: start, as: .failed(.timeout, httpStatus: nil))
+        // What was under way ends later, and its end is of no use to the outcome.
+        case .cancelled: break
         }
     }
 
@@ -186,7 +212,7 @@ final class ProviderClient: SharedRateLimit {
                 return ProviderResponse(answer: answer, cost: cost)
 
             case .success(.needsCall(let next)):
-                guard await wait(for: next.delay, before: deadline) else {
+                guard await wait(for: next.delay, before: deadline, of: query) else {
                     throw ProviderFailure(CallFailure(error: next.failureIfLate, cause: .noTime), cost: cost)
                 }
                 followUp = next
@@ -211,11 +237,19 @@ final class ProviderClient: SharedRateLimit {
     /// Waits before a call that follows another one.
     /// - Returns: `false` when the deadline leaves no time for the wait, or when the task was cancelled.
     @inline(never)
-    private func wait(for delay: Duration, before deadline: Deadline) async -> Bool {
+    private func wait(for delay: Duration, before deadline: Deadline, of query: ProviderQuery) async -> Bool {
         if delay == .zero { return true }
         let now = clock.now
         guard deadline.remaining(at: now) > delay else { return false }
-        return (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
+        return await pause(of: query, from: now, for: delay)
+    }
+
+    /// Waits, and notes that as a step of the request.
+    /// - Returns: `false` when the task was cancelled.
+    private func pause(of query: ProviderQuery, from now: Instant, for delay: Duration) async -> Bool {
+        let isOver = (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
+        query.context?.noteStep(.pause, of: id, from: now, to: clock.now, as: isOver ? .over : .cancelled)
+        return isOver
     }
 
     /// Decides whether a failure is followed by another attempt, and waits for its time.
@@ -237,7 +271,7 @@ final class ProviderClient: SharedRateLimit {
             case .retry(let delay) = policy.retry.decide(
                 after: failure, budget: &caller.retryBudget, at: now, using: &random)
         else { return false }
-        return (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
+        return await pause(of: query, from: now, for: delay)
     }
 
     // MARK: - The fleet, and the status

@@ -1,7 +1,9 @@
 public import Basics
+public import LocationSearch
 internal import Synchronization
 
-/// One request's way through the worker: whether a provider was called for it, and when, and the trace that its calls belong to.
+/// One request's way through the worker: whether a provider was called for it, and when, its steps, and the trace that its calls
+/// belong to.
 ///
 /// The runtime makes it with the request, and calls note in it. Until one has, abandoning the request costs nothing.
 /// Safe to use from any thread.
@@ -14,9 +16,15 @@ public final class RequestContext: Sendable {
     private let firstCall = Atomic<Int64>(RequestContext.none)
     private let isFollowed = Atomic<Bool>(false)
     private let followed = AtomicLazyReference<SearchTrace>()
+    private let keepsSteps: Bool
+    private let stepsSoFar = Mutex(RequestSteps())
 
     /// - Parameter start: the receipt of the request.
-    public init(since start: Instant) { self.start = start }
+    /// - Parameter keepsSteps: true where the outcome is to name the request's steps.
+    public init(since start: Instant, keepsSteps: Bool = false) {
+        self.start = start
+        self.keepsSteps = keepsSteps
+    }
 
     public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
 
@@ -41,5 +49,34 @@ public final class RequestContext: Sendable {
     public func follow(_ trace: SearchTrace) {
         _ = followed.storeIfNil(trace)
         isFollowed.store(true, ordering: .releasing)
+    }
+
+    /// The steps that have ended so far; `nil` where none are kept.
+    public var steps: RequestSteps? { keepsSteps ? stepsSoFar.withLock { $0 } : nil }
+
+    /// Notes a step that has ended.
+    @inline(__always)
+    func noteStep(
+        _ kind: RequestStep.Kind, of provider: ProviderID, from begin: Instant, to end: Instant,
+        as how: RequestStep.End = .over
+    ) {
+        if keepsSteps { keepStep(kind, of: provider, from: begin, to: end, as: how) }
+    }
+
+    @inline(never)
+    private func keepStep(
+        _ kind: RequestStep.Kind, of provider: ProviderID, from begin: Instant, to end: Instant, as how: RequestStep.End
+    ) {
+        let step = RequestStep(
+            kind, provider, end: how, start: begin.nanoseconds.saturatingSubtracting(start.nanoseconds),
+            duration: end.nanoseconds.saturatingSubtracting(begin.nanoseconds))
+        stepsSoFar.withLock { $0.append(step) }
+    }
+}
+
+extension RequestStep.End {
+    /// The end of a step that failed.
+    init(_ error: SearchError) {
+        self = .failed(error.code, httpStatus: error.httpStatus.flatMap { Int16(exactly: $0) })
     }
 }

@@ -15,6 +15,7 @@ final class PartitionTable {
     private let log: Logger
     private let ordering: WorkerConfiguration.Ordering
     private let maxSpan: Int
+    private let keepsSteps: Bool
     let metadataLimit: MetadataLimit
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
@@ -34,6 +35,7 @@ final class PartitionTable {
         self.loop = loop
         ordering = configuration.ordering
         maxSpan = configuration.maxSpan
+        keepsSteps = configuration.requestSteps
         metadataLimit = MetadataLimit(
             configuration.doneSetBytes, needsProof: configuration.delivery == .exactlyOnce, log: log)
         self.log = log
@@ -181,7 +183,8 @@ final class PartitionTable {
 
         let request = RequestInProgress(
             record: IncomingRecord(record), partition: partition, slot: slot,
-            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) }, arrival: arrival)
+            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) }, arrival: arrival,
+            keepsSteps: keepsSteps)
         partition.add(request)
         gate.requestTaken()
         meters.requests.countTaken(after: request.topicWait)

@@ -1,6 +1,7 @@
 internal import Basics
 internal import EventContract
 internal import Kafka
+internal import LocationSearch
 internal import Logging
 internal import ProviderCalls
 
@@ -32,18 +33,25 @@ final class RequestInProgress: TakenRequest {
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival, keepsSteps: Bool = false
     ) {
         self.record = record
         takenAt = arrival.instant
         topicWait = arrival.wait(of: record)
-        context = RequestContext(since: arrival.instant)
+        context = RequestContext(since: arrival.instant, keepsSteps: keepsSteps)
         self.partition = partition
         self.slot = slot
         self.turn = turn
     }
 
     var offset: Int64 { record.source.offset }
+
+    /// The steps that the outcome names; `nil` where it names none.
+    var steps: RequestSteps? {
+        guard var steps = context.steps else { return nil }
+        steps.topicWait = topicWait
+        return steps
+    }
 
     /// The metadata that says in a log line which request it is about.
     var logMetadata: Logger.Metadata {

@@ -97,7 +97,8 @@ final class RequestRunner {
 
         let now = EventTime(loop.wallNow)
         let encoded = encoder.encode(
-            rejected, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors))
+            rejected, receivedAt: now, completedAt: now, steps: request.steps,
+            trace: request.trace?.beginSending(to: topics.errors))
         return ProducerRecord(encoded, topics: topics)
     }
 
@@ -178,7 +179,7 @@ final class RequestRunner {
 
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime(loop.wallNow),
-            trace: request.trace.flatMap { beginSending(outcome, of: $0) })
+            steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
     }

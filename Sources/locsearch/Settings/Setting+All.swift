@@ -126,6 +126,9 @@ extension Setting {
                 "worker.doneSetBytes", .integer(0...32_767), default: "\(worker.doneSetBytes)",
                 help: "kept beside each committed offset: what is done beyond it, so that a crash does not repeat it"),
             Setting(
+                "worker.requestSteps", .flag, default: worker.requestSteps ? "true" : "false",
+                help: "each outcome says in a header how its request waited and which calls were made for it"),
+            Setting(
                 "worker.allowNoProvider", .flag, default: "false",
                 help: "start although no provider has an API key: requests end as unauthorized"),
         ]

@@ -77,6 +77,7 @@ extension Settings {
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
         worker.doneSetBytes = integer("worker.doneSetBytes")
+        worker.requestSteps = flag("worker.requestSteps")
         if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
         if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
         return worker

@@ -1,0 +1,87 @@
+extension OutcomeEvent {
+    /// One step of a request's way to its providers. Names that only a newer worker knows are kept as text.
+    public struct Step: Sendable, Hashable {
+        /// One of `RequestStep.Kind`'s raw values, or one that is not known here.
+        public var kind: String
+        /// The name of the provider that the step was about.
+        public var provider: String
+        /// The time from the receipt of the request to the step's beginning, whole milliseconds.
+        public var start: Duration
+        /// The time that the step took, whole milliseconds.
+        public var duration: Duration
+        /// How the step ended: `ok`, a code of `SearchError`, `given-up`, `cancelled`, or one that is not known here; `nil` for
+        /// a wait that is over.
+        public var code: String?
+        /// The HTTP status of the provider's answer, where the step failed with one.
+        public var httpStatus: Int?
+
+        /// A step.
+        public init(
+            kind: String, provider: String, start: Duration, duration: Duration, code: String? = nil,
+            httpStatus: Int? = nil
+        ) {
+            self.kind = kind
+            self.provider = provider
+            self.start = start
+            self.duration = duration
+            self.code = code
+            self.httpStatus = httpStatus
+        }
+    }
+
+    /// The steps of a request, as the header `request-steps` names them.
+    public struct Steps: Sendable, Hashable {
+        /// The time that the record had waited in its topic when a worker took it; `nil` when that is not known.
+        public var topicWait: Duration?
+        /// The steps, in the order in which they ended.
+        public var steps: [Step]
+        /// True when steps before the last one were left out, because there were too many.
+        public var areCut: Bool
+
+        /// Steps, as tests of their readers need them.
+        public init(topicWait: Duration? = nil, steps: [Step] = [], areCut: Bool = false) {
+            self.topicWait = topicWait
+            self.steps = steps
+            self.areCut = areCut
+        }
+
+        /// Reads the text of the header. Any bytes can be read: what is no step is passed over.
+        public init(text: [UInt8]) {
+            self.init()
+            for segment in text.prefix(Self.mostBytes).split(separator: UInt8(ascii: ";")) {
+                read(segment.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
+            }
+        }
+
+        /// The most bytes that are looked at. Workers write at most 1 KB.
+        private static let mostBytes = 4096
+
+        private mutating func read(_ words: [String]) {
+            switch words.first {
+            case "...": areCut = true
+            case "topic": if words.count == 2 { topicWait = Self.milliseconds(words[1]) }
+            default: if let step = Step(words) { steps.append(step) }
+            }
+        }
+
+        fileprivate static func milliseconds(_ text: some StringProtocol) -> Duration? {
+            guard text.utf8.allSatisfy(\.isDigit), text.utf8.count <= 9 else { return nil }
+            return Int64(text).map { .milliseconds($0) }
+        }
+    }
+}
+
+extension OutcomeEvent.Step {
+    /// Reads the words of one segment; `nil` when they are no step. Further words are of a newer worker and are passed over.
+    fileprivate init?(_ words: [String]) {
+        guard words.count >= 3 else { return nil }
+        let times = words[2].split(separator: "+", omittingEmptySubsequences: false)
+        guard times.count == 2, let start = OutcomeEvent.Steps.milliseconds(times[0]),
+            let duration = OutcomeEvent.Steps.milliseconds(times[1])
+        else { return nil }
+
+        self.init(kind: words[0], provider: words[1], start: start, duration: duration)
+        if words.count > 3 { code = words[3] }
+        if words.count > 4, let status = Int(words[4]), (100...599).contains(status) { httpStatus = status }
+    }
+}
