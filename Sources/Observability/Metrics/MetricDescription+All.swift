@@ -18,7 +18,7 @@ extension MetricDescription {
             "Records that were no requests; each has a dead letter."),
         MetricDescription(
             "locsearch_requests_set_aside_total", .counter, in: .requests,
-            "Records that are not run any more because two worker processes ended with them; each has a dead letter."),
+            "Records that are not run any more because worker processes crashed with them; each has a dead letter."),
         MetricDescription(
             "locsearch_requests_completed_total", .counter, in: .requests, labels: ["provider"],
             "Requests that ended with a result, by provider."),

@@ -200,9 +200,9 @@ struct OffsetTracker {
 
     /// Returns how far the partition will have come once some more records are delivered.
     /// - Parameters:
-    ///   - slots: The records that are delivered then, beside those that are.
+    ///   - records: Those that are delivered then, beside those that are.
     ///   - base: Where the partition stands while nothing is delivered. `nil`: then nothing is returned.
-    func progress(with slots: Set<Slot> = [], from base: Int64? = nil) -> Progress? {
+    func progress(with records: Set<Slot> = [], from base: Int64? = nil) -> Progress? {
         var (next, firstOpen): (Int64?, Int64?) = (frontier, nil)
         var done = DoneSet()
         var run: Range<Int64>?
@@ -215,7 +215,7 @@ struct OffsetTracker {
         }
 
         for record in open {
-            if !slots.isEmpty, slots.contains(record.slot) {
+            if !records.isEmpty, records.contains(record.slot) {
                 add(DoneRun(first: record.offset, end: record.offset + 1))
             } else {
                 firstOpen = firstOpen ?? record.offset

@@ -50,6 +50,9 @@ final class RequestRunner {
     /// Reads a request's record, with which its trace begins.
     func read(_ request: RequestInProgress) -> DecodedRecord {
         if request.isSetAside { return .rejected(setAside(request)) }
+        #if DEBUG
+            TrapHook.check(request.record)
+        #endif
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }

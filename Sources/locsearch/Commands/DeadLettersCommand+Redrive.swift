@@ -25,6 +25,9 @@ extension DeadLettersCommand {
                 --skip-faulty leaves them where they are. --edit opens the value of each in an editor (VISUAL, EDITOR), \
                 and sends only what is a request then.
 
+                Records with which worker processes have crashed (reason crashed-workers) stay where they are, because they \
+                would crash workers again. Once the cause is mended, --force sends them too.
+
                 Exit codes: 0 all that were chosen went back, and none was seen to fail again; 1 some failed again, or \
                 were left after --edit; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
                 """)
@@ -34,6 +37,7 @@ extension DeadLettersCommand {
         @Flag(name: .shortAndLong, help: "Sends without asking first.") var yes = false
         @Flag(help: "Has an editor put each of them right before it goes back.") var edit = false
         @Flag(help: "Leaves those where they are that are still no request.") var skipFaulty = false
+        @Flag(help: "Sends those too with which worker processes have crashed.") var force = false
         @Option(help: "Sends at most so many records a second.") var rate = 20.0
         @Option(help: "Sends at most so many, the oldest.") var limit: Int?
         @Option(
@@ -58,13 +62,18 @@ extension DeadLettersCommand {
 
             // All marks are read before anything is sent: what went back in an earlier run must not go again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
-            let plan = RedrivePlan(snapshot.letters, limit: limit, skipsFaulty: skipFaulty)
+            let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
 
             if plan.withoutContent > 0 {
                 Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) did not take their content")
             }
             if plan.outcomes > 0 {
                 Terminal.note("\(plan.outcomes) stay where they are: they are results or errors of a worker")
+            }
+            if plan.crashing > 0 {
+                Terminal.note(
+                    "\(plan.crashing) stay where they are: worker processes have crashed with them; --force sends them too"
+                )
             }
             if !edit, let first = plan.faulty.first {
                 Terminal.note(

@@ -88,6 +88,14 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
         let chosen = snapshot.letters.filter { letters.contains(DeadLetterList.Position($0.mark)) }
         let plan = RedrivePlan(chosen, limit: nil)
+        guard plan.crashing == 0 else {
+            throw ConsoleError(
+                .invalid,
+                """
+                worker processes have crashed with \(plan.crashing) of them, so nothing was sent: once the cause is mended, \
+                `locsearch dead-letters redrive --force` sends them
+                """)
+        }
         let deleted = try await send(plan.chosen, of: snapshot, in: topic)
         return DeadLetterList.Redriven(redriven: plan.chosen.count - deleted, deleted: deleted)
     }

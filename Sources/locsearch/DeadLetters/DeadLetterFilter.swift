@@ -14,7 +14,7 @@ struct DeadLetterFilter: ParsableArguments {
     @Option(help: "Only those put aside before this time.") var until: TimeArgument?
 
     func validate() throws {
-        if let reason, SearchError.Code(rawValue: reason) == nil {
+        if let reason, reason != DeadLetter.crashedWorkers, SearchError.Code(rawValue: reason) == nil {
             let known = SearchError.Code.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--reason \(reason) is none; there are \(known)")
         }

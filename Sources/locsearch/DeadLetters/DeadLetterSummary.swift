@@ -62,6 +62,9 @@ struct DeadLetterSummary: Sendable {
         fault = isJudged ? judge?.fault(of: letter)?.message : nil
     }
 
+    /// True for a record with which worker processes have crashed.
+    var crashesWorkers: Bool { reason == DeadLetter.crashedWorkers }
+
     /// True while the letter can go back to the requests topic.
     var isPending: Bool { !isRedriven && !isWithoutContent && !isOutcome }
 

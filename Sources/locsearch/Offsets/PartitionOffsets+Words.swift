@@ -31,6 +31,18 @@ extension PartitionOffsets {
         return words
     }
 
+    /// A first try is no news: every worker that has a partition has made one.
+    private static func words(of notes: CrashNotes) -> [String] {
+        var words: [String] = []
+        if notes.tries > 1 { words.append("\(notes.tries - 1) workers ended with it and said no goodbye") }
+        if let begun = notes.begun { words.append("begun up to \(begun - 1)") }
+        if let suspect = notes.suspect {
+            let ends = suspect.ends > 0 ? ", with which \(suspect.ends) ended" : ""
+            words.append("\(suspect.isRunning ? "runs" : "has run") \(suspect.offset) alone\(ends)")
+        }
+        return words
+    }
+
     private static func words(of metadata: CommitMetadata, at commit: CommittedOffset) -> [String] {
         var words: [String] = []
         var done = metadata.done
@@ -39,6 +51,7 @@ extension PartitionOffsets {
             let runs = done.runs.count
             words.append("done up to \(end - 1) but for \(runs == 1 ? "1 gap" : "\(runs) gaps")")
         }
+        words += Self.words(of: metadata.crashes)
         if !metadata.startNote.isEmpty {
             let partitions = metadata.startNote.drop { !$0.isNumber }
             words.append("the group began with \(partitions) partitions, and nothing of this one is done yet")

@@ -2,6 +2,7 @@
 
 ORDER = [
     "kill_9",
+    "poison",
     "rolling_restart",
     "upgrade",
     "scale",

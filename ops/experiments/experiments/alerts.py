@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from harness.lab import Experiment, Lab, run_command
 from harness.mixture import Mixture
 from harness.processes import free_port
@@ -171,6 +171,7 @@ def run(lab: Lab) -> None:
     requests_go_wrong(lab, stage, mixture)
     kafka_takes_nothing(lab, stage, apart)
     the_fleets_topic(lab, stage, apart)
+    a_record_that_crashes(lab, stage, apart)
     keys(lab, stage, apart)
     a_pause(stage, apart)
     a_budget(lab, stage, apart)
@@ -252,6 +253,22 @@ def the_fleets_topic(lab: Lab, stage: Stage, apart: Apart) -> None:
         mend=lambda: lab.broker.tell(topicError={"topic": fleet, "error": 0}),
     )
     apart.end("closed", worker[0])
+
+
+def a_record_that_crashes(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """Former owners have noted that processes crashed while they ran the first record alone."""
+    worker: list[Worker] = []
+    topics = apart.topics("crashing")
+
+    def note_crashes() -> None:
+        apart.send("crashing", [request("crashing", 1)])
+        member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
+        notes = "locsearch1;tries=3;begun=1;suspect=0:2"
+        member.commit(offsets=[TopicPartition(topics.requests, 0, 0, notes)], asynchronous=False)
+        member.close()
+        worker.append(apart.start("crashing"))
+
+    stage.sees("LocsearchRecordSetAside", provoke=note_crashes, mend=lambda: apart.end("crashing", worker[0]))
 
 
 def keys(lab: Lab, stage: Stage, apart: Apart) -> None:

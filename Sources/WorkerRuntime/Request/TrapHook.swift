@@ -1,0 +1,16 @@
+#if DEBUG
+    internal import EventContract
+    internal import Foundation
+
+    /// Ends the process with a trap at a marked record, so that tests can see what crashes leave. Debug builds alone have it.
+    ///
+    /// The environment variable `LOCSEARCH_TEST_TRAP_HEADER` names the header that marks a record.
+    enum TrapHook {
+        private static let header = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_TRAP_HEADER"]
+
+        static func check(_ record: IncomingRecord) {
+            guard let header, record.headers.contains(where: { $0.name == header }) else { return }
+            fatalError("made to crash by the header \(header)")
+        }
+    }
+#endif
