@@ -27,6 +27,8 @@ struct RefusedCommitTests {
         configuration.concurrency = 4
         configuration.commitInterval = .milliseconds(500)
         configuration.shutdownGrace = .seconds(1)
+        // Without notes beside the offset, the first requests of an assignment begin before anything is committed.
+        configuration.doneSetBytes = 0
     }
 
     private func refuse(at fixture: WorkerFixture, with code: Int32 = rebalanceInProgress) {
@@ -179,7 +181,6 @@ struct RefusedCommitTests {
         try await WorkerHarness.run { harness in
             harness.broker.fail(.offsetCommit, with: 30, count: 100_000)
             try await harness.send([WorkerHarness.request("a", "hotpepper")])
-            _ = try await harness.outcomes(1)
             try await eventually("the worker is not ready") { try await harness.get("/readyz").status == 503 }
             #expect(try await harness.get("/readyz").body == "offsets are not committed\n")
             #expect(try await harness.get("/status").body.contains(#""commitOverdueSeconds":"#))
@@ -189,6 +190,7 @@ struct RefusedCommitTests {
                 harness.logLines(with: "offsets cannot be committed", "GROUP_AUTHORIZATION_FAILED") == 1
             }
             harness.broker.clearFailures(of: .offsetCommit)
+            _ = try await harness.outcomes(1)
             try await eventually("the worker is ready again") { try await harness.get("/readyz").status == 200 }
             try await eventually("nothing is overdue") {
                 try await harness.metric("locsearch_commit_overdue_seconds") == 0
