@@ -465,14 +465,20 @@ final class FleetWorld {
         network.reach { $0.denied = [] }
         makeFleetTopic()
         healCluster()
-        // Static members come and go without a rebalance. One that dies between giving partitions up and joining again leaves
-        // them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the
-        // next rebalance, so there is one.
-        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && !plan.isCalm
-        if needsRebalance || !workers.values.contains(where: { $0.state == .running }) {
-            launch(workers.keys.max().map { $0 + 1 } ?? 0)
-        }
+        let isNobodyThere = !workers.values.contains { $0.state == .running }
+        if isNobodyThere { launchOneMore() }
+        if plan.isStatic, plan.groupProtocol == .classic, !plan.isCalm { rebalanceOnceDeploysHaveEnded() }
     }
+
+    /// Static members come and go without a rebalance. One that dies or leaves between giving partitions up and joining again leaves
+    /// them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the next
+    /// rebalance, so there is one.
+    private func rebalanceOnceDeploysHaveEnded() {
+        guard everyWorker.contains(where: { $0.state == .draining }) else { return launchOneMore() }
+        after(0.5) { [unowned self] in rebalanceOnceDeploysHaveEnded() }
+    }
+
+    private func launchOneMore() { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
 }
 
 extension MessageFates {

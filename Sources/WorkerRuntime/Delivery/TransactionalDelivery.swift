@@ -38,6 +38,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
     private var rest = Rest()
+    /// True once no further transaction begins.
+    private var hasEnded = false
 
     /// Lets the loop of transactions rest until something is ready.
     private struct Rest {
@@ -156,7 +158,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Waits a moment for the goodbye of partitions that are about to go, because no commit follows that could take it along.
     func storeFinished() async {
         let noting = partitions.all.filter { !$0.isNoted }
-        guard !noting.isEmpty else { return }
+        guard !noting.isEmpty, !hasEnded else { return }
         wake()
         _ = await partitions.waitUntilNoted(noting, atMost: .seconds(1))
     }
@@ -176,6 +178,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     // MARK: - Transactions
 
     func run() async throws(KafkaError) {
+        defer { hasEnded = true }
         while !phase.isOver(at: loop.now) {
             if !rest.isDue {
                 if phase.isFinishing { return }
