@@ -16,6 +16,9 @@ final class CarefulIntake {
     private static let timeAlone = Duration.seconds(10)
     /// What is under way has so long to end before a record runs alone.
     private static let timeToGetQuiet = Duration.seconds(30)
+    /// A commit that was refused is tried again after this time. One that reaches the group just after it has formed anew costs a
+    /// member all its partitions, so that many tries would keep the group from coming to rest.
+    private static let retryPause = Duration.milliseconds(500)
     /// How often the other lanes are looked at meanwhile.
     private static let pause = Duration.milliseconds(10)
 
@@ -141,7 +144,7 @@ final class CarefulIntake {
             guard await mayBegin() else { return false }
             for partition in noting { partition.renewNotes() }
             await delivery.commitNotes()
-            _ = await partitions.waitUntilNoted(noting, atMost: .milliseconds(100))
+            _ = await partitions.waitUntilNoted(noting, atMost: Self.retryPause)
         }
         return await mayBegin()
     }
