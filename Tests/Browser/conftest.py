@@ -2,29 +2,20 @@
 logged.
 """
 
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from browser import Browser, open_browser
-from console_harness import ConsoleHarness, program
+from console_harness import console_harness
 
 
 @pytest.fixture(scope="session")
 def harness():
-    logs = Path(tempfile.mkdtemp(prefix="locsearch-browser-"))
-    harness = None
-    try:
-        harness = ConsoleHarness(program(), logs)
+    with console_harness("locsearch-browser-") as harness:
         yield harness
-    finally:
-        if harness:
-            harness.processes.end_all()
-        shutil.rmtree(logs, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

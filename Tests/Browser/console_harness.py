@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.request
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "ops" / "experiments"))
@@ -169,6 +171,17 @@ class Tiles:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.origin = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@contextmanager
+def console_harness(prefix: str):
+    """Processes of its own, with their logs in a folder whose name has a prefix."""
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as logs:
+        harness = ConsoleHarness(program(), Path(logs))
+        try:
+            yield harness
+        finally:
+            harness.processes.end_all()
 
 
 def program() -> str:

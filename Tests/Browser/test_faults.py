@@ -1,15 +1,12 @@
 """A page that knows the pipeline: each fault is told within 5 s, with what becomes of the search, while it lasts."""
 
 import re
-import shutil
 import signal
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 from browser import DESKTOP, PHONE, fresh_session, search_url
-from console_harness import ConsoleHarness, program
+from console_harness import console_harness
 from harness.processes import resume
 
 # The time in which the page must say what is wrong, and how much longer a busy machine may take to draw and to look.
@@ -20,15 +17,8 @@ BUSY = 3
 @pytest.fixture(scope="module")
 def harness():
     """Processes of its own: what is broken here must not be missed by other tests."""
-    logs = Path(tempfile.mkdtemp(prefix="locsearch-faults-"))
-    harness = None
-    try:
-        harness = ConsoleHarness(program(), logs)
+    with console_harness("locsearch-faults-") as harness:
         yield harness
-    finally:
-        if harness:
-            harness.processes.end_all()
-        shutil.rmtree(logs, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -7,60 +7,30 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `locsearch offsets` as a process beside a broker.
+/// `locsearch offsets` as a process beside a group.broker.
 @Suite(.timeLimit(.minutes(2)))
 struct OffsetsCommandTests {
-    private let broker: TestBroker
-    private let admin: GroupAdmin
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    private static let bound = Duration.seconds(20)
-    private static let keepsNoMetadata = "Tansu keeps no metadata beside offsets"
+    private let group: GroupFixture
 
-    init() throws {
-        broker = try TestBroker(topics: ["requests": 2])
-        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.groupID = broker.name("g")
-        admin = try GroupAdmin(configuration, log: log)
-    }
+    init() throws { group = try GroupFixture() }
 
-    private var ids: [TopicPartition] { (0..<2).map { TopicPartition(broker.name("requests"), $0) } }
+    private var ids: [TopicPartition] { group.ids }
 
     /// Writes 20 records to each partition, and commits 5 of partition 0, of which 8 and 9 are done too.
     private func fill() async throws {
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-        for id in ids {
-            for _ in 0..<20 {
-                try await producer.send(ProducerRecord(topic: id.topic, partition: id.partition, key: nil, value: [1]))
-            }
-        }
-        await producer.close()
-        loop.stop()
-
-        var metadata = CommitMetadata()
-        metadata.done.append(8..<10)
-        let text = metadata.text(for: 5, atMost: 1000).text
-        try await admin.commit([ids[0]: CommittedOffset(5, metadata: text)], within: Self.bound)
+        for id in ids { try await group.write(Array(repeating: nil, count: 20), to: id) }
+        try await group.commit()
     }
 
     private func commits() async throws -> [TopicPartition: CommittedOffset] {
-        try await admin.commits(of: ids, within: Self.bound)
+        try await group.admin.commits(of: ids, within: GroupFixture.bound)
     }
 
     private func run(_ arguments: String...) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            ["offsets"] + arguments,
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_GROUP_ID": broker.name("g"),
-                "TOPICS_REQUESTS": broker.name("requests"),
-            ])
-        defer { program.end() }
-        try await eventually("offsets \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        try await group.run(["offsets"] + arguments)
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded, "\(keepsNoMetadata)"))
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
     func showTellsTheTruthWithoutWorkers() async throws {
         try await fill()
         let shown = try await run("show", "--json")
@@ -75,10 +45,10 @@ struct OffsetsCommandTests {
         #expect(table.output.contains("done up to 9 but for 1 gap"), "\(table.output)")
         #expect(
             table.output.contains("1          -   20    -            0     -  nothing committed"), "\(table.output)")
-        await admin.close()
+        await group.admin.close()
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded, "\(keepsNoMetadata)"))
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
     func resetMovesTheOffsetsAndForgetsWhatWasDoneBeyond() async throws {
         try await fill()
         let before = try await commits()
@@ -99,7 +69,7 @@ struct OffsetsCommandTests {
         #expect(try await commits() == [ids[0]: CommittedOffset(20), ids[1]: CommittedOffset(20)])
         let again = try await run("reset", "--to", "latest", "--force", "--yes")
         #expect(again.output.contains("nothing is to be changed"), "\(again.output)")
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers tell whether a group has members"))
@@ -112,18 +82,18 @@ struct OffsetsCommandTests {
         #expect(
             program.error.contains("--force") && program.error.split(separator: "\n").count == 1, "\(program.error)")
         #expect(try await commits() == before)
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
     func refusalByTheBrokerIsToldWithItsCure() async throws {
         try await fill()
         // UNKNOWN_MEMBER_ID: a member has joined since the group was looked at.
-        try #require(broker.embedded).fail(.offsetCommit, with: 25, count: 10)
+        try #require(group.broker.embedded).fail(.offsetCommit, with: 25, count: 10)
         let program = try await run("reset", "--to", "earliest", "--force", "--yes")
         #expect(program.code == 1)
         #expect(program.error.contains("because it has members: stop its workers"), "\(program.error)")
-        await admin.close()
+        await group.admin.close()
     }
 
     /// The embedded broker looks nothing up by time: every partition would seem to hold nothing so new.
@@ -135,7 +105,7 @@ struct OffsetsCommandTests {
         #expect(program.code == 1)
         #expect(program.error.contains("they do not look offsets up by time"), "\(program.error)")
         #expect(try await commits() == before)
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks nothing up by time"))
@@ -144,7 +114,7 @@ struct OffsetsCommandTests {
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
         #expect(program.code == 0, "\(program.error)")
         #expect(try await commits() == [ids[0]: CommittedOffset(0), ids[1]: CommittedOffset(0)])
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(
@@ -162,12 +132,13 @@ struct OffsetsCommandTests {
         let program = try RunningProgram(
             ["offsets"] + arguments,
             environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
+                "KAFKA_BOOTSTRAP_SERVERS": group.broker.bootstrapServers,
+                "TOPICS_REQUESTS": group.broker.name("requests"),
             ])
         defer { program.end() }
         try await eventually("offsets \(arguments) ends", within: .seconds(60)) { !program.isRunning }
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
-        await admin.close()
+        await group.admin.close()
     }
 }

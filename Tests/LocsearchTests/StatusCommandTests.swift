@@ -8,53 +8,23 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `locsearch status` as a process beside a broker.
+/// `locsearch status` as a process beside a group.broker.
 @Suite(.timeLimit(.minutes(2)))
 struct StatusCommandTests {
-    private let broker: TestBroker
-    private let admin: GroupAdmin
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    private static let bound = Duration.seconds(20)
-    private static let keepsNoMetadata = "Tansu keeps no metadata beside offsets"
+    private let group: GroupFixture
 
-    init() throws {
-        broker = try TestBroker(topics: ["requests": 2])
-        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.groupID = broker.name("g")
-        admin = try GroupAdmin(configuration, log: log)
-    }
+    init() throws { group = try GroupFixture() }
 
     /// Writes 20 records to partition 0, each a minute older than the next one, and commits 5, of which 8 and 9 are done too.
     private func fill() async throws {
-        let id = TopicPartition(broker.name("requests"), 0)
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-        for offset in 0..<20 {
-            var record = ProducerRecord(topic: id.topic, partition: id.partition, key: nil, value: [1])
-            record.timestamp = now - Int64(20 - offset) * 60_000
-            try await producer.send(record)
-        }
-        await producer.close()
-        loop.stop()
-
-        var metadata = CommitMetadata()
-        metadata.done.append(8..<10)
-        let text = metadata.text(for: 5, atMost: 1000).text
-        try await admin.commit([id: CommittedOffset(5, metadata: text)], within: Self.bound)
+        try await group.write((0..<20).map { now - Int64(20 - $0) * 60_000 }, to: group.ids[0])
+        try await group.commit()
     }
 
     private func run(_ arguments: [String], workers: String?) async throws -> RunningProgram {
-        var environment = [
-            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_GROUP_ID": broker.name("g"),
-            "TOPICS_REQUESTS": broker.name("requests"),
-        ]
-        environment["CONSOLE_WORKERS"] = workers
-        let program = try RunningProgram(["status", "--window", "200ms"] + arguments, environment: environment)
-        defer { program.end() }
-        try await eventually("status \(arguments) ends", within: .seconds(60)) { !program.isRunning }
-        return program
+        try await group.run(
+            ["status", "--window", "200ms"] + arguments, workers.map { ["CONSOLE_WORKERS": $0] } ?? [:])
     }
 
     private func json(_ program: RunningProgram) throws -> [String: Any] {
@@ -62,7 +32,7 @@ struct StatusCommandTests {
             try JSONSerialization.jsonObject(with: Data(program.output.utf8)) as? [String: Any], "\(program.output)")
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded, "\(keepsNoMetadata)"))
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
     func whatWaitsIsTrueWhereNoWorkerRuns() async throws {
         try await fill()
         let nobody = "http://127.0.0.1:\(try RawServer.unusedPort())"
@@ -88,7 +58,7 @@ struct StatusCommandTests {
             "no worker is there", "waiting   13 requests, the oldest for 15m", "what waits does not get less",
             "nobody accepts connections there",
         ] { #expect(text.output.contains(words), "\(words): \(text.output)") }
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(
@@ -104,7 +74,7 @@ struct StatusCommandTests {
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")
         #expect(program.output.contains(words), "\(program.output)")
-        await admin.close()
+        await group.admin.close()
     }
 
     @Test(
@@ -119,6 +89,6 @@ struct StatusCommandTests {
         let program = try await run(arguments, workers: nil)
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
-        await admin.close()
+        await group.admin.close()
     }
 }

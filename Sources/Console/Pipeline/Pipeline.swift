@@ -6,29 +6,28 @@ package final class Pipeline: Sendable {
         var report = PipelineReport()
         /// Rises with each report that differs from the one before. 0: there is none yet.
         var version = 0
-        var pages: [Int: AsyncStream<Void>.Continuation] = [:]
-        var nextPage = 0
     }
 
     private let state = Mutex(State())
+    private let pages = PageSignals()
 
     package init() {}
 
     package var report: PipelineReport { state.withLock { $0.report } }
 
     /// True while a page looks: the report may be older while nobody does.
-    package var isWatched: Bool { state.withLock { !$0.pages.isEmpty } }
+    package var isWatched: Bool { !pages.isEmpty }
 
     /// Changes the report, and tells the pages where it differs then.
     package func update(_ change: (inout PipelineReport) -> Void) {
-        let pages = state.withLock { state in
+        let isNew = state.withLock { state in
             let before = state.report
             change(&state.report)
-            guard state.report != before else { return [] as [AsyncStream<Void>.Continuation] }
+            guard state.report != before else { return false }
             state.version += 1
-            return Array(state.pages.values)
+            return true
         }
-        for page in pages { page.yield() }
+        if isNew { pages.notify() }
     }
 
     /// Returns the event for a page that has seen the reports up to a version; `nil` when there is nothing newer.
@@ -41,19 +40,5 @@ package final class Pipeline: Sendable {
     }
 
     /// Returns a signal for each time that there is a new report; several that are not awaited are one.
-    func changes() -> AsyncStream<Void> {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let page = state.withLock { state in
-            state.nextPage += 1
-            state.pages[state.nextPage] = continuation
-            return state.nextPage
-        }
-
-        continuation.onTermination = { [weak self] _ in
-            guard let self else { return }
-            state.withLock { $0.pages[page] = nil }
-        }
-        continuation.yield()
-        return changes
-    }
+    func changes() -> AsyncStream<Void> { pages.changes() }
 }

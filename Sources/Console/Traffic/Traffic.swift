@@ -9,11 +9,10 @@ package final class Traffic: Sendable {
         var rates: OutcomeRates
         /// The workers' reports as JSON, and a number that rises with each change of them.
         var workers: (json: [UInt8], version: Int) = ([], 0)
-        var pages: [Int: AsyncStream<Void>.Continuation] = [:]
-        var nextPage = 0
     }
 
     private let state: Mutex<State>
+    private let pages = PageSignals()
 
     /// - Parameter now: the time, in which the first id and the first second begin.
     package init(now: EventTime = .now()) {
@@ -28,14 +27,13 @@ package final class Traffic: Sendable {
     package func add(_ records: [OutcomeRecord], areNew: Bool) {
         guard !records.isEmpty else { return }
 
-        let pages = state.withLock { state in
+        state.withLock { state in
             for record in records {
                 state.log.append(record)
                 if areNew { state.rates.add(record) }
             }
-            return Array(state.pages.values)
         }
-        for page in pages { page.yield() }
+        pages.notify()
     }
 
     /// Keeps what was there before the console began, in the order of its times. It is no part of any rate.
@@ -45,21 +43,18 @@ package final class Traffic: Sendable {
 
     /// Ends the seconds that are over. To be called a few times each second.
     package func advance(to now: EventTime = .now()) {
-        let pages = state.withLock { state in
-            state.rates.advance(to: now) ? Array(state.pages.values) : []
-        }
-        for page in pages { page.yield() }
+        if state.withLock({ $0.rates.advance(to: now) }) { pages.notify() }
     }
 
     /// Takes what the workers said last.
     package func update(_ workers: [WorkerReport]) {
         let json = TrafficJSON.workers(workers)
-        let pages = state.withLock { state in
-            guard state.workers.json != json else { return [] as [AsyncStream<Void>.Continuation] }
+        let areNew = state.withLock { state in
+            guard state.workers.json != json else { return false }
             state.workers = (json, state.workers.version + 1)
-            return Array(state.pages.values)
+            return true
         }
-        for page in pages { page.yield() }
+        if areNew { pages.notify() }
     }
 
     // MARK: - What goes out
@@ -120,21 +115,7 @@ package final class Traffic: Sendable {
     }
 
     /// Returns a signal for each time that there is something new; several that are not awaited are one.
-    func changes() -> AsyncStream<Void> {
-        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let page = state.withLock { state in
-            state.nextPage += 1
-            state.pages[state.nextPage] = continuation
-            return state.nextPage
-        }
-
-        continuation.onTermination = { [weak self] _ in
-            guard let self else { return }
-            state.withLock { $0.pages[page] = nil }
-        }
-        continuation.yield()
-        return changes
-    }
+    func changes() -> AsyncStream<Void> { pages.changes() }
 
     /// Returns the record of an outcome as JSON; `nil` when it was forgotten.
     func details(ofOutcome id: Int) -> [UInt8]? {

@@ -31,7 +31,7 @@ public struct RejectedRecord: Error, Sendable, Hashable {
 
     /// The rejection of a record with which processes have crashed. Nothing of it is decoded but `ce_id`, because decoding may be what
     /// crashes them.
-    public static func crashesWorkers(_ record: IncomingRecord) -> RejectedRecord {
+    package static func crashesWorkers(_ record: IncomingRecord) -> RejectedRecord {
         let id = record.headers.last { $0.name == "ce_id" }?.text
         return RejectedRecord(
             requestID: RequestMembers.usable(id) ?? record.source.requestID, operation: nil, provider: nil,

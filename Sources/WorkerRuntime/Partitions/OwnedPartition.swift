@@ -182,6 +182,9 @@ final class OwnedPartition {
     /// True while the partition's records begin in small steps, because a process has crashed with it.
     var isWatched: Bool { watch.isWatched && notesCrashes }
 
+    /// True while what former owners had under way runs alone.
+    var isCareful: Bool { watch.isCareful && notesCrashes }
+
     func permission(for offset: Int64) -> CrashWatch.Permission {
         notesCrashes ? watch.permission(for: offset) : .runs
     }

@@ -81,6 +81,7 @@ final class PartitionTable {
             case .known(let metadata):
                 partition.begin(at: commit, with: metadata)
                 metadataLimit.noteReadBack(commit)
+                if partition.isCareful { reportCare(for: id.id, metadata.crashes) }
             case .nothing: partition.begin(at: commit, with: CommitMetadata())
             case .foreign:
                 partition.begin(at: commit, with: CommitMetadata())
@@ -92,6 +93,15 @@ final class PartitionTable {
                     metadata: ["partition": "\(id.id)", "offset": "\(commit.offset)"])
             }
         }
+    }
+
+    private func reportCare(for id: TopicPartition, _ notes: CrashNotes) {
+        log.warning(
+            """
+            two workers in turn ended while they had this partition, and said no goodbye: what they had under way runs one by one, so \
+            that a record that crashes processes is found
+            """,
+            metadata: ["partition": "\(id)", "tries": "\(notes.tries)", "up to": "\(notes.begun ?? 0)"])
     }
 
     /// Returns what is to be committed of each partition for which that changed since the last call.
@@ -268,15 +278,7 @@ final class PartitionTable {
 
     /// Waits for what is in flight on some partitions. What is not done by `end` is given up.
     func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
-        let timer = loop.schedule(at: end) { [weak self] in self?.endOfWork.broadcast() }
-        defer { loop.cancel(timer) }
-        func mustWait() -> Bool {
-            !isAbandoned && waited.contains { !$0.isIdle } && loop.now < end
-        }
-
-        while mustWait() {
-            await suspend(unless: !mustWait()) { endOfWork.add($0) }
-        }
+        _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
         for partition in waited { partition.giveUp() }
     }
 }

@@ -80,16 +80,17 @@ final class RequestRunner {
         meters.requests.countRejected()
         beginTrace(of: request, rejected.envelope, requestID: rejected.requestID)
         request.trace?.fail(with: rejected.error)
-
-        return OutgoingOutcome(
-            event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
+        return outcome(of: request, rejected)
     }
 
     /// Returns what is written for a record that is not decoded, because it crashes processes.
     private func setAside(_ request: RequestInProgress) -> OutgoingOutcome {
         meters.requests.countSetAside()
-        let rejected = RejectedRecord.crashesWorkers(request.record)
-        return OutgoingOutcome(
+        return outcome(of: request, RejectedRecord.crashesWorkers(request.record))
+    }
+
+    private func outcome(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
+        OutgoingOutcome(
             event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
     }
 
