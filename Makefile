@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -94,11 +94,13 @@ bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new 
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
 
+build-simulate: setup ## Builds the simulation alone
+	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+
 # SEED=n replays one schedule and tells its story; SEEDS=n runs so many, from FROM on.
 SEEDS ?= 3000
 FROM ?= 1
-simulate: setup ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
-	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+simulate: build-simulate ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
 	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)
 
 simulate-defects: ## Puts known mistakes back into the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one
