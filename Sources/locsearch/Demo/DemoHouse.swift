@@ -94,11 +94,11 @@ struct DemoHouse: Sendable {
     func startConsole(showing state: DemoState) async throws -> ConsoleService {
         let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
         do {
-            return try await ConsoleService(settings, log: log)
+            return try await ConsoleService(settings, streets: StreetMap(), log: log)
         } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
         {
             let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
-            return try await ConsoleService(try options.load(defaults: other), log: log)
+            return try await ConsoleService(try options.load(defaults: other), streets: StreetMap(), log: log)
         }
     }
 
