@@ -32,6 +32,8 @@ package struct ConsoleConfiguration: Sendable {
     /// `console.googleMapsKey`: the key of Google's map in the browser. Every page gets it, so it must be one that Google
     /// accepts from the console's own address only.
     package var googleMapsKey: String?
+    /// `tracing.uiURL`: links to traces; `nil`: none.
+    package var traceLink: TraceLink?
     /// Leaflet's files by their names, such as `leaflet.js`; empty where it is not installed.
     package var leaflet: [String: [UInt8]] = [:]
     /// `console.start`: where the map begins.
