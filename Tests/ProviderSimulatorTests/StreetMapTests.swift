@@ -33,7 +33,7 @@ struct StreetMapTests {
         var values: [Int] = []
         var (value, shift) = (0, 0)
         for byte in line.utf8 {
-            value |= (Int(byte) - 63 & 0x1F) << shift
+            value |= ((Int(byte) - 63) & 0x1F) << shift
             shift += 5
             guard Int(byte) - 63 < 0x20 else { continue }
             values.append(value & 1 == 1 ? ~(value >> 1) : value >> 1)
