@@ -56,6 +56,7 @@ struct DemoHouse: Sendable {
             "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
             "googlePlaces.apiKey": "demo-key",
             "admin.port": "0", "log.level": "error", "log.format": "text",
+            "worker.requestSteps": "true",
             // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
             // which takes it the session timeout less a second.
             "kafka.properties": "session.timeout.ms=6000",
