@@ -10,6 +10,11 @@ package protocol ConsoleBackend: Sendable {
     /// - Throws: `unavailable` when no broker takes it within some seconds.
     func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError)
 
+    /// Reads what became of the requests that an id means: a request's, a trace's, or a record's position.
+    /// - Returns: No life where the topics do not know the id.
+    /// - Throws: `unavailable` when no broker answers within some seconds.
+    func lives(of id: String) async throws(ConsoleError) -> RequestLives
+
     /// Reads the dead letters that there are.
     /// - Parameter limit: the number of letters that are wanted, the newest.
     /// - Throws: `unavailable` when the topic cannot be read.

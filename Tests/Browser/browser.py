@@ -265,6 +265,12 @@ class Window:
         self.fill("[name=keyword]", keyword)
         self.click(".search-here")
 
+    def find_life(self, id: str) -> None:
+        """Looks a request up on its page, until something is known of it: a moment ago it may not have been written."""
+        self.fill("#life-id", id)
+        self.click(".look-up button")
+        self.wait_gone("#life-reading .spinner")
+
     def wait_for_places(self, count: int | None = None) -> list[str]:
         """Waits for the list of a search that is over, and returns the names."""
 

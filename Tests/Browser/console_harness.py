@@ -70,6 +70,7 @@ class ConsoleHarness:
             "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
             "ADMIN_PORT": "0",
             "WORKER_DEADLINE": "10s",
+            "WORKER_REQUEST_STEPS": "true",
             "PROVIDERS_ORDER": "hotpepper",
             "GOOGLE_PLACES_API_KEY": "Zq7google+key",
             "HOTPEPPER_API_KEY": "Zq7hotpepper+key",

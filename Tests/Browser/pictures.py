@@ -131,6 +131,21 @@ def traffic_pictures(browser: Browser, harness: ConsoleHarness, console: Console
         sender.join()
 
 
+def request_picture(browser: Browser, harness: ConsoleHarness, console: Console, folder: Path) -> None:
+    """The life of a request whose provider failed."""
+    request = {"requestId": "shop-77", "provider": "hotpepper", "location": SHINJUKU, "keyword": "fault:503"}
+    harness.produce("requested", {**request, "sessionId": "shop"}, "shop")
+    window = browser.window(console.url + "/request", SIZE)
+
+    def is_answered() -> bool:
+        window.find_life("shop-77")
+        return window.count(".life .phases") > 0
+
+    window.wait(is_answered, "the life of the request")
+    window.run("document.activeElement.blur()")
+    save(window, folder / "console-request-light.png")
+
+
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as logs:
         harness = ConsoleHarness(program(), Path(logs), latency="p50:80ms,p99:600ms")
@@ -141,6 +156,7 @@ def main(folder: Path) -> None:
             browser = Browser(driver)
             search_pictures(browser, console, folder)
             traffic_pictures(browser, harness, console, folder)
+            request_picture(browser, harness, console, folder)
             fault_picture(browser, harness, console, folder)
         finally:
             if driver is not None:

@@ -55,6 +55,27 @@ def test_traffic_page_is_usable_by_all(browser, console):
     check_all_looks(window, "with the dead letters")
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_request_page_is_usable_by_all(browser, console, harness, language):
+    window = browser.window(console.url + "/request")
+    window.wait_for("#life-id")
+    if language == "ja":
+        window.click("#language")
+    check_all_looks(window, "before a request is looked up")
+
+    failed = console.send("accessible", provider="hotpepper", keyword="fault:503")
+    window.find_life(failed)
+    window.wait_for(".life .phases .is-failed")
+    window.click(".life summary")
+    window.wait_for(".life pre")
+    check_all_looks(window, "with a request that failed")
+
+    window.emulate(*LOOKS[0])
+    window.find_life("no-such-request")
+    window.wait_for("#life-note li")
+    check_all_looks(window, "with nothing found")
+
+
 def test_reduced_motion_is_honoured(browser, console):
     window = browser.window(search_url(console))
     window.wait_for("#empty")

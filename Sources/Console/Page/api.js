@@ -39,6 +39,8 @@ export const getConfig = () => call("/api/config", undefined, { within: SHORT })
 export const getStreets = (row, column) => call(`/api/streets/${row}/${column}`);
 export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
+/** The console reads for 20 s at most, and says within 4 s that no broker answers. */
+export const getLives = (id) => call(`/api/requests?id=${encodeURIComponent(id)}`, undefined, { within: 30_000 });
 export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
 export const logIn = (token) => call("/api/login", { token });

@@ -1,6 +1,7 @@
 // What went wrong, and what can be done about it. One banner for failed requests and for requests that were not taken.
 
 import { setText } from "./dom.js";
+import { linkToLife } from "./lifelink.js";
 import { hasText, number, t } from "./text.js";
 
 const RETRIES = new Set(["retry", "wait"]);
@@ -50,6 +51,8 @@ export class ErrorBanner {
     setText(document.getElementById("banner-title"), hasText(`code.${error.code}`) ? t(`code.${error.code}`) : t("code.unknown", { code: error.code }));
     setText(document.getElementById("banner-advice"), `${operation}${this.#advice(error)}`);
     setText(document.getElementById("banner-message"), [error.member, error.message].filter(Boolean).join(": "));
+
+    linkToLife(document.getElementById("banner-life"), error);
 
     const retries = RETRIES.has(error.remedy) || (error.remedy === undefined && error.retryable === true);
     this.#retry.hidden = !retries;

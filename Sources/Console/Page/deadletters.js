@@ -2,6 +2,7 @@
 
 import { getDeadLetters, redrive } from "./api.js";
 import { el, setText } from "./dom.js";
+import { lifeLink } from "./lifelink.js";
 import { clock, hasText, number, onLanguage, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
@@ -76,7 +77,7 @@ export class DeadLetters {
     return el("tr", { class: isRedriven && "is-done" },
       el("td", {}, box),
       el("td", { class: "time" }, time ? `${new Date(time).toLocaleDateString(document.documentElement.lang)} ${clock(time)}` : "–"),
-      el("td", {}, source ? `${shortened(source.topic, 60)} ${source.partition}/${source.offset}` : "–"),
+      el("td", {}, source ? lifeLink({ source }, `${shortened(source.topic, 60)} ${source.partition}/${source.offset}`) : "–"),
       el("td", { class: "reason", dir: "auto" }, shortened(reason ?? "", 300), isRedriven && el("span", { class: "code good" }, t("dead.redriven"))),
       el("td", { class: "value", dir: "auto" }, isWithoutContent ? el("span", { class: "faint" }, t("dead.empty")) : shortened(valueHead ?? "", 300)));
   }

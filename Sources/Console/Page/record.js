@@ -2,6 +2,7 @@
 
 import { getOutcome } from "./api.js";
 import { el, setText } from "./dom.js";
+import { lifeLink } from "./lifelink.js";
 import { codeMark } from "./outcomes.js";
 import { clock, duration, hasText, number, shortened, t } from "./text.js";
 
@@ -47,7 +48,7 @@ export class RecordView {
     this.#body.replaceChildren(this.#head(this.#outcome), this.#places(this.#outcome), ...this.#content());
   }
 
-  #head({ code, operation, provider, waitedMs, workedMs, tookMs, upstreamMs, attempts, at, sessionId, traceId }) {
+  #head({ code, operation, provider, waitedMs, workedMs, tookMs, upstreamMs, attempts, at, sessionId, traceId, source, requestId }) {
     const time = (milliseconds) => (Number.isFinite(milliseconds) ? duration(milliseconds) : undefined);
     const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
     return el("div", { class: "record-facts" },
@@ -57,18 +58,12 @@ export class RecordView {
         ...fact("took", Number.isFinite(waitedMs) ? time(tookMs) : undefined), ...fact("waited", time(waitedMs)),
         ...fact("worked", time(workedMs)), ...fact("upstream", time(upstreamMs)),
         ...fact("attempts", Number.isFinite(attempts) ? number(attempts) : undefined), ...fact("trace", traceId && shortened(traceId, 64))),
+      el("p", {}, lifeLink({ source, requestId })),
       sessionId && el("p", {}, el("a", { href: `/#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
   }
 
   #places({ topic, partition, offset, source }) {
-    const line = (name, at) => {
-      if (!at?.topic) return undefined;
-      const command = kcatCommand(at);
-      return el("div", { class: "where" },
-        el("h3", {}, t(name)), el("p", { dir: "auto" }, t("at", { topic: shortened(at.topic, 249), partition: at.partition, offset: at.offset })),
-        command && copyButton(command, t("copy.kcat")));
-    };
-    return el("div", {}, line("record.where", { topic, partition, offset }), line("record.source", source));
+    return el("div", {}, recordPlace("record.where", { topic, partition, offset }), recordPlace("record.source", source));
   }
 
   #content() {
@@ -80,15 +75,29 @@ export class RecordView {
 
     const { key, headers, value, valueText } = this.#answer;
     const body = value === undefined ? valueText ?? "" : JSON.stringify(value, null, 2);
-    return [
-      el("h3", {}, t("record.key")), el("p", { class: "code-text" }, key ?? "–"),
-      el("h3", {}, t("record.headers")),
-      el("table", { class: "headers" }, el("tbody", {}, ...(headers ?? []).map(([name, text]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), el("td", { dir: "auto" }, text ?? ""))))),
-      el("div", { class: "body-head" }, el("h3", {}, t("record.body")), copyButton(body, t("copy"))),
-      el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, body),
-    ];
+    return recordContent({ key, headers, body });
   }
+}
+
+/** Where a record is, under a heading, with a command to read it. `time` is when it was written. */
+export function recordPlace(name, at, time) {
+  if (!at?.topic) return undefined;
+  const command = kcatCommand(at);
+  const place = t("at", { topic: shortened(at.topic, 249), partition: at.partition, offset: at.offset });
+  return el("div", { class: "where" },
+    el("h3", {}, t(name)), el("p", { dir: "auto" }, time ? `${place} · ${time}` : place), command && copyButton(command, t("copy.kcat")));
+}
+
+/** A record's key, headers and body. */
+export function recordContent({ key, headers, body }) {
+  return [
+    el("h3", {}, t("record.key")), el("p", { class: "code-text" }, key ?? "–"),
+    el("h3", {}, t("record.headers")),
+    el("table", { class: "headers" }, el("tbody", {}, ...(headers ?? []).map(([name, text]) =>
+      el("tr", {}, el("th", { scope: "row" }, name), el("td", { dir: "auto" }, text ?? ""))))),
+    el("div", { class: "body-head" }, el("h3", {}, t("record.body")), copyButton(body, t("copy"))),
+    el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, body),
+  ];
 }
 
 /**

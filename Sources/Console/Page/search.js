@@ -7,6 +7,7 @@ import { setText } from "./dom.js";
 import { SearchForm } from "./form.js";
 import { Health } from "./health.js";
 import { startJump } from "./jump.js";
+import { linkToLife } from "./lifelink.js";
 import { readLink, writeLink } from "./link.js";
 import { ListView } from "./list.js";
 import { openMap } from "./map.js";
@@ -125,6 +126,7 @@ function show(known) {
   list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces, oldness });
   view.showPlaces(places);
   detail.show(state);
+  linkToLife(document.getElementById("results-life"), state.list);
   banner.show(waiting.refusal ?? waiting.problem ?? state.error);
   document.getElementById("map-area").classList.toggle("is-superseded", Boolean(state.list?.isSuperseded));
   document.getElementById("map-area").classList.toggle("is-old", Boolean(oldness));

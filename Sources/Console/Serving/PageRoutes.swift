@@ -2,7 +2,7 @@ internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
-/// The page itself: its two views, and the files that they are made of.
+/// The page itself: its views, and the files that they are made of.
 struct PageRoutes {
     /// Returns the content of one of our files; `nil` when there is none of that name.
     let file: @Sendable (String) -> [UInt8]?
@@ -17,6 +17,7 @@ struct PageRoutes {
         let (file, leaflet) = (file, leaflet)
         router.get("/") { _, _ in try view("index.html") }
         router.get("/traffic") { _, _ in try view("traffic.html") }
+        router.get("/request") { _, _ in try view("request.html") }
         router.get("/login") { _, _ in try view("login.html") }
 
         router.get("/assets/:name") { _, context in

@@ -19,12 +19,18 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
     private static let lifetimeOfList = Duration.seconds(2)
 
+    /// How much is read for the page of a request, and how many read at a time: each has a client of its own.
+    private static let extentOfLives = LifeReader.Extent(since: .seconds(24 * 3600), time: .seconds(20))
+    private static let lifeTimeout = Duration.seconds(4)
+    private static let mostLifeReaders = 4
+
     private let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
     private let pipeline: Pipeline
     private let log: Logger
     private let isRedriving = Atomic(false)
+    private let lifeReaders = Atomic(0)
     /// One list for all pages, because each is made by reading the topic.
     private let list: SharedReading<DeadLetterTopic.Snapshot, ConsoleError>
 
@@ -53,6 +59,17 @@ final class KafkaConsoleBackend: ConsoleBackend {
         } catch {
             throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
         }
+    }
+
+    func lives(of id: String) async throws(ConsoleError) -> RequestLives {
+        let readers = lifeReaders.add(1, ordering: .acquiringAndReleasing).newValue
+        defer { lifeReaders.subtract(1, ordering: .acquiringAndReleasing) }
+        guard readers <= Self.mostLifeReaders else {
+            throw ConsoleError(.tooEarly(.seconds(2)), "others have requests looked up just now: try again in a moment")
+        }
+
+        let reader = LifeReader(settings, timeout: Self.lifeTimeout, log: log)
+        return try await Self.asking { try await reader.lives(of: id, extent: Self.extentOfLives) }
     }
 
     // MARK: - Dead letters

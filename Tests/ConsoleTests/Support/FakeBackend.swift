@@ -12,6 +12,7 @@ final class FakeBackend: ConsoleBackend {
         var refusal: ConsoleError?
         var list = DeadLetterList(total: 0, pending: 0, letters: [], version: "none")
         var redriven: Set<DeadLetterList.Position> = []
+        var lives: [String: RequestLives] = [:]
         var pictures: [String: Picture] = [:]
         /// The URLs that were asked for.
         var fetched: [String] = []
@@ -27,6 +28,12 @@ final class FakeBackend: ConsoleBackend {
             return state.refusal
         }
         if let refusal { throw refusal }
+    }
+
+    func lives(of id: String) async throws(ConsoleError) -> RequestLives {
+        let (lives, refusal) = state.withLock { ($0.lives[id], $0.refusal) }
+        if let refusal { throw refusal }
+        return lives ?? RequestLives(id: id, lives: [], readings: [])
     }
 
     func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList { state.withLock { $0.list } }

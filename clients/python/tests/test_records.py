@@ -47,6 +47,16 @@ def test_examples_of_the_schemas_can_be_read() -> None:
     assert all(kinds.values()), kinds
 
 
+@pytest.mark.parametrize("kind", ["completed", "failed"])
+def test_steps_of_a_request_are_there_where_workers_write_them(kind: str) -> None:
+    headers = [("ce_type", f"location-search.{kind}.v1"), ("source-topic", "t"), ("source-partition", "2")]
+    value = json.dumps({"requestId": "r", "error": {"code": "timeout"}}).encode()
+    steps = "topic 12; call hotpepper 0+61 ok"
+
+    assert decode_outcome(value, [*headers, ("source-offset", "7"), ("request-steps", steps.encode())]).steps == steps
+    assert decode_outcome(value, [*headers, ("source-offset", "7")]).steps is None
+
+
 @pytest.mark.parametrize(("session", "key"), [(None, b"r-1"), ("s-1", b"s-1")])
 def test_key_is_the_session_else_the_request_id(session: str | None, key: bytes) -> None:
     record = encode_request({**SHINJUKU, "requestId": "r-1", "sessionId": session}, source="/t")

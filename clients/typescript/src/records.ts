@@ -54,6 +54,8 @@ export interface Completed {
   type: "completed";
   event: Result;
   requestPosition: Position;
+  /** The header `request-steps`: where the time of the request went, for logs. Absent unless workers write it. */
+  steps?: string;
 }
 
 /** The outcome of a request that failed; `event.error` says why. */
@@ -61,6 +63,8 @@ export interface Failed {
   type: "failed";
   event: ErrorEvent;
   requestPosition: Position;
+  /** The header `request-steps`: where the time of the request went, for logs. Absent unless workers write it. */
+  steps?: string;
 }
 
 export type Outcome = Completed | Failed;
@@ -78,8 +82,10 @@ export function decodeOutcome(value: Uint8Array | null, headers: Headers = {}): 
 
   if (topic && partition && offset && isOutcome) {
     const requestPosition = { topic, partition: Number(partition), offset: BigInt(offset) };
-    if (type === COMPLETED) return { type: "completed", event: event as Result, requestPosition };
-    if (type === FAILED && event.error) return { type: "failed", event: event as ErrorEvent, requestPosition };
+    const steps = text(headers["request-steps"]);
+    const known = { requestPosition, ...(steps !== undefined && { steps }) };
+    if (type === COMPLETED) return { type: "completed", event: event as Result, ...known };
+    if (type === FAILED && event.error) return { type: "failed", event: event as ErrorEvent, ...known };
   }
   throw new TypeError(`no outcome of a request: ce_type is ${type}`);
 }

@@ -50,6 +50,16 @@ test("examples of the schemas can be read", () => {
   assert.ok(counts.completed && counts.failed, JSON.stringify(counts));
 });
 
+test("the steps of a request are there where workers write them", () => {
+  const steps = "topic 12; call hotpepper 0+61 ok";
+  for (const kind of ["completed", "failed"]) {
+    const headers = { ce_type: `location-search.${kind}.v1`, "source-topic": "t", "source-partition": "2", "source-offset": "7" };
+    const value = Buffer.from(JSON.stringify({ requestId: "r", error: { code: "timeout" } }));
+    assert.equal(decodeOutcome(value, { ...headers, "request-steps": Buffer.from(steps) }).steps, steps);
+    assert.equal("steps" in decodeOutcome(value, headers), false);
+  }
+});
+
 test("the key is the session, else the request id", () => {
   const source = "/t";
   assert.equal(encodeRequest({ ...SHINJUKU, requestId: "r-1", sessionId: "s-1" }, { source }).key, "s-1");

@@ -67,6 +67,8 @@ class Completed:
 
     event: Result
     request_position: Position
+    steps: str | None = None
+    """The header `request-steps`: where the time of the request went, for logs. None unless workers write it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class Failed:
 
     event: ErrorEvent
     request_position: Position
+    steps: str | None = None
+    """The header `request-steps`: where the time of the request went, for logs. None unless workers write it."""
 
     @property
     def failure(self) -> Failure:
@@ -105,9 +109,9 @@ def decode_outcome(value: bytes | None, headers: Headers) -> Outcome:
     if not isinstance(request_id, str):
         raise ValueError("no outcome of a request: requestId is no text")
     if kind == COMPLETED:
-        return Completed(cast(Result, event), position)
+        return Completed(cast(Result, event), position, texts.get("request-steps"))
     if kind == FAILED and isinstance(event.get("error"), dict):
-        return Failed(cast(ErrorEvent, event), position)
+        return Failed(cast(ErrorEvent, event), position, texts.get("request-steps"))
     raise ValueError(f"no outcome of a request: ce_type is {kind}")
 
 

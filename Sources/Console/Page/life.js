@@ -1,0 +1,150 @@
+// The life of one request as elements: what came of it, where its time went, where its records are.
+
+import { el, webAddress } from "./dom.js";
+import { codeMark } from "./outcomes.js";
+import { recordContent, recordPlace } from "./record.js";
+import { clock, duration, hasText, number, shortened, t } from "./text.js";
+
+/** Draws one request of the console's answer. */
+export function lifeCard(life) {
+  return el("article", { class: "card life" },
+    el("div", { class: "life-head" }, el("h2", { dir: "auto" }, shortened(life.requestId, 300)), mark(life)),
+    el("p", { class: "life-state" }, state(life)),
+    message(life),
+    timeline(life), facts(life), places(life), letter(life), record(life));
+}
+
+const outcomeOf = ({ outcomes }) => outcomes.find(({ code }) => code === "ok") ?? outcomes[0];
+
+function mark(life) {
+  const outcome = outcomeOf(life);
+  return outcome ? codeMark(outcome.code) : el("span", { class: "code mild" }, t(`life.mark.${life.state}`));
+}
+
+function state(life) {
+  const outcome = outcomeOf(life);
+  const wait = duration(life.totalMs);
+  if (outcome) {
+    const name = outcome.code === "ok" ? "life.answered" : "life.failed";
+    const provider = outcome.provider ? providerName(outcome.provider) : "";
+    const places = Number.isFinite(outcome.places) ? t("life.places", { count: number(outcome.places) }) : "";
+    return [Number.isFinite(life.totalMs) ? t(name, { wait }) : t(`${name}.open`), places, provider].filter(Boolean).join(" · ");
+  }
+  if (life.state === "waiting") {
+    return life.before === 0 ? t("life.next", { partition: life.source.partition })
+      : t("life.waiting", { partition: life.source.partition, count: number(life.before) });
+  }
+  return t(life.state === "finished" ? (life.deadLetter ? "life.set-aside" : "life.finished") : "life.unknown");
+}
+
+/** What the error says, in the worker's words; or why nothing is known. */
+function message(life) {
+  const outcome = outcomeOf(life);
+  const words = outcome ? [outcome.member, outcome.message].filter(Boolean).join(": ") : life.problem;
+  if (!words) return undefined;
+  const label = outcome && hasText(`code.${outcome.code}`) ? `${t(`code.${outcome.code}`)}. ` : "";
+  const retry = outcome?.retryAfterMs ? t("remedy.wait", { wait: duration(outcome.retryAfterMs) }) : outcome?.retryable ? t("remedy.retry") : "";
+  return [
+    el("p", {}, label, el("span", { lang: "en", dir: "auto" }, shortened(words, 1000))),
+    retry && el("p", { class: "faint" }, retry),
+  ];
+}
+
+// MARK: - Where the time went
+
+function timeline(life) {
+  if (!life.phases?.length) return undefined;
+  const total = Math.max(life.totalMs, 1);
+  return el("section", {},
+    el("h3", {}, t("life.phases", { wait: duration(life.totalMs) })),
+    el("ol", { class: "phases" }, ...life.phases.map((phase) => row(phase, total))),
+    life.areStepsCut && el("p", { class: "faint" }, t("life.cut")),
+    !life.areStepsKnown && el("p", { class: "faint" }, t("life.no-steps")));
+}
+
+function row(phase, total) {
+  const isFailed = Boolean(phase.code) && phase.code !== "ok";
+  const bar = el("span", {});
+  bar.style.setProperty("--start", `${(100 * phase.startMs) / total}%`);
+  bar.style.setProperty("--width", `${Math.min(100, (100 * phase.durationMs) / total)}%`);
+  const kind = /^[a-z]+$/.test(phase.kind) ? `phase-${phase.kind}` : "";
+  return el("li", { class: `phase ${kind}${isFailed ? " is-failed" : ""}` },
+    el("span", { class: "figure start" }, el("span", { class: "unseen" }, `${t("life.after")} `), `+${duration(phase.startMs)}`),
+    el("span", { class: "figure" }, el("span", { class: "unseen" }, `${t("life.took")} `), duration(phase.durationMs)),
+    el("span", { class: "track", "aria-hidden": "true" }, bar),
+    el("span", { class: "phase-what" }, words(phase), ...end(phase)));
+}
+
+function words({ kind, provider }) {
+  const name = provider ? providerName(provider) : "";
+  return hasText(`phase.${kind}`) ? t(`phase.${kind}`, { provider: name }) : `${shortened(kind, 40)} ${name}`;
+}
+
+function end({ code, httpStatus, sequel }) {
+  if (!code) return [];
+  return [
+    codeMark(code), httpStatus ? ` HTTP ${httpStatus}` : "",
+    sequel && hasText(`sequel.${sequel}`) ? ` – ${t(`sequel.${sequel}`)}` : "",
+  ];
+}
+
+const providerName = (provider) => (hasText(`provider.${provider}`) ? t(`provider.${provider}`) : shortened(provider, 60));
+
+// MARK: - What is known
+
+function facts(life) {
+  const outcome = outcomeOf(life);
+  const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
+  const trace = life.traceId && (webAddress(life.traceURL)
+    ? el("a", { href: webAddress(life.traceURL), target: "_blank", rel: "noopener noreferrer" }, life.traceId) : life.traceId);
+  return el("dl", { class: "life-facts" },
+    ...fact("life.received", life.record?.time && moment(life.record.time)),
+    ...fact("life.producer", life.record?.producer && shortened(life.record.producer, 300)),
+    ...fact("life.expiry", life.record?.expiry && moment(life.record.expiry)),
+    ...fact("operation", life.operation && (hasText(`operation.${life.operation}`) ? t(`operation.${life.operation}`) : shortened(life.operation, 40))),
+    ...fact("attempts", Number.isFinite(outcome?.attempts) ? number(outcome.attempts) : undefined),
+    ...fact("upstream", Number.isFinite(outcome?.upstreamMs) ? duration(outcome.upstreamMs) : undefined),
+    ...fact("life.tried", outcome?.triedProviders?.map(providerName).join(" → ")),
+    ...fact("life.fault", life.record?.fault && el("span", { lang: "en" }, life.record.fault)),
+    ...fact("session", life.sessionId && el("a", { href: `/#session=${encodeURIComponent(life.sessionId)}` }, shortened(life.sessionId, 128))),
+    ...fact("trace", trace || undefined));
+}
+
+/** A day and a time of day, to the millisecond. */
+function moment(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : `${date.toLocaleDateString(document.documentElement.lang)} ${clock(time, { milliseconds: true })}`;
+}
+
+function places(life) {
+  return el("section", {},
+    recordPlace(life.record ? "life.source" : "life.source.gone", life.source),
+    ...life.outcomes.map((outcome, index) => recordPlace(index === 0 ? "life.outcome" : "life.outcome.again", outcome, moment(outcome.time))));
+}
+
+function letter({ deadLetter }) {
+  if (!deadLetter) return undefined;
+  const { reason, message, member, time, isRedriven, redrivenAt } = deadLetter;
+  return el("section", {},
+    recordPlace("life.letter", deadLetter, time && moment(time)),
+    el("p", { lang: "en", dir: "auto" }, `${reason}: ${[member, message].filter(Boolean).join(": ")}`),
+    isRedriven && el("p", {}, redrivenAt ? t("life.redriven", { time: moment(redrivenAt) }) : t("dead.redriven")));
+}
+
+function record({ record }) {
+  if (!record) return undefined;
+  const text = (holder) => holder.value ?? (holder.valueBase64 === undefined ? "" : `${t("life.base64")} ${holder.valueBase64}`);
+  return el("details", {},
+    el("summary", {}, t("life.record", { count: number(record.bytes) })),
+    ...recordContent({
+      key: record.key ?? record.keyBase64, headers: (record.headers ?? []).map((header) => [header.name, text(header)]), body: pretty(text(record)),
+    }));
+}
+
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

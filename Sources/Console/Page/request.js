@@ -1,0 +1,87 @@
+// The page of a request: its address names an id, and the console reads from the topics what became of it.
+
+import { getLives } from "./api.js";
+import { el, setText } from "./dom.js";
+import { lifeCard } from "./life.js";
+import { startPreferences } from "./preferences.js";
+import { clock, hasText, number, onLanguage, shortened, t } from "./text.js";
+
+startPreferences();
+
+const byId = (id) => document.getElementById(id);
+const [field, reading, note, lives] = ["life-id", "life-reading", "life-note", "lives"].map(byId);
+
+/** What the page shows: `id` is looked up, and there is an answer, a problem, or neither while the topics are read. */
+let shown = { id: "" };
+
+const idOfAddress = () => new URLSearchParams(location.search).get("id")?.trim() ?? "";
+
+byId("look-up").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const id = field.value.trim();
+  if (id !== idOfAddress()) history.pushState(null, "", id ? `/request?id=${encodeURIComponent(id)}` : "/request");
+  lookUp(id);
+});
+addEventListener("popstate", () => lookUp(idOfAddress()));
+onLanguage(draw);
+lookUp(idOfAddress());
+
+async function lookUp(id) {
+  const lookup = shown = { id };
+  field.value = id;
+  draw();
+  if (!id) return field.focus();
+
+  try {
+    lookup.answer = await getLives(id);
+  } catch (problem) {
+    lookup.problem = problem;
+  }
+  if (shown === lookup) draw();
+}
+
+function draw() {
+  const { id, answer, problem } = shown;
+  const isReading = id !== "" && !answer && !problem;
+  reading.firstElementChild.hidden = !isReading;
+  setText(reading.lastElementChild, isReading ? t("life.reading") : told(answer));
+  document.title = `${id ? `${shortened(id, 40)} · ` : ""}${t("page.request")}`;
+
+  const notes = problem ? [el("p", {}, reason(problem))] : answer ? remarks(answer) : [];
+  note.hidden = notes.length === 0;
+  note.replaceChildren(...notes);
+  lives.replaceChildren(...(answer?.requests ?? []).map(lifeCard));
+}
+
+/** What a screen reader hears once the answer is there. */
+function told(answer) {
+  const count = answer?.requests.length ?? 0;
+  return count === 0 ? "" : count === 1 ? t("life.found.one") : t("life.found", { count: number(count) });
+}
+
+function reason({ code, message }) {
+  return hasText(`life.problem.${code}`) ? t(`life.problem.${code}`) : message || t("code.console-failed");
+}
+
+/** Where nothing was found, what was read of each topic; else what could not be read. */
+function remarks({ requests, readings }) {
+  const isFound = requests.length > 0;
+  const told = isFound ? readings.filter(({ isCut, problem }) => isCut || problem) : readings;
+  if (told.length === 0) return [];
+  return [
+    el("p", {}, t(isFound ? "life.not-all" : "life.nothing")),
+    el("ul", {}, ...told.map((part) => el("li", {}, extent(part)))),
+    isFound ? "" : el("p", {}, t("life.nothing.advice")),
+  ];
+}
+
+function extent({ topic, since, newest, records, isCut, problem, heldFrom, heldTo }) {
+  const values = { topic: shortened(topic, 249), count: number(records) };
+  if (problem) return t("life.part.problem", { ...values, reason: problem });
+
+  const part = since ? t("life.part.since", { ...values, time: `${new Date(since).toLocaleDateString(document.documentElement.lang)} ${clock(since)}` })
+    : newest ? t("life.part.newest", { ...values, newest: number(newest) })
+      : heldTo > heldFrom ? t("life.part.held", { ...values, first: number(heldFrom), last: number(heldTo - 1) })
+        : t("life.part.one", values);
+  return isCut ? `${part} ${t("life.part.cut")}` : part;
+}
