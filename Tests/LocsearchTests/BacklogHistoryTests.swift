@@ -97,5 +97,5 @@ struct BacklogHistoryTests {
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")] as [(Int64, String)])
-    func largeCountsAreReadAtAGlance(number: Int64, text: String) { #expect(StatusText.grouped(number) == text) }
+    func largeCountsAreReadAtAGlance(number: Int64, text: String) { #expect(number.grouped == text) }
 }

@@ -31,13 +31,13 @@ struct BudgetReportTests {
         let report = BudgetReport(ledger, callsPerDay: [.googlePlaces: 500], days: days, at: date)
         #expect(
             report.text == [
-                "provider       day         budget  used  reserved  left  used of it  since                 next day in",
-                "google-places  2026-11-23     500     0         0   500         0 %  2026-11-23T08:00:00Z  20h 0m",
-                "hotpepper      2026-11-23    3000  1260        40  1700        42 %  2026-11-22T15:00:00Z  3h 0m",
+                "provider       day         budget   used  reserved   left  used of it  since                 next day in",
+                "google-places  2026-11-23     500      0         0    500         0 %  2026-11-23T08:00:00Z  20h",
+                "hotpepper      2026-11-23   3,000  1,260        40  1,700        42 %  2026-11-22T15:00:00Z  3h",
                 "",
-                "provider   operation  price class  calls",
-                "hotpepper  search     hotpepper     1200",
-                "hotpepper  details    hotpepper       60",
+                "provider   operation  price class  calls of the day",
+                "hotpepper  search     hotpepper               1,200",
+                "hotpepper  details    hotpepper                  60",
             ])
     }
 

@@ -69,8 +69,8 @@ struct BudgetReport {
             let name = line.provider.rawValue + (showsKeys ? line.key.map { " (key \($0))" } ?? "" : "")
             let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
             table.add([
-                name, line.day.label, line.budget.map { "\($0)" } ?? "none", "\(line.used)",
-                "\(line.reserved)", line.left.map { "\($0)" } ?? "-", part ?? "-",
+                name, line.day.label, line.budget?.grouped ?? "none", line.used.grouped,
+                line.reserved.grouped, line.left?.grouped ?? "-", part ?? "-",
                 line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
             ])
         }
@@ -80,12 +80,12 @@ struct BudgetReport {
     private var kindLines: [String] {
         var table = TextTable([
             TextTable.Column(title: "provider"), TextTable.Column(title: "operation"),
-            TextTable.Column(title: "price class"), TextTable.Column(title: "calls", alignment: .right),
+            TextTable.Column(title: "price class"), TextTable.Column(title: "calls of the day", alignment: .right),
         ])
         var isEmpty = true
         for line in lines {
             for calls in CallsOfKind.mostFirst(line.made) {
-                table.add([line.provider.rawValue, calls.operation, calls.priceClass ?? "", "\(calls.count)"])
+                table.add([line.provider.rawValue, calls.operation, calls.priceClass ?? "", calls.count.grouped])
                 isEmpty = false
             }
         }
@@ -93,8 +93,7 @@ struct BudgetReport {
     }
 
     private func timeToNextDay(_ line: Line) -> String {
-        let minutes = Int(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up))
-        return "\(minutes / 60)h \(minutes % 60)m"
+        Duration.seconds(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up) * 60).readable
     }
 
     /// True where a provider has accounts of several keys, as for the rest of a day on which workers were restarted with

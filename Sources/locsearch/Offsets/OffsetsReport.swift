@@ -16,10 +16,11 @@ struct OffsetsReport {
     private var heading: [String] {
         let open = partitions.reduce(Int64(0)) { $0.saturatingAdding($1.open ?? 0) }
         let done = partitions.reduce(Int64(0)) { $0.saturatingAdding($1.doneBeyond) }
-        let count = partitions.count == 1 ? "1 partition" : "\(partitions.count) partitions"
+        let count = partitions.count.counted("partition")
         return [
             TerminalText.safe("group \(group): \(presence.words)"),
-            TerminalText.safe("topic \(topic): \(count), \(open) open, \(done) done beyond the committed offsets"),
+            TerminalText.safe(
+                "topic \(topic): \(count), \(open.grouped) open, \(done.grouped) done beyond the committed offsets"),
         ]
     }
 
@@ -35,8 +36,8 @@ struct OffsetsReport {
         for partition in partitions {
             table.add([
                 "\(partition.id.partition)", partition.commit.map { "\($0.offset)" } ?? "-",
-                "\(partition.bounds.upperBound)", partition.lag.map { "\($0)" } ?? "-", "\(partition.doneBeyond)",
-                partition.open.map { "\($0)" } ?? "-", presence.member(of: partition.id) ?? "",
+                "\(partition.bounds.upperBound)", partition.lag?.grouped ?? "-", partition.doneBeyond.grouped,
+                partition.open?.grouped ?? "-", presence.member(of: partition.id) ?? "",
                 partition.words.joined(separator: "; "),
             ])
         }

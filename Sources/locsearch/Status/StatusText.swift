@@ -1,5 +1,6 @@
 internal import Basics
 import Console
+import EventContract
 import JSON
 
 /// Writes the state of a fleet for a person and for programs.
@@ -32,13 +33,11 @@ enum StatusText {
     private static func totals(of backlog: GroupBacklog, in report: PipelineReport) -> [String] {
         let oldest = backlog.oldestAge.map { ", the oldest for \($0.readable)" } ?? ""
         let waiting =
-            backlog.waiting.map { "\(count($0, "request"))\(oldest)" } ?? "not known: nothing is committed yet"
-        let lag = backlog.lag.map { "\(grouped($0)) behind the committed offsets" } ?? "nothing is committed yet"
-        let beyond = backlog.doneBeyond > 0 ? ", of which \(grouped(backlog.doneBeyond)) are done" : ""
+            backlog.waiting.map { "\($0.counted("request"))\(oldest)" } ?? "not known: nothing is committed yet"
+        let lag = backlog.lag.map { "\($0.grouped) behind the committed offsets" } ?? "nothing is committed yet"
+        let beyond = backlog.doneBeyond > 0 ? ", of which \(backlog.doneBeyond.grouped) are done" : ""
 
-        var lines = [
-            ("waiting", waiting), ("lag", lag + beyond),
-        ]
+        var lines = [("as of", backlog.time.description), ("waiting", waiting), ("lag", lag + beyond)]
         if let rates = backlog.rates {
             let window = "over the last \(rates.window.readable)"
             lines += [
@@ -72,7 +71,7 @@ enum StatusText {
         let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) loops)" : $0.key }
         // Some brokers count members and name none.
         let list = names.joined(separator: ", ")
-        return state + count(Int64(members.count), "member") + (list.isEmpty ? "" : ": \(list)")
+        return state + members.count.counted("member") + (list.isEmpty ? "" : ": \(list)")
     }
 
     private static func table(of workers: [WorkerReport]) -> [String] {
@@ -89,7 +88,8 @@ enum StatusText {
             }
             let state = summary.isReady ? "ready" : "not ready: \(summary.notReady ?? "it does not say why")"
             table.add([
-                summary.host ?? "-", state, "\(summary.inFlight)", "\(summary.partitionCount)", summary.version ?? "-",
+                summary.host ?? "-", state, summary.inFlight.grouped, summary.partitionCount.grouped,
+                summary.version ?? "-",
                 worker.url,
             ])
         }
@@ -107,25 +107,12 @@ enum StatusText {
         ])
         for partition in backlog.partitions {
             table.add([
-                "\(partition.number)", partition.waiting.map(grouped) ?? "-",
+                "\(partition.number)", partition.waiting.map(\.grouped) ?? "-",
                 backlog.age(of: partition)?.readable ?? "", partition.committed.map { "\($0)" } ?? "-",
-                "\(partition.end)", partition.lag.map(grouped) ?? "-", partition.member ?? "",
+                "\(partition.end)", partition.lag.map(\.grouped) ?? "-", partition.member ?? "",
             ])
         }
         return table.lines
-    }
-
-    private static func count(_ number: Int64, _ thing: String) -> String {
-        "\(grouped(number)) \(thing)\(number == 1 ? "" : "s")"
-    }
-
-    /// `1,204,000`, which is read at a glance.
-    static func grouped(_ number: Int64) -> String {
-        let digits = Array("\(number.magnitude)")
-        let text = digits.enumerated().map { index, digit in
-            index > 0 && (digits.count - index) % 3 == 0 ? ",\(digit)" : "\(digit)"
-        }
-        return (number < 0 ? "-" : "") + text.joined()
     }
 
     private static func decimal(_ number: Double) -> String {
