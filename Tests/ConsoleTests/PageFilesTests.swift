@@ -21,7 +21,10 @@ struct PageFilesTests {
 
     @Test func eachFileIsServedUnderItsType() async throws {
         let console = try await RunningConsole()
-        for (path, type) in [("/", "text/html; charset=utf-8"), ("/traffic", "text/html; charset=utf-8")] {
+        for (path, type) in [
+            ("/", "text/html; charset=utf-8"), ("/traffic", "text/html; charset=utf-8"),
+            ("/dead-letters", "text/html; charset=utf-8"),
+        ] {
             #expect(try await console.get(path).headers["content-type"] == type, "\(path)")
             #expect(try await console.head(path).status == 200, "\(path)")
         }

@@ -38,6 +38,10 @@ async function call(path, body, { within } = {}) {
 export const getConfig = () => call("/api/config", undefined, { within: SHORT });
 export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
-export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
+/** `query`: limit, and of the letters that are wanted reason, member, producer, text and since. */
+export const getDeadLetters = (query) => call(`/api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
+export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/${partition}/${offset}`);
+export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
 export const logIn = (token) => call("/api/login", { token });
