@@ -16,16 +16,30 @@ package protocol ConsoleBackend: Sendable {
     func lives(of id: String) async throws(ConsoleError) -> RequestLives
 
     /// Reads the dead letters that there are.
-    /// - Parameter limit: the number of letters that are wanted, the newest.
     /// - Throws: `unavailable` when the topic cannot be read.
-    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList
 
-    /// Sends dead letters back to the requests topic.
+    /// Returns a whole dead letter as the JSON object that `locsearch dead-letters show --json` prints.
+    /// - Throws: `notFound` when the topic has no letter there, or none any more; `unavailable`.
+    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8]
+
+    /// Returns why a dead letter would be put aside again with another value; `nil` where it would be a request.
+    /// - Throws: as `deadLetter(at:)`.
+    func judge(
+        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+    ) async throws(ConsoleError) -> SearchError?
+
+    /// Begins to send dead letters back to the requests topic, and looks for their outcomes from then on.
+    /// - Parameter letters: each with its new value, if somebody has put it right.
     /// - Parameter version: `DeadLetterList.version` of the list that they were chosen from.
-    /// - Throws: `changed` when the topic has changed since; `unavailable`.
+    /// - Returns: the number by which `redriveReport` knows it, and what is known so far.
+    /// - Throws: `invalid` when one of them must not go back, `changed` when the topic is another one by now; `unavailable`.
     func redrive(
-        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
-    ) async throws(ConsoleError) -> DeadLetterList.Redriven
+        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport)
+
+    /// Returns how far a redrive has come; `nil` when that is not kept any more.
+    func redriveReport(_ id: Int) -> RedriveReport?
 
     /// Returns the console's metrics as Prometheus text.
     func metrics() async -> String

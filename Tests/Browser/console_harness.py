@@ -23,6 +23,7 @@ TOPICS = {
     "completed": "location-search.results",
     "failed": "location-search.errors",
     "requested": "location-search.requests",
+    "letters": "location-search.dead-letters",
 }
 SHINJUKU = {"latitude": 35.690921, "longitude": 139.700258}
 

@@ -120,9 +120,6 @@ def traffic_pictures(browser: Browser, harness: ConsoleHarness, console: Console
     sender.start()
     try:
         is_over.wait(TRAFFIC_SECONDS)
-        window.click("#dead-open")
-        window.wait(lambda: window.count("#dead-rows tr") >= 2, "the dead letters")
-        window.click("#dead-close")
         window.wait(lambda: "to look at" in window.text("#dead-summary"), "the number of dead letters")
         window.run("document.activeElement.blur()")
         both_themes(window, folder, "traffic")
@@ -146,6 +143,31 @@ def request_picture(browser: Browser, harness: ConsoleHarness, console: Console,
     save(window, folder / "console-request-light.png")
 
 
+def letter_pictures(browser: Browser, harness: ConsoleHarness, console: Console, folder: Path) -> None:
+    """Dead letters of two producers, and one of them that is being put right."""
+    for producer, count in (("https://shop.example", 7), ("https://travel.example/app", 4)):
+        for number in range(count):
+            latitude = 135.69 + number / 100 if number % 3 else "35.69"
+            request_id = f"R-{number:04}"
+            request = {
+                "requestId": request_id,
+                "provider": "hotpepper",
+                "location": {"latitude": latitude, "longitude": SHINJUKU["longitude"]},
+                "radiusMeters": 500,
+            }
+            attributes = {"specversion": "1.0", "id": request_id, "source": producer}
+            attributes["type"] = "location-search.requested.v1"
+            headers = [(f"ce_{name}", value.encode()) for name, value in attributes.items()]
+            harness.produce("requested", request, request_id, headers)
+    window = browser.window(console.url + "/dead-letters", SIZE)
+    window.wait(lambda: window.count("#dead-rows tr") >= 11 or window.click("#dead-list"), "the dead letters")
+    window.click("#dead-rows .time button")
+    window.click("#letter-edit")
+    window.wait_for("#letter-verdict.is-bad")
+    window.run("document.activeElement.blur()")
+    both_themes(window, folder, "dead-letters")
+
+
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as logs:
         harness = ConsoleHarness(program(), Path(logs), latency="p50:80ms,p99:600ms")
@@ -157,6 +179,7 @@ def main(folder: Path) -> None:
             search_pictures(browser, console, folder)
             traffic_pictures(browser, harness, console, folder)
             request_picture(browser, harness, console, folder)
+            letter_pictures(browser, harness, console, folder)
             fault_picture(browser, harness, console, folder)
         finally:
             if driver is not None:

@@ -49,10 +49,26 @@ def test_traffic_page_is_usable_by_all(browser, console):
     check_all_looks(window, "with a record")
     window.click("#record-close")
 
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_page_of_dead_letters_is_usable_by_all(browser, console, harness, language):
+    for value in (b'{"location": {"latitude": 91', b'{"location": {"latitude": 191, "longitude": 139}}'):
+        harness.produce("requested", value, "accessible")
+    window = browser.window(console.url + "/dead-letters")
+    if language == "ja":
+        window.click("#language")
+    window.wait(lambda: window.count("#dead-rows tr") >= 2 or window.click("#dead-list"), "two letters")
+    check_all_looks(window, "the page of dead letters")
+
     window.emulate(*LOOKS[0])
-    window.click("#dead-open")
-    window.wait_for("#dead-rows tr, #dead-none:not(:empty)")
-    check_all_looks(window, "with the dead letters")
+    window.click("#dead-rows .time button")
+    window.click("#letter-edit")
+    window.wait_for("#letter-verdict.is-bad")
+    check_all_looks(window, "with a letter that is edited")
+    window.click("#letter-cancel")
+    window.click("#letter-send")
+    window.wait_for("#confirm")
+    check_all_looks(window, "with the question")
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

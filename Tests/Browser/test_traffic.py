@@ -19,8 +19,8 @@ def window(browser, console):
     return window
 
 
-def rows(window, table: str = "#rows") -> list[str]:
-    return window.run("return [...document.querySelectorAll(arguments[0])].map((row) => row.innerText)", f"{table} tr")
+def rows(window) -> list[str]:
+    return window.run("return [...document.querySelectorAll('#rows tr')].map((row) => row.innerText)")
 
 
 def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
@@ -127,37 +127,12 @@ def test_fleet_stands_on_top_and_says_over_what_window(window, console):
     assert window.text(".worker-name strong") == socket.gethostname()
 
 
-def test_dead_letters_go_back_after_a_confirmation_only(window, console, harness):
-    mark = fresh_session()
-    harness.produce("requested", f'{{"requestId": "{mark}", "location": {{"latitude": 91'.encode(), mark)
-    harness.produce("requested", f'{{"requestId": "{mark}-2", "location": "nowhere"}}'.encode(), mark)
-
+def test_card_counts_dead_letters_and_leads_to_them(window, harness):
+    harness.produce("requested", b'{"location": {"latitude": 91', fresh_session())
+    window.wait(lambda: re.search(r"As of \d+:\d+:\d+\.|None\.", window.text("#dead-summary")), "the number of letters")
     window.click("#dead-open")
-    ours = lambda: [(number, row) for number, row in enumerate(rows(window, "#dead-rows")) if mark in row]  # noqa: E731
-
-    def list_until(condition, what: str) -> None:
-        """Has the letters listed until a condition holds and no list is under way, which would draw the rows anew."""
-        list_again = "const list = document.getElementById('dead-list'); if (!list.disabled) list.click()"
-        is_listed = "return !document.getElementById('dead-list').disabled"
-        window.wait(lambda: window.run(is_listed) and (condition() or window.run(list_again)), what)
-
-    list_until(lambda: len(ours()) == 2, "both letters")
-    for number, row in ours():
-        assert "invalid-request" in row
-        window.click("#dead-rows input", number)
-    window.wait_for_text("#dead-redrive", "Redrive 2 …")
-
-    window.click("#dead-redrive")
-    window.wait_for("#confirm")
-    window.wait_for_focus("#confirm-cancel")
-    window.click("#confirm-cancel")
-    window.wait_gone("#confirm")
-    assert all("redriven" not in row for _, row in ours())
-
-    window.click("#dead-redrive")
-    window.click("#confirm-do")
-    window.wait(lambda: "2 redriven" in window.text("#dead-note"), "word of what was done")
-    list_until(lambda: sum("redriven" in row for _, row in ours()) >= 2, "the marks of what went back")
+    window.wait_for("#dead-rows tr")
+    assert window.text("h1") == "Dead letters"
 
 
 def outcome(mark: str, at: float, **members) -> dict:

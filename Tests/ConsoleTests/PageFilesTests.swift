@@ -21,7 +21,7 @@ struct PageFilesTests {
 
     @Test func eachFileIsServedUnderItsType() async throws {
         let console = try await RunningConsole()
-        for path in ["/", "/traffic", "/request"] {
+        for path in ["/", "/traffic", "/request", "/dead-letters"] {
             #expect(try await console.get(path).headers["content-type"] == "text/html; charset=utf-8", "\(path)")
             #expect(try await console.head(path).status == 200, "\(path)")
         }

@@ -45,8 +45,8 @@ struct DeadLetterHarness {
     /// - Parameter age: how long ago it was put aside.
     func put(
         _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
-        withoutContent: Bool = false, isOutcome: Bool = false, value: String? = nil, member: String? = nil,
-        producer eventSource: String? = nil
+        withoutContent: Bool = false, isOutcome: Bool = false, crashesWorkers: Bool = false, value: String? = nil,
+        member: String? = nil, producer eventSource: String? = nil
     ) async throws {
         let record = IncomingRecord(
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
@@ -55,7 +55,8 @@ struct DeadLetterHarness {
         let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
         var letter = DeadLetter(
-            record, error: SearchError(reason, "value is no JSON", member: member), isOutcome: isOutcome, at: time)
+            record, error: SearchError(reason, "value is no JSON", member: member),
+            reason: crashesWorkers ? DeadLetter.crashedWorkers : nil, isOutcome: isOutcome, at: time)
         if withoutContent { letter = letter.withoutContent }
         try await producer.send(
             ProducerRecord(

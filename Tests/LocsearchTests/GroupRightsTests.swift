@@ -14,7 +14,7 @@ struct GroupRightsTests {
     private static let commands: [(arguments: [String], code: Int32, shown: String)] = [
         (["budget"], 0, "no prov"),
         (["dead-letters", "list"], 0, "invalid-request"),
-        (["dead-letters", "redrive", "--wait", "1s"], 0, "1 dead letters went back"),
+        (["dead-letters", "redrive", "--wait", "1s"], 0, "1 dead letter went back"),
         (["watch", "--from-beginning", "--count", "1"], 0, "nothing found"),
         // Nobody answers; what matters is that the command waited for it.
         (["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "4s"], 69, "no outcome within 4s"),

@@ -1,61 +1,50 @@
-internal import EventContract
 internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
-/// Shows dead letters, and sends chosen ones back.
+/// Shows dead letters, judges those that somebody puts right, and sends chosen ones back. docs/console.md lists these routes.
 struct DeadLetterRoutes {
     let backend: any ConsoleBackend
 
-    private static let defaultLimit = 100
-    private static let mostLetters = 1000
-    /// The most bytes that a page may send to name the letters it chose.
-    private static let mostBytes = 262_144
+    /// The most bytes that a page may send to name the letters it chose, and a value that it edited.
+    private static let mostBytes = 2_097_152
 
     func add(to router: Router<ClientContext>) {
         let backend = backend
         router.get("/api/dead-letters") { request, _ in
-            let limit = request.uri.queryParameters["limit"].flatMap { Int($0) } ?? Self.defaultLimit
-            let list = try await backend.deadLetters(limit: min(max(limit, 1), Self.mostLetters))
-            return JSONAnswer.response(Self.json(list))
+            let query = try DeadLetterQuery(request.uri.queryParameters)
+            return JSONAnswer.response(DeadLetterJSON.list(try await backend.deadLetters(query)))
+        }
+
+        router.get("/api/dead-letters/:partition/:offset") { _, context in
+            guard let partition = context.parameters.get("partition", as: Int32.self),
+                let offset = context.parameters.get("offset", as: Int64.self), partition >= 0, offset >= 0
+            else { throw ConsoleError(.notFound, "a dead letter is named by its partition and its offset") }
+            let position = DeadLetterList.Position(partition: partition, offset: offset)
+            return JSONAnswer.response(try await backend.deadLetter(at: position))
+        }
+
+        router.post("/api/dead-letters/judge") { request, _ in
+            let choice = try RedriveChoice(json: try await request.bytes(upTo: Self.mostBytes))
+            guard let (position, value) = choice.onlyEdited else {
+                throw ConsoleError(.invalid, "one letter with a value is judged at a time", member: "letters")
+            }
+            return JSONAnswer.response(DeadLetterJSON.fault(try await backend.judge(value, ofLetterAt: position)))
         }
 
         router.post("/api/dead-letters/redrive") { request, _ in
             let choice = try RedriveChoice(json: try await request.bytes(upTo: Self.mostBytes))
-            let result = try await backend.redrive(choice.letters, ofVersion: choice.version)
-
-            var json = JSONWriter(capacity: 64)
-            json.beginObject()
-            json.member("redriven", result.redriven)
-            json.member("deleted", result.deleted)
-            json.endObject()
-            return JSONAnswer.response(json.finish())
+            guard !choice.version.isEmpty else {
+                throw ConsoleError(.invalid, "confirm is missing: list the dead letters first", member: "confirm")
+            }
+            let (id, report) = try await backend.redrive(choice.letters, ofVersion: choice.version)
+            return JSONAnswer.response(DeadLetterJSON.report(report, id: id))
         }
-    }
 
-    private static func json(_ list: DeadLetterList) -> [UInt8] {
-        var json = JSONWriter(capacity: 16384)
-        json.beginObject()
-        json.member("total", list.total)
-        json.member("pending", list.pending)
-        json.member("confirm", list.version)
-        if list.isPartial { json.member("isPartial", true) }
-        json.array("letters", of: list.letters) { letter, json in write(letter, to: &json) }
-        json.endObject()
-        return json.finish()
-    }
-
-    private static func write(_ letter: DeadLetterList.Letter, to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("partition", Int(letter.position.partition))
-        json.member("offset", Int(letter.position.offset))
-        json.member("time", letter.time?.description)
-        json.member("reason", letter.reason)
-        json.member("message", letter.message)
-        if let source = letter.source { json.member("source", of: source) }
-        json.member("valueHead", letter.valueHead)
-        json.member("isRedriven", letter.isRedriven)
-        json.member("isWithoutContent", letter.isWithoutContent)
-        json.endObject()
+        router.get("/api/dead-letters/redrives/:id") { _, context in
+            guard let id = context.parameters.get("id", as: Int.self), let report = backend.redriveReport(id)
+            else { throw ConsoleError(.notFound, "what became of this redrive is not kept any more") }
+            return JSONAnswer.response(DeadLetterJSON.report(report, id: id))
+        }
     }
 }

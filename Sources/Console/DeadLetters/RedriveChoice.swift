@@ -1,10 +1,17 @@
 internal import JSON
 
 /// The letters that a person chose to send back, and the list that they were chosen from:
-/// `{"confirm":"...","letters":[{"partition":0,"offset":7}]}`.
+/// `{"confirm":"...","letters":[{"partition":0,"offset":7}]}`. A letter that was put right has its new text in `value`.
 struct RedriveChoice {
     private(set) var version = ""
-    private(set) var letters: Set<DeadLetterList.Position> = []
+    /// The letters, each with its new value; `nil`: as it is.
+    private(set) var letters: [DeadLetterList.Position: [UInt8]?] = [:]
+
+    /// The letter and its new value, where one is all that there is.
+    var onlyEdited: (position: DeadLetterList.Position, value: [UInt8])? {
+        guard letters.count == 1, let (position, value) = letters.first, let value else { return nil }
+        return (position, value)
+    }
 
     /// - Throws: `invalid` for anything else, so that nothing goes back by mistake.
     init(json bytes: [UInt8]) throws(ConsoleError) {
@@ -14,10 +21,6 @@ struct RedriveChoice {
             try reader.finish()
         } catch {
             throw ConsoleError(.invalid, "the body is no JSON: \(error)")
-        }
-
-        guard !version.isEmpty else {
-            throw ConsoleError(.invalid, "confirm is missing: list the dead letters first", member: "confirm")
         }
         guard !letters.isEmpty else { throw ConsoleError(.invalid, "no letter is chosen", member: "letters") }
     }
@@ -38,16 +41,18 @@ struct RedriveChoice {
         while try reader.nextElement() {
             guard try reader.enterObject() else { continue }
 
-            var (partition, offset) = (nil as Int?, nil as Int?)
+            var (partition, offset, value) = (nil as Int?, nil as Int?, nil as String?)
             while let key = try reader.nextKey() {
                 switch key {
                 case "partition": partition = try reader.int()
                 case "offset": offset = try reader.int()
+                case "value": value = try reader.string()
                 default: try reader.skip()
                 }
             }
             if let partition = partition.flatMap({ Int32(exactly: $0) }), let offset {
-                letters.insert(DeadLetterList.Position(partition: partition, offset: Int64(offset)))
+                let position = DeadLetterList.Position(partition: partition, offset: Int64(offset))
+                letters.updateValue(value.map { Array($0.utf8) }, forKey: position)
             }
         }
     }

@@ -41,6 +41,10 @@ export const sendRequest = (session, request) => call(`/api/sessions/${encodeURI
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
 /** The console reads for 20 s at most, and says within 4 s that no broker answers. */
 export const getLives = (id) => call(`/api/requests?id=${encodeURIComponent(id)}`, undefined, { within: 30_000 });
-export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
+/** `query`: limit, and of the letters that are wanted reason, member, producer, text and since. */
+export const getDeadLetters = (query) => call(`/api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
+export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/${partition}/${offset}`);
+export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
 export const logIn = (token) => call("/api/login", { token });

@@ -1,85 +1,227 @@
-// Dead letters: the records that could not be read as a request. Listed, chosen, and sent once more after a confirmation.
+// The page of dead letters: counted by what is at fault and who sent them, filtered, looked at, put right, and sent back after a question.
 
-import { getDeadLetters, redrive } from "./api.js";
-import { el, setText } from "./dom.js";
+import { getDeadLetters } from "./api.js";
+import { el, setText, syncChildren } from "./dom.js";
+import { LetterView } from "./letter.js";
 import { lifeLink } from "./lifelink.js";
-import { clock, hasText, number, onLanguage, shortened, t } from "./text.js";
+import { startPreferences } from "./preferences.js";
+import { Redrive, faultWords, reasonOf } from "./redrive.js";
+import { clock, moment, number, onLanguage, shortened, t } from "./text.js";
+
+startPreferences();
 
 const byId = (id) => document.getElementById(id);
-/** A letter that went back already, or whose content the topic did not take, is only shown. */
-const canGoBack = ({ isRedriven, isWithoutContent }) => !isRedriven && !isWithoutContent;
-const nameOf = ({ partition, offset }) => `${partition}-${offset}`;
+const MOST_LETTERS = 500;
+const MILLISECONDS_AFTER_A_KEY = 350;
+const HOURS = [1, 24, 168];
+/** A choice that lets everything through. A name that letters do not have is an empty one. */
+const ALL = "*";
 
-export class DeadLetters {
-  #dialog = byId("dead");
-  #confirm = byId("confirm");
+/** A letter that went back already, or must not or cannot go back from here, is only shown. */
+const canGoBack = ({ isRedriven, isWithoutContent, isOutcome, crashesWorkers }) => !isRedriven && !isWithoutContent && !isOutcome && !crashesWorkers;
+const nameOf = ({ partition, offset }) => `${partition}/${offset}`;
+const isSameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
+const positionIn = (text) => {
+  const [, partition, offset] = /^#?(\d{1,9})\/(\d{1,15})$/.exec(text) ?? [];
+  return partition === undefined ? undefined : { partition: Number(partition), offset: Number(offset) };
+};
+
+class DeadLetters {
   #rows = byId("dead-rows");
+  #selects = { reason: byId("dead-reason"), member: byId("dead-member"), producer: byId("dead-producer") };
+  #since = byId("dead-since");
+  #text = byId("dead-text");
   #chosen = new Set();
   #answer;
+  #problem;
+  #isReading = false;
+  #round = 0;
+  #timer;
+  #drawnFilters;
+
+  #letter = new LetterView({
+    closed: (position) => {
+      history.replaceState(null, "", location.pathname);
+      this.#draw();
+      if (position) this.#rows.querySelector(`[data-key="${nameOf(position)}"] .time button`)?.focus();
+    },
+    send: (letter, value) => this.#ask([{ ...letter.letter, reason: letter.reason, member: letter.member, producer: letter.producer, fault: letter.fault, value }]),
+  });
+
+  #redrive = new Redrive({ sent: () => this.#listAll(), settled: () => this.#listAll(), changed: () => this.#list() });
 
   constructor() {
-    byId("dead-open").addEventListener("click", () => {
-      this.#dialog.showModal();
-      this.#list();
+    const filters = byId("dead-filters");
+    filters.addEventListener("submit", (event) => event.preventDefault());
+    filters.addEventListener("change", () => this.#list());
+    filters.addEventListener("reset", () => setTimeout(() => this.#list()));
+    this.#text.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#list(), MILLISECONDS_AFTER_A_KEY);
     });
-    byId("dead-close").addEventListener("click", () => this.#dialog.close());
-    byId("dead-list").addEventListener("click", () => this.#list());
+    byId("dead-list").addEventListener("click", () => this.#listAll());
     byId("dead-all").addEventListener("change", (event) => this.#chooseAll(event.target.checked));
-    byId("dead-redrive").addEventListener("click", () => this.#ask());
-    byId("confirm-cancel").addEventListener("click", () => this.#confirm.close());
-    byId("confirm-do").addEventListener("click", () => this.#redrive());
+    byId("dead-redrive").addEventListener("click", () => this.#ask(this.#selectable().filter((letter) => this.#chosen.has(nameOf(letter)))));
+    addEventListener("hashchange", () => this.#openHash());
     onLanguage(() => this.#draw());
+    this.#draw();
     this.#list();
+    this.#openHash();
   }
 
-  /** Reads the topic. What was chosen stays so as long as it can go back. */
+  #openHash() {
+    const position = positionIn(location.hash);
+    if (position && (!this.#letter.position || nameOf(this.#letter.position) !== nameOf(position))) this.#letter.open(position);
+  }
+
+  #ask(letters) {
+    this.#redrive.ask(letters, this.#answer?.confirm ?? "");
+  }
+
+  #listAll() {
+    this.#letter.reload();
+    return this.#list();
+  }
+
+  #query() {
+    const chosen = Object.entries(this.#selects).filter(([, select]) => select.value !== ALL && select.value !== "").map(([name, select]) => [name, select.value.slice(1)]);
+    const since = this.#since.value && new Date(Date.now() - Number(this.#since.value) * 3_600_000).toISOString();
+    return { limit: MOST_LETTERS, ...Object.fromEntries(chosen), ...(since && { since }), ...(this.#text.value.trim() && { text: this.#text.value.trim() }) };
+  }
+
+  /** Reads the topic. What was chosen stays so as long as it is shown and can go back. */
   async #list() {
-    const button = byId("dead-list");
-    button.disabled = true;
-    setText(byId("dead-summary"), t("dead.loading"));
+    clearTimeout(this.#timer);
+    const round = ++this.#round;
+    this.#isReading = true;
+    this.#drawState();
     try {
-      this.#answer = await getDeadLetters();
+      const answer = await getDeadLetters(this.#query());
+      if (round !== this.#round) return;
+      [this.#answer, this.#problem] = [answer, undefined];
       this.#chosen = new Set(this.#selectable().map(nameOf).filter((name) => this.#chosen.has(name)));
     } catch (error) {
-      this.#note("dead.failed", error);
-      this.#answer = undefined;
+      if (round !== this.#round) return;
+      this.#problem = error;
     }
-    button.disabled = false;
+    this.#isReading = false;
     this.#draw();
   }
 
-  #note(name, values) {
-    const reason = values instanceof Error ? values.message || (hasText(`code.${values.code}`) ? t(`code.${values.code}`) : values.code) : "";
-    const note = byId("dead-note");
-    setText(note, t(name, values instanceof Error ? { reason } : values));
-    note.hidden = false;
-    if (values instanceof Error) setText(byId("dead-summary"), t(name, { reason }));
-  }
-
   #draw() {
-    const { letters = [], total = 0, pending = 0, isPartial = false } = this.#answer ?? {};
-    if (this.#answer) setText(byId("dead-summary"), total > 0 ? t(isPartial ? "dead.summary.newest" : "dead.summary", { total: number(total), pending: number(pending) }) : t("dead.none"));
-    byId("dead-none").hidden = letters.length > 0;
-    setText(byId("dead-none"), this.#answer ? t("dead.none") : "");
-    this.#rows.replaceChildren(...letters.map((letter) => this.#row(letter)));
+    const { letters = [], groups = [] } = this.#answer ?? {};
+    this.#drawFilters(groups);
+    syncChildren(byId("dead-groups"), {
+      items: groups, key: ({ reason, member = "", producer = "" }) => JSON.stringify([reason, member, producer]), make: () => el("li", {}),
+      update: (item, group) => fill(item, [group, this.#isChosen(group)], () => [this.#group(group)]),
+    });
+    syncChildren(this.#rows, {
+      items: letters, key: nameOf, make: (letter) => this.#row(letter),
+      update: (row, letter) => {
+        row.letter = letter;
+        row.classList.toggle("is-done", Boolean(letter.isRedriven));
+        fill(row, letter, () => this.#cells(letter));
+        row.querySelector("input").checked = this.#chosen.has(nameOf(letter));
+      },
+    });
+    this.#markOpen();
+    this.#drawState();
     this.#drawChoice();
   }
 
+  /** Says how many there are, of when that is, and what keeps newer figures away. */
+  #drawState() {
+    const { total = 0, pending = 0, matching = 0, letters = [], isPartial, readAt } = this.#answer ?? {};
+    const note = byId("dead-note");
+    note.hidden = !this.#problem;
+    if (this.#problem) setText(note, [t("dead.failed", { reason: reasonOf(this.#problem) }), this.#answer && t("dead.old", { time: clock(readAt) })].filter(Boolean).join(" "));
+    document.querySelector(".dead-page").classList.toggle("is-old", Boolean(this.#problem));
+    byId("dead-list").disabled = this.#isReading;
+
+    const summary = total === 0 ? t("dead.none") : t(isPartial ? "dead.summary.newest" : "dead.summary", { total: number(total), pending: number(pending) });
+    setText(byId("dead-summary"), this.#isReading ? t("dead.loading") : this.#answer ? `${summary} ${t("dead.as-of", { time: clock(readAt) })}` : "");
+    setText(byId("dead-shown"), letters.length > 0 ? t("dead.shown", { shown: number(letters.length), matching: number(matching) }) : "");
+    setText(byId("dead-none"), !this.#answer || letters.length > 0 ? "" : total === 0 ? t("dead.none") : t("dead.no-match", { total: number(total) }));
+  }
+
+  /** The filters offer what there is. What is chosen stays, also where no letter has it any more. */
+  #drawFilters(groups) {
+    const words = { reason: "dead.all-reasons", member: "dead.all-members", producer: "dead.all-producers" };
+    const none = { member: "dead.no-member", producer: "dead.producer.none" };
+    const drawn = JSON.stringify([groups, Object.values(this.#selects).map(({ value }) => value), document.documentElement.lang]);
+    if (drawn === this.#drawnFilters) return;
+    this.#drawnFilters = drawn;
+    for (const [name, select] of Object.entries(this.#selects)) {
+      const chosen = select.value || ALL;
+      const values = new Set(groups.map((group) => `=${group[name] ?? ""}`));
+      if (chosen !== ALL) values.add(chosen);
+      const label = (value) => (value === "=" && none[name] ? t(none[name]) : shortened(value.slice(1), 60));
+      select.replaceChildren(new Option(t(words[name]), ALL, true), ...[...values].sort().map((value) => new Option(label(value), value)));
+      select.value = chosen;
+    }
+    const chosen = this.#since.value;
+    this.#since.replaceChildren(new Option(t("dead.all-times"), "", true), ...HOURS.map((hours) => new Option(t(`dead.since.${hours}`), hours)));
+    this.#since.value = chosen;
+  }
+
+  #isChosen(group) {
+    return Object.entries(this.#selects).every(([name, select]) => select.value === `=${group[name] ?? ""}`);
+  }
+
+  #group(group) {
+    const { reason, member, producer, letters, pending, faulty, oldest, newest } = group;
+    const isChosen = this.#isChosen(group);
+    const choose = (event) => {
+      const item = event.currentTarget.parentElement;
+      for (const [name, select] of Object.entries(this.#selects)) select.value = isChosen ? ALL : `=${group[name] ?? ""}`;
+      this.#draw();
+      item.firstElementChild.focus();
+      this.#list();
+    };
+    return el("button", { type: "button", class: "group", "aria-pressed": String(isChosen), onclick: choose },
+      el("span", { class: "group-count" }, number(letters)),
+      el("span", { class: "group-kind", dir: "auto" }, shortened(reason, 60), member && el("span", { class: "faint" }, ` · ${shortened(member, 60)}`)),
+      el("span", { class: "group-producer", dir: "auto" }, producer ? t("dead.producer", { producer: shortened(producer, 80) }) : t("dead.producer.none")),
+      el("span", { class: "faint" }, t(reason === "crashed-workers" ? "dead.group.crashing" : "dead.group.state", { pending: number(pending), faulty: number(faulty) })),
+      oldest && el("span", { class: "faint" }, oldest === newest ? moment(oldest) : t("dead.group.time", { oldest: moment(oldest), newest: isSameDay(oldest, newest) ? clock(newest) : moment(newest) })));
+  }
+
   #row(letter) {
-    const { partition, offset, time, reason, source, valueHead, isRedriven, isWithoutContent } = letter;
+    const row = el("tr", {});
+    row.letter = letter;
+    row.addEventListener("click", (event) => !event.target.closest("input, button, td:first-child") && getSelection().isCollapsed && this.#open(row.letter));
+    return row;
+  }
+
+  #cells(letter) {
+    const { partition, offset, time, reason, message, member, producer, source, valueHead, isWithoutContent } = letter;
     const box = el("input", { type: "checkbox", "aria-label": t("dead.select", { partition, offset }), disabled: !canGoBack(letter) });
-    box.checked = this.#chosen.has(nameOf(letter));
     box.addEventListener("change", () => {
       if (box.checked) this.#chosen.add(nameOf(letter));
       else this.#chosen.delete(nameOf(letter));
       this.#drawChoice();
     });
-    return el("tr", { class: isRedriven && "is-done" },
+    const [kind, state] = stateOf(letter);
+    return [
       el("td", {}, box),
-      el("td", { class: "time" }, time ? `${new Date(time).toLocaleDateString(document.documentElement.lang)} ${clock(time)}` : "–"),
+      el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${moment(time)} ${t("dead.open-letter", { partition, offset })}`, onclick: () => this.#open(letter) }, moment(time))),
+      el("td", { class: "reason", dir: "auto" }, el("strong", {}, shortened(reason ?? "", 60)), " ", el("span", { class: `code ${kind}` }, t(state)),
+        el("p", { lang: "en", dir: "auto" }, ...faultWords(member, shortened(message ?? "", 300))),
+        producer && el("p", { class: "faint", dir: "auto" }, t("dead.producer", { producer: shortened(producer, 120) }))),
       el("td", {}, source ? lifeLink({ source }, `${shortened(source.topic, 60)} ${source.partition}/${source.offset}`) : "–"),
-      el("td", { class: "reason", dir: "auto" }, shortened(reason ?? "", 300), isRedriven && el("span", { class: "code good" }, t("dead.redriven"))),
-      el("td", { class: "value", dir: "auto" }, isWithoutContent ? el("span", { class: "faint" }, t("dead.empty")) : shortened(valueHead ?? "", 300)));
+      el("td", { class: "value", dir: "auto" }, isWithoutContent ? el("span", { class: "faint" }, t("dead.empty")) : shortened(valueHead ?? "", 120)),
+    ];
+  }
+
+  #open(letter) {
+    history.replaceState(null, "", `#${nameOf(letter)}`);
+    this.#letter.open({ partition: letter.partition, offset: letter.offset });
+    this.#markOpen();
+  }
+
+  #markOpen() {
+    const opened = this.#letter.position && nameOf(this.#letter.position);
+    for (const row of this.#rows.children) row.classList.toggle("is-open", row.dataset.key === opened);
   }
 
   #selectable() {
@@ -95,39 +237,29 @@ export class DeadLetters {
     const [count, most] = [this.#chosen.size, this.#selectable().length];
     const button = byId("dead-redrive");
     setText(button, count > 0 ? t("dead.redrive.count", { count: number(count) }) : t("dead.redrive"));
-    button.disabled = count === 0;
+    button.disabled = count === 0 || Boolean(this.#problem);
     const all = byId("dead-all");
     all.disabled = most === 0;
     all.checked = count > 0 && count === most;
     all.indeterminate = count > 0 && count < most;
   }
-
-  /** Nothing is sent before this question has been answered. The button that does nothing has the focus. */
-  #ask() {
-    setText(byId("confirm-title"), t("dead.confirm", { count: number(this.#chosen.size) }));
-    setText(byId("confirm-text"), t("dead.confirm.text", { topic: this.#letters()[0].source?.topic ?? "" }));
-    this.#confirm.showModal();
-    byId("confirm-cancel").focus();
-  }
-
-  /** The letters that are chosen. */
-  #letters() {
-    return this.#selectable().filter((letter) => this.#chosen.has(nameOf(letter)));
-  }
-
-  async #redrive() {
-    const letters = this.#letters().map(({ partition, offset }) => ({ partition, offset }));
-    byId("confirm-do").disabled = true;
-    try {
-      const { redriven, deleted } = await redrive(this.#answer.confirm, letters);
-      await this.#list();
-      this.#note("dead.done", { redriven: number(redriven), deleted: number(deleted) });
-    } catch (error) {
-      if (error.code === "changed") await this.#list();
-      this.#note(error.code === "changed" ? "dead.changed" : "dead.failed", error.code === "changed" ? {} : error);
-    } finally {
-      byId("confirm-do").disabled = false;
-      this.#confirm.close();
-    }
-  }
 }
+
+/** Draws an element anew only where what it shows has changed, so that the focus stays. */
+function fill(element, shown, content) {
+  const drawn = JSON.stringify([shown, document.documentElement.lang]);
+  if (element.drawn === drawn) return;
+  element.drawn = drawn;
+  element.replaceChildren(...content());
+}
+
+/** What a letter is today: the colour of its mark, and the text. */
+function stateOf({ isRedriven, isOutcome, isWithoutContent, crashesWorkers, fault }) {
+  if (isRedriven) return ["good", "dead.redriven"];
+  if (isOutcome) return ["mild", "dead.state.outcome"];
+  if (isWithoutContent) return ["mild", "dead.empty"];
+  if (crashesWorkers) return ["bad", "dead.state.crashing"];
+  return fault ? ["bad", "dead.state.fault"] : ["good", "dead.state.request"];
+}
+
+new DeadLetters();

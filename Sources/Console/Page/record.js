@@ -104,14 +104,14 @@ export function recordContent({ key, headers, body }) {
  * The command that shows a record, for a person to paste into a shell. The position of a request is what somebody wrote into
  * an outcome's headers, so there is a command only for what Kafka takes as a topic's name.
  */
-function kcatCommand({ topic, partition, offset }) {
+export function kcatCommand({ topic, partition, offset }) {
   const isTopic = /^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== "." && topic !== "..";
   const areNumbers = [partition, offset].every((value) => Number.isSafeInteger(value) && value >= 0);
   return isTopic && areNumbers ? `kcat -C -t '${topic}' -p ${partition} -o ${offset} -c 1 -e -b ` : undefined;
 }
 
 /** A button that copies a text. Where a browser does not allow it, the text is still there to be marked. */
-function copyButton(text, label) {
+export function copyButton(text, label) {
   const button = el("button", { type: "button", class: "small copy", title: text.length < 200 ? text : undefined }, label);
   button.addEventListener("click", async () => {
     try {

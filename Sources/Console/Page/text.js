@@ -44,14 +44,19 @@ export function distance(meters) {
   return meters < 1000 ? `${number(Math.round(meters))} m` : `${number(meters / 1000, meters < 10_000 && meters % 1000 ? 1 : 0)} km`;
 }
 
+/** A number of units of time as people write it: 3 min, 3分. */
+const units = (value, unit) => t(`unit.${unit}`, { count: typeof value === "number" ? number(value) : value });
+/** The same of two units, the larger one first: 3 min 20 s, 3分20秒. */
+const both = (first, second) => `${first}${language() === "ja" ? "" : " "}${second}`;
+
 /** Milliseconds as a person reads them: 87 ms, 1.43 s. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
   const seconds = Math.round(milliseconds / 1000);
-  if (seconds >= 86_400) return `${number(Math.floor(seconds / 86_400))} d ${Math.floor((seconds % 86_400) / 3600)} h`;
-  if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
-  if (seconds >= 120) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${number(milliseconds / 1000, 2)} s`;
+  if (seconds >= 86_400) return both(units(Math.floor(seconds / 86_400), "d"), units(Math.floor((seconds % 86_400) / 3600), "h"));
+  if (seconds >= 3600) return both(units(Math.floor(seconds / 3600), "h"), units(Math.floor((seconds % 3600) / 60), "min"));
+  if (seconds >= 120) return both(units(Math.floor(seconds / 60), "min"), units(seconds % 60, "s"));
+  return milliseconds < 1000 ? units(Math.round(milliseconds), "ms") : units(number(milliseconds / 1000, 2), "s");
 }
 
 /** The same for a column that is narrow: from 100 seconds on, one unit. */
@@ -59,19 +64,19 @@ export function briefDuration(milliseconds) {
   if (!(milliseconds >= 99_995)) return duration(milliseconds);
   const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size);
   const value = milliseconds / size;
-  return `${number(value, value < 9.95 ? 1 : 0)} ${unit}`;
+  return units(number(value, value < 9.95 ? 1 : 0), unit);
 }
 
 /** A time that goes by while it is read, in whole seconds: 8 s, 3 min 20 s. */
 export function age(milliseconds) {
-  if (milliseconds < 1000) return "< 1 s";
-  return milliseconds < 119_500 ? `${number(Math.round(milliseconds / 1000))} s` : duration(milliseconds);
+  if (milliseconds < 1000) return t("unit.moment");
+  return milliseconds < 119_500 ? units(Math.round(milliseconds / 1000), "s") : duration(milliseconds);
 }
 
 /** An age in one unit, as people say it: 40 min, 3 h, 2 d. */
 export function roughly(milliseconds) {
   const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size) ?? [1000, "s"];
-  return `${number(Math.floor(milliseconds / size))} ${unit}`;
+  return units(Math.floor(milliseconds / size), unit);
 }
 
 /** The time of day, to the second or the millisecond. */
@@ -80,6 +85,11 @@ export function clock(time, { milliseconds = false } = {}) {
   if (Number.isNaN(date.getTime())) return "";
   const text = date.toLocaleTimeString(language(), { hour12: false });
   return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
+}
+
+/** A day and the time of day on it, to the second; a dash where there is none. */
+export function moment(time) {
+  return clock(time) === "" ? "–" : `${new Date(time).toLocaleDateString(language())} ${clock(time)}`;
 }
 
 /** The start of a text, for labels: a name may be as long as its sender likes. */

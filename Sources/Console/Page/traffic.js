@@ -1,7 +1,7 @@
 // The traffic page: one event stream feeds the table of outcomes, the charts, the fleet's card and the workers' cards.
 
 import { Charts } from "./charts.js";
-import { DeadLetters } from "./deadletters.js";
+import { startDeadCard } from "./deadcard.js";
 import { Health } from "./health.js";
 import { OutcomeTable } from "./outcomes.js";
 import { showFleet } from "./fleet.js";
@@ -43,4 +43,4 @@ follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}`
   },
 }, (status) => health.setConnection(status));
 
-new DeadLetters();
+startDeadCard();

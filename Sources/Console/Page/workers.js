@@ -50,7 +50,7 @@ function provider({ provider: name, breaker, breakerReason, openForSeconds, paus
   const waiting = (waitingForRate ?? 0) + (waitingForConcurrency ?? 0) + (heldRequests ?? 0);
   const facts = [
     Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
-    Number.isFinite(allowedPerSecond) && t("limit.rate", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
+    Number.isFinite(allowedPerSecond) && t("limit.allowed", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
     budget && t("limit.budget", { count: number(budget.used ?? 0), limit: number(budget.calls ?? 0) }),
     waiting > 0 && t("limit.waiting", { count: number(waiting) }),
     breakerReason, remaining > 0 && t("open.for", { wait: duration(remaining * 1000) }),

@@ -18,6 +18,7 @@ struct PageRoutes {
         router.get("/") { _, _ in try view("index.html") }
         router.get("/traffic") { _, _ in try view("traffic.html") }
         router.get("/request") { _, _ in try view("request.html") }
+        router.get("/dead-letters") { _, _ in try view("deadletters.html") }
         router.get("/login") { _, _ in try view("login.html") }
 
         router.get("/assets/:name") { _, context in

@@ -73,6 +73,13 @@ public struct DeadLetter: Sendable, Hashable {
         return IncomingRecord(source: source ?? nowhere, value: value, headers: originalHeaders).producer
     }
 
+    /// The id of the request that the record was to be; `nil` where it cannot be told.
+    package var requestID: String? {
+        var reader = RequestReader(EventAttributes(originalHeaders))
+        try? reader.read(value)
+        return reader.members.requestID
+    }
+
     /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders

@@ -38,7 +38,7 @@ extension DeadLettersCommand {
         @Flag(help: "Has an editor put each of them right before it goes back.") var edit = false
         @Flag(help: "Leaves those where they are that are still no request.") var skipFaulty = false
         @Flag(help: "Sends those too with which worker processes have crashed.") var force = false
-        @Option(help: "Sends at most so many records a second.") var rate = 20.0
+        @Option(help: "Sends at most so many records a second.") var rate = RedriveRun.defaultRate
         @Option(help: "Sends at most so many, the oldest.") var limit: Int?
         @Option(
             help: "How long to wait for outcomes behind the last record; 0s looks for none.",
@@ -131,7 +131,8 @@ extension DeadLettersCommand {
                 count > 1
                 ? ", which takes about \(Duration.seconds(saturating: (Double(count) / rate).rounded(.up)).readable)"
                 : ""
-            let what = "\(count) dead letters go back to \(requests), at most \(text(of: rate)) a second\(time)"
+            let what =
+                "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go") back to \(requests), at most \(text(of: rate)) a second\(time)"
             guard Terminal.inputIsTerminal, !yes else {
                 Terminal.note(what)
                 return true
@@ -158,7 +159,7 @@ extension DeadLettersCommand {
 
         private func show(_ plan: RedrivePlan, requests: String) {
             for letter in plan.chosen { Terminal.line(DeadLetterText.brief(letter)) }
-            Terminal.line("\(plan.chosen.count) dead letters would go back to \(requests)")
+            Terminal.line("\(plan.chosen.count.counted("dead letter")) would go back to \(requests)")
         }
 
         /// Sends what was chosen at the rate that was asked for, and says what came of it.
@@ -169,50 +170,30 @@ extension DeadLettersCommand {
             by redriver: Redriver, watching: RedriveOutcomes?, requests: (name: String, redrivenBefore: Int),
             values: [RedriveMark: [UInt8]]
         ) async throws -> Int {
-            let total = chosen.count
-            var (sent, outcomes, progress) = (0, watching, RedriveProgress(of: total))
+            var run = RedriveRun(redriver, rate: rate, outcomes: watching)
+            var progress = RedriveProgress(of: chosen.count)
             defer { Terminal.endProgress() }
 
             let deleted: Int
             do {
-                let begin = Instant.now
-                deleted = try await topic.forEach(chosen, of: snapshot) { letter, mark in
-                    let next = begin + .seconds(saturating: Double(sent) / rate)
-                    await Self.read(&outcomes, until: next)
-                    try await Task.sleep(for: Instant.now.duration(to: next))
-
-                    let edited = values[mark].map { letter.with(value: $0) } ?? letter
-                    let position = try await redriver.send(edited, marking: mark)
-                    outcomes?.expect(position)
-                    sent += 1
-                    progress.show(sent, outcomes: outcomes)
-                }
-            } catch {
-                throw Failure(error, doing: "\(sent) of \(total) went back; run the command again for the rest")
+                deleted = try await run.send(chosen, of: snapshot, in: topic, values: values) { progress.show($0) }
+            } catch let error as Failure {
+                throw Failure(code: error.code, description: "\(error); run the command again for the rest")
             }
 
             Terminal.endProgress()
             if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could go back") }
-            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore) had gone before" : ""
-            Terminal.line("\(sent) dead letters went back to \(requests.name)\(earlier)")
+            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore.grouped) had gone before" : ""
+            Terminal.line("\(run.sent.counted("dead letter")) went back to \(requests.name)\(earlier)")
 
-            await Self.read(&outcomes, until: .now + wait.duration)
-            guard sent > 0, let outcomes else { return 0 }
-            Terminal.line(outcomes.summary(of: sent, waited: wait.duration))
-            if outcomes.failedCount == sent {
+            await run.readOutcomes(until: .now + wait.duration)
+            if let problem = run.outcomesProblem { Terminal.note("outcomes are no longer looked for: \(problem)") }
+            guard run.sent > 0, let outcomes = run.outcomes else { return 0 }
+            Terminal.line(outcomes.summary(of: run.sent, waited: wait.duration))
+            if outcomes.failedCount == run.sent {
                 Terminal.note("all of them failed again: `locsearch watch --errors --from-beginning` shows why")
             }
             return outcomes.failedCount
-        }
-
-        /// Looks for outcomes; gives that up, and not the sending, when the brokers refuse.
-        private static func read(_ outcomes: inout RedriveOutcomes?, until deadline: Instant) async {
-            do {
-                try await outcomes?.read(until: deadline)
-            } catch {
-                Terminal.note("outcomes are no longer looked for: \(error)")
-                outcomes = nil
-            }
         }
     }
 }
@@ -226,8 +207,10 @@ private struct RedriveProgress {
 
     init(of total: Int) { self.total = total }
 
-    mutating func show(_ sent: Int, outcomes: RedriveOutcomes?) {
-        let failed = outcomes.map { $0.failedCount > 0 ? ", \($0.failedCount) failed again (\($0.codes))" : "" } ?? ""
+    mutating func show(_ run: RedriveRun) {
+        let sent = run.sent
+        let failed =
+            run.outcomes.map { $0.failedCount > 0 ? ", \($0.failedCount) failed again (\($0.codes))" : "" } ?? ""
         guard !Terminal.errorIsTerminal else {
             return Terminal.progress(DeadLetterText.bar(sent, of: total) + failed)
         }

@@ -10,14 +10,9 @@ import WorkerRuntime
 
 /// The console's way to Kafka and to pictures.
 final class KafkaConsoleBackend: ConsoleBackend {
-    /// How long the broker may say nothing before a page is told.
-    private static let timeout = Duration.seconds(10)
     /// How long the broker has to take a request. A page says within 5 s that it does not.
     private static let sendTimeout = Duration.seconds(3)
     private static let pictureTimeout = Duration.seconds(5)
-    /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
-    private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
-    private static let lifetimeOfList = Duration.seconds(2)
 
     /// How much is read for the page of a request, and how many read at a time: each has a client of its own.
     private static let extentOfLives = LifeReader.Extent(since: .seconds(24 * 3600), time: .seconds(20))
@@ -29,27 +24,21 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private let http: HTTPTransport
     private let pipeline: Pipeline
     private let log: Logger
-    private let isRedriving = Atomic(false)
     private let lifeReaders = Atomic(0)
-    /// One list for all pages, because each is made by reading the topic.
-    private let list: SharedReading<DeadLetterTopic.Snapshot, ConsoleError>
+    private let desk: DeadLetterDesk
 
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
         self.settings = settings
         self.pipeline = pipeline
         self.http = http
-        self.log = log
+        desk = DeadLetterDesk(settings, log: log)
         sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
-        list = SharedReading(keptFor: Self.lifetimeOfList) {
-            do throws(ConsoleError) {
-                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), extent: Self.extentOfList))
-            } catch {
-                return .failure(error)
-            }
-        }
     }
 
-    func close() async { await sender.close() }
+    func close() async {
+        await desk.close()
+        await sender.close()
+    }
 
     // MARK: - Requests
 
@@ -69,93 +58,33 @@ final class KafkaConsoleBackend: ConsoleBackend {
         }
 
         let reader = LifeReader(settings, timeout: Self.lifeTimeout, log: log)
-        return try await Self.asking { try await reader.lives(of: id, extent: Self.extentOfLives) }
+        return try await ConsoleError.asking { try await reader.lives(of: id, extent: Self.extentOfLives) }
     }
 
     // MARK: - Dead letters
 
-    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList {
-        let snapshot = try await list.value()
-        let pending = snapshot.letters.count(where: \.isPending)
-        return DeadLetterList(
-            total: snapshot.letters.count, pending: pending,
-            letters: snapshot.letters.suffix(limit).reversed().map { DeadLetterList.Letter($0) },
-            version: snapshot.version, isPartial: snapshot.isPartial)
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
+        try await desk.list(query)
+    }
+
+    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
+        try await desk.whole(RedriveMark(position))
+    }
+
+    func judge(
+        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+    ) async throws(ConsoleError) -> SearchError? {
+        try await desk.fault(of: value, in: RedriveMark(position))
     }
 
     func redrive(
-        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
-    ) async throws(ConsoleError) -> DeadLetterList.Redriven {
-        // Two at a time would not see each other's marks, and send a letter twice.
-        guard !isRedriving.exchange(true, ordering: .acquiringAndReleasing) else {
-            throw ConsoleError(.changed, "somebody else is sending dead letters back: look again in a moment")
-        }
-        defer {
-            list.forget()
-            isRedriving.store(false, ordering: .releasing)
-        }
-
-        // A version that is not the topic's is refused before all of the topic is read. Only all of it tells what went back.
-        let topic = try Self.topic(settings, log: log)
-        guard try await Self.asking({ try await topic.version() }) == version,
-            case let snapshot = try await Self.snapshot(of: topic, extent: .whole), snapshot.version == version
-        else {
-            throw ConsoleError(.changed, "there are other dead letters by now: look at them again")
-        }
-
-        let chosen = snapshot.letters.filter { letters.contains(DeadLetterList.Position($0.mark)) }
-        let plan = RedrivePlan(chosen, limit: nil)
-        guard plan.crashing == 0 else {
-            throw ConsoleError(
-                .invalid,
-                """
-                worker processes have crashed with \(plan.crashing) of them, so nothing was sent: once the cause is mended, \
-                `locsearch dead-letters redrive --force` sends them
-                """)
-        }
-        let deleted = try await send(plan.chosen, of: snapshot, in: topic)
-        return DeadLetterList.Redriven(redriven: plan.chosen.count - deleted, deleted: deleted)
+        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
+        let marks = Dictionary(letters.map { (RedriveMark($0.key), $0.value) }) { $1 }
+        return try await desk.redrive(marks, ofVersion: version)
     }
 
-    /// - Returns: the number of letters that the topic had deleted.
-    private func send(
-        _ letters: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic
-    ) async throws(ConsoleError) -> Int {
-        do {
-            let redriver = try Redriver(settings, log: log)
-            let result = await Result.catching {
-                try await topic.forEach(letters, of: snapshot) { letter, mark in
-                    try await redriver.send(letter, marking: mark)
-                }
-            }
-            await redriver.close()
-            return try result.get()
-        } catch {
-            throw ConsoleError(.unavailable, "not all of them went back, look again: \(error)")
-        }
-    }
-
-    private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
-        do {
-            return try DeadLetterTopic(settings, timeout: timeout, log: log)
-        } catch {
-            throw ConsoleError(.unavailable, "\(error)")
-        }
-    }
-
-    private static func snapshot(
-        of topic: DeadLetterTopic, extent: DeadLetterTopic.Extent
-    ) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
-        try await asking { try await topic.snapshot(of: extent) }
-    }
-
-    private static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
-        do {
-            return try await body()
-        } catch {
-            throw ConsoleError(.unavailable, "\(error)")
-        }
-    }
+    func redriveReport(_ id: Int) -> RedriveReport? { desk.report(id) }
 
     // MARK: - Metrics
 
@@ -176,15 +105,13 @@ extension Result where Failure == any Error {
     }
 }
 
-extension DeadLetterList.Position {
-    fileprivate init(_ mark: RedriveMark) { self.init(partition: mark.partition, offset: mark.offset) }
-}
-
-extension DeadLetterList.Letter {
-    fileprivate init(_ letter: DeadLetterSummary) {
-        self.init(
-            position: DeadLetterList.Position(letter.mark), reason: letter.reason, message: letter.message,
-            source: letter.source, time: letter.time, valueHead: letter.valueHead?.text ?? "",
-            isRedriven: letter.isRedriven, isWithoutContent: letter.isWithoutContent)
+extension ConsoleError {
+    /// Asks the brokers something. Whatever fails then is that they cannot be asked, for the reason that the error has.
+    static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ConsoleError(.unavailable, "\(error)")
+        }
     }
 }

@@ -36,7 +36,7 @@ struct DeadLetterGroups {
     }
 
     /// The groups, the largest first.
-    private var sorted: [(kind: Kind, count: Count)] {
+    var sorted: [(kind: Kind, count: Count)] {
         counts.map { ($0.key, $0.value) }.sorted {
             ($1.count.letters, $0.kind.reason, $0.kind.member ?? "", $0.kind.producer ?? "")
                 < ($0.count.letters, $1.kind.reason, $1.kind.member ?? "", $1.kind.producer ?? "")
@@ -52,7 +52,7 @@ struct DeadLetterGroups {
         ])
         for (kind, count) in sorted {
             table.add([
-                "\(count.letters)", "\(count.pending)", "\(count.faulty)", kind.reason, kind.member ?? "-",
+                count.letters.grouped, count.pending.grouped, count.faulty.grouped, kind.reason, kind.member ?? "-",
                 kind.producer ?? "-", count.oldest?.description ?? "-", count.newest?.description ?? "-",
             ])
         }

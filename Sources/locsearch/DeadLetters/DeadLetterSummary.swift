@@ -25,41 +25,48 @@ struct DeadLetterSummary: Sendable {
     let producer: String?
     /// Why the record would be put aside again, as it is; `nil` where it is a request by now, or is not to go back at all.
     let fault: String?
+    /// The name of what is at fault now.
+    let faultMember: String?
     /// True once the letter went back to the requests topic.
     var isRedriven = false
 
     /// The beginning of a key or a value, and how long it is in all.
     struct Head: Sendable {
-        /// Bytes that are kept.
+        /// Bytes that are kept, unless somebody looks for texts in them.
         static let mostBytes = 120
 
         let text: String
         /// Bytes of the whole.
         let count: Int
+        let isCut: Bool
 
-        init(_ bytes: [UInt8]) {
-            text = String(decoding: bytes.prefix(Self.mostBytes), as: UTF8.self)
+        init(_ bytes: [UInt8], most: Int) {
+            text = String(decoding: bytes.prefix(most), as: UTF8.self)
             count = bytes.count
+            isCut = count > most
         }
-
-        var isCut: Bool { count > Self.mostBytes }
     }
 
-    /// - Parameter judge: says what is wrong with the record now; `nil`: nobody wants to know.
-    init(_ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil) {
+    /// - Parameters:
+    ///   - judge: says what is wrong with the record now; `nil`: nobody wants to know.
+    ///   - headBytes: the bytes of key and value that are kept.
+    init(
+        _ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil, headBytes: Int = Head.mostBytes
+    ) {
         self.mark = mark
         reason = letter.reason
         message = letter.message
         member = letter.member
         source = letter.source
         time = letter.time
-        keyHead = letter.key.map(Head.init)
-        valueHead = letter.value.map(Head.init)
+        keyHead = letter.key.map { Head($0, most: headBytes) }
+        valueHead = letter.value.map { Head($0, most: headBytes) }
         isWithoutContent = letter.isWithoutContent
         isOutcome = letter.isOutcome
         producer = letter.producer
         let isJudged = !letter.isOutcome && !letter.isWithoutContent
-        fault = isJudged ? judge?.fault(of: letter)?.message : nil
+        let found = isJudged ? judge?.fault(of: letter) : nil
+        (fault, faultMember) = (found?.message, found?.member)
     }
 
     /// True for a record with which worker processes have crashed.

@@ -15,6 +15,16 @@ struct DeadLetterTopic {
         fileprivate let ends: [TopicPartition: Int64]
 
         var version: String { DeadLetterTopic.version(ends) }
+
+        /// True when the positions of an earlier version still name the same records: no partition ends before it did then, as in
+        /// a topic that was deleted and made anew.
+        func continues(_ version: String) -> Bool {
+            let entries = version.split(separator: ",").map { $0.split(separator: ":") }
+            return entries.allSatisfy { entry in
+                guard entry.count == 2, let partition = Int32(entry[0]), let end = Int64(entry[1]) else { return false }
+                return ends.contains { $0.key.partition == partition && $0.value >= end }
+            }
+        }
     }
 
     /// How much of the topic a reader wants.
@@ -23,6 +33,8 @@ struct DeadLetterTopic {
         var records: Int?
         /// The longest time that reading may take.
         var time: Duration?
+        /// The bytes of each key and value that a summary keeps.
+        var headBytes = DeadLetterSummary.Head.mostBytes
 
         static let whole = Extent()
     }
@@ -60,7 +72,8 @@ struct DeadLetterTopic {
         try await read(from: starts, upTo: ends) { record, headers in
             if let end, Instant.now > end {
                 throw Failure(
-                    code: Failure.unreachable, description: "\(name): reading takes longer than \(extent.time ?? .zero)"
+                    code: Failure.unreachable,
+                    description: "\(name): reading takes longer than \((extent.time ?? .zero).readable)"
                 )
             }
             if let mark = RedriveMark(value: record.value, headers: headers) {
@@ -68,7 +81,9 @@ struct DeadLetterTopic {
             } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
                 isWanted(letter)
             {
-                letters.append(DeadLetterSummary(letter, at: Self.position(of: record), judge: judge))
+                letters.append(
+                    DeadLetterSummary(
+                        letter, at: Self.position(of: record), judge: judge, headBytes: extent.headBytes))
             }
             return true
         }
@@ -76,11 +91,6 @@ struct DeadLetterTopic {
         for index in letters.indices { letters[index].isRedriven = marks.contains(letters[index].mark) }
         letters.sort(by: DeadLetterSummary.isOlder)
         return Snapshot(letters: letters, isPartial: !starts.isEmpty, ends: ends)
-    }
-
-    /// Returns the version that a snapshot would have now.
-    func version() async throws -> String {
-        Self.version(try await asking { try await makeReader().ends(of: name, within: timeout) })
     }
 
     /// A text that differs from that of any other time at which the topic held more.
@@ -118,6 +128,22 @@ struct DeadLetterTopic {
             return !left.isEmpty
         }
         return left.count
+    }
+
+    /// Reads one letter.
+    /// - Returns: `nil` when there is none at that position, or none any more.
+    func letter(at mark: RedriveMark) async throws -> DeadLetter? {
+        let partition = TopicPartition(name, mark.partition)
+        let bounds = try await asking { try await makeReader().bounds(of: name, within: timeout) }
+        guard bounds[partition]?.contains(mark.offset) ?? false else { return nil }
+
+        var letter: DeadLetter?
+        // bounded: the offset is below the partition's end
+        try await read(from: [partition: mark.offset], upTo: [partition: mark.offset + 1]) { record, headers in
+            letter = DeadLetter(key: record.key, value: record.value, headers: headers)
+            return false
+        }
+        return letter
     }
 
     private static func position(of record: ConsumerRecord) -> RedriveMark {

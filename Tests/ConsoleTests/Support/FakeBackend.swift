@@ -10,8 +10,13 @@ final class FakeBackend: ConsoleBackend {
         /// How long an outcome of each was wanted.
         var expiries: [Duration] = []
         var refusal: ConsoleError?
-        var list = DeadLetterList(total: 0, pending: 0, letters: [], version: "none")
-        var redriven: Set<DeadLetterList.Position> = []
+        var list = DeadLetterList(
+            total: 0, pending: 0, matching: 0, letters: [], groups: [], readAt: EventTime(milliseconds: 0),
+            version: "none")
+        /// What the page wanted to see last.
+        var query: DeadLetterQuery?
+        var redriven: [DeadLetterList.Position: [UInt8]?] = [:]
+        var report = RedriveReport(chosen: 0, wentBefore: 0, deleted: 0, wait: .seconds(60))
         var lives: [String: RequestLives] = [:]
         var pictures: [String: Picture] = [:]
         /// The URLs that were asked for.
@@ -36,19 +41,39 @@ final class FakeBackend: ConsoleBackend {
         return lives ?? RequestLives(id: id, lives: [], readings: [])
     }
 
-    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList { state.withLock { $0.list } }
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
+        state.withLock { state in
+            state.query = query
+            return state.list
+        }
+    }
+
+    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
+        guard position == .init(partition: 1, offset: 7) else { throw ConsoleError(.notFound, "it is gone") }
+        return Array(#"{"reason":"invalid-request"}"#.utf8)
+    }
+
+    /// Takes one value as a request, and no other.
+    func judge(
+        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+    ) async throws(ConsoleError) -> SearchError? {
+        value == Array("right".utf8) ? nil : .invalid("location.latitude", expected: "a number from -90 to 90")
+    }
 
     func redrive(
-        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
-    ) async throws(ConsoleError) -> DeadLetterList.Redriven {
-        let isCurrent = state.withLock { state in
-            guard state.list.version == version else { return false }
+        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
+        let report = state.withLock { state -> RedriveReport? in
+            guard state.list.version == version else { return nil }
             state.redriven = letters
-            return true
+            state.report.chosen = letters.count
+            return state.report
         }
-        guard isCurrent else { throw ConsoleError(.changed, "there are other dead letters by now") }
-        return DeadLetterList.Redriven(redriven: letters.count, deleted: 0)
+        guard let report else { throw ConsoleError(.changed, "the topic was made anew") }
+        return (1, report)
     }
+
+    func redriveReport(_ id: Int) -> RedriveReport? { id == 1 ? state.withLock { $0.report } : nil }
 
     func metrics() async -> String { "locsearch_group_readable 1\n" }
 

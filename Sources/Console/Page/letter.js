@@ -1,0 +1,266 @@
+// One dead letter as a whole: what is wrong, the record, where it came from; put right as text that the console judges while it is typed.
+
+import { getDeadLetter, judgeLetter } from "./api.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { indented, placeOf } from "./jsontext.js";
+import { copyButton, kcatCommand } from "./record.js";
+import { faultWords, reasonOf } from "./redrive.js";
+import { moment, onLanguage, shortened, t } from "./text.js";
+
+const byId = (id) => document.getElementById(id);
+const MILLISECONDS_AFTER_A_KEY = 350;
+
+/** The command that sends one letter back which the console does not send. */
+const forceCommand = ({ partition, offset }) =>
+  `locsearch dead-letters redrive --force --reason crashed-workers --partition ${partition} --from-offset ${offset} --to-offset ${offset + 1}`;
+
+/** The bytes of a letter as a text that somebody can put right. What is no UTF-8 shows as such. */
+function textOf({ value, valueBase64 }) {
+  if (valueBase64 === undefined) return indented(value ?? "");
+  return new TextDecoder().decode(Uint8Array.from(atob(valueBase64), (character) => character.charCodeAt(0)));
+}
+
+export class LetterView {
+  #drawer = byId("letter");
+  #body = byId("letter-body");
+  #actions;
+  #position;
+  #letter;
+  #problem;
+  #editor;
+
+  /** `actions`: closed(position), send(letter, value). */
+  constructor(actions) {
+    this.#actions = actions;
+    byId("letter-close").addEventListener("click", () => this.close());
+    this.#drawer.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    onLanguage(() => this.#draw());
+  }
+
+  get position() {
+    return this.#position;
+  }
+
+  close() {
+    if (this.#editor?.isChanged && !confirm(t("letter.leave"))) return;
+    const position = this.#position;
+    this.#drawer.hidden = true;
+    this.#position = this.#editor = undefined;
+    this.#actions.closed(position);
+  }
+
+  async open(position) {
+    if (this.#editor?.isChanged && !confirm(t("letter.leave"))) return;
+    this.#position = position;
+    this.#letter = this.#problem = this.#editor = undefined;
+    this.#drawer.hidden = false;
+    this.#draw();
+    this.#drawer.focus();
+    await this.reload();
+  }
+
+  /** Reads the letter, which may have gone back meanwhile. What is being edited stays. */
+  async reload() {
+    const position = this.#position;
+    if (!position) return;
+    try {
+      const letter = await getDeadLetter(position);
+      if (this.#position !== position) return;
+      [this.#letter, this.#problem] = [letter, undefined];
+    } catch (error) {
+      if (this.#position !== position) return;
+      [this.#letter, this.#problem] = [undefined, error];
+    }
+    if (!this.#editor || this.#problem || this.#letter.redriven) this.#draw();
+  }
+
+  #draw() {
+    if (!this.#position) return;
+    setText(byId("letter-heading"), t("letter.at", this.#position));
+    this.#editor?.relabel();
+    if (this.#problem) {
+      const text = this.#problem.code === "forgotten" ? t("letter.gone", this.#position) : t("record.failed", { reason: reasonOf(this.#problem) });
+      this.#editor = undefined;
+      return this.#body.replaceChildren(el("p", { class: "note", role: "status" }, text));
+    }
+    if (!this.#letter) return this.#body.replaceChildren(el("p", { class: "faint", role: "status" }, t("record.loading")));
+    if (this.#letter.redriven) this.#editor = undefined;
+    this.#body.replaceChildren(this.#facts(), this.#now(), this.#record(), this.#places());
+  }
+
+  #facts() {
+    const { reason, message, member, producer, time } = this.#letter;
+    const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
+    return el("div", { class: "record-facts" },
+      el("h3", {}, t("letter.why")),
+      el("p", {}, el("span", { class: "code bad" }, shortened(reason, 60))), el("p", { dir: "auto", lang: "en" }, shortened(message, 1000)),
+      el("dl", {}, ...fact("letter.member", member), ...fact("letter.producer", producer ?? t("dead.producer.none")), ...fact("letter.time", moment(time))),
+      this.#links());
+  }
+
+  /** Ways from here to pages that know more of the request. */
+  #links() {
+    const { requestId } = this.#letter;
+    return el("p", { class: "letter-links", hidden: !requestId, "data-request": requestId }, requestId && t("letter.request", { id: shortened(requestId, 128) }));
+  }
+
+  /** What would become of the letter today, and the buttons for what can be done. */
+  #now() {
+    const letter = this.#letter;
+    const kind = letter.redriven ? "redriven" : letter.outcome ? "outcome" : letter.withoutContent ? "empty" : letter.reason === "crashed-workers" ? "crashing" : letter.fault ? "fault" : "request";
+    const parts = [el("h3", {}, t("letter.now")), el("p", { class: kind === "request" ? "verdict is-good" : "verdict", id: "letter-now" }, t(`letter.now.${kind}`))];
+    if (kind === "fault") parts.push(el("p", { dir: "auto", lang: "en" }, ...faultWords(letter.faultMember, letter.fault)));
+    if (kind === "crashing" && Number.isSafeInteger(letter.offset)) {
+      const command = forceCommand(letter);
+      parts.push(el("div", { class: "where" }, el("code", { class: "code-text" }, command), copyButton(command, t("copy"))));
+    }
+    if (kind === "fault" || kind === "request") {
+      parts.push(el("div", { class: "letter-actions" },
+        el("button", { type: "button", class: "small", id: "letter-edit", disabled: Boolean(this.#editor), onclick: () => this.#edit() }, t("letter.edit")),
+        el("button", { type: "button", class: "small", id: "letter-send", disabled: Boolean(this.#editor), onclick: () => this.#actions.send(letter) }, t("letter.send"))));
+    }
+    return el("div", { class: "letter-now" }, ...parts);
+  }
+
+  #edit() {
+    this.#editor = new Editor(this.#position, this.#letter, {
+      cancel: () => {
+        this.#editor = undefined;
+        this.#draw();
+        byId("letter-edit")?.focus();
+      },
+      send: (value) => this.#actions.send(this.#letter, value),
+    });
+    this.#draw();
+    this.#editor.focus();
+  }
+
+  #record() {
+    const { key, keyBase64, headers = [], value, valueBase64, withoutContent } = this.#letter;
+    if (withoutContent) return el("div", {});
+    const text = valueBase64 ?? indented(value ?? "");
+    const shown = this.#editor ? [this.#editor.element] : [
+      el("div", { class: "body-head" }, el("h3", {}, t("letter.value")), copyButton(valueBase64 ?? value ?? "", t("copy"))),
+      valueBase64 !== undefined && el("p", { class: "faint" }, t("letter.bytes")),
+      el("pre", { class: "code-text", tabindex: "0", "aria-label": t("letter.value") }, value === undefined && valueBase64 === undefined ? t("letter.no-value") : text),
+    ];
+    return el("div", { class: "letter-record" }, ...shown,
+      el("h3", {}, t("record.key")), el("p", { class: "code-text", dir: "auto" }, key ?? keyBase64 ?? "–"),
+      el("h3", {}, t("record.headers")),
+      headers.length === 0 ? el("p", { class: "faint" }, "–") : el("table", { class: "headers" }, el("tbody", {}, ...headers.map((header) =>
+        el("tr", {}, el("th", { scope: "row" }, header.name), el("td", { dir: "auto" }, header.value ?? header.valueBase64 ?? ""))))));
+  }
+
+  #places() {
+    const { topic, partition, offset, letter } = this.#letter;
+    const line = (name, text, command) => el("div", { class: "where" },
+      el("h3", {}, t(name)), el("p", { dir: "auto" }, text), command && copyButton(command, t("copy.kcat")));
+    return el("div", {},
+      topic !== undefined && line("letter.from", t("at", { topic: shortened(topic, 249), partition, offset }), kcatCommand({ topic, partition, offset })),
+      letter && line("letter.where", t("letter.where.at", letter)));
+  }
+}
+
+/** The value of a letter as it is put right. The console judges it while it is typed, by the rules that workers go by. */
+class Editor {
+  #position;
+  #actions;
+  #text;
+  #marks = el("pre", { class: "editor-marks", "aria-hidden": "true" });
+  #field;
+  #verdict = el("p", { class: "verdict", id: "letter-verdict", role: "status" });
+  #send;
+  #original;
+  #timer;
+  #round = 0;
+  /** What the console said last: `{}` while it was not asked, `{ fault }`, or `{ problem }`. */
+  #answer = { isJudging: true };
+
+  constructor(position, letter, actions) {
+    this.#position = position;
+    this.#actions = actions;
+    this.#original = textOf(letter);
+    this.#field = el("textarea", { id: "letter-text", class: "code-text", spellcheck: "false", autocomplete: "off", "aria-describedby": "letter-verdict", oninput: () => this.#typed(), onscroll: () => this.#scroll() });
+    this.#field.value = this.#original;
+    this.#send = el("button", { type: "button", class: "primary", id: "letter-send-edited", onclick: () => this.#actions.send(this.isChanged ? this.#field.value : undefined) });
+    this.#text = {
+      title: el("label", { for: "letter-text" }), cancel: el("button", { type: "button", class: "small", id: "letter-cancel", onclick: () => this.#leave() }),
+    };
+    this.element = el("div", { class: "letter-editor" }, el("h3", {}, this.#text.title), el("div", { class: "editor" }, this.#marks, this.#field),
+      this.#verdict, el("div", { class: "letter-actions" }, this.#send, this.#text.cancel));
+    this.relabel();
+    this.#drawMarks();
+    this.#judge();
+  }
+
+  get isChanged() {
+    return this.#field.value !== this.#original;
+  }
+
+  focus() {
+    this.#field.focus();
+    this.#field.setSelectionRange(0, 0);
+  }
+
+  relabel() {
+    setText(this.#text.title, t("letter.edit.label"));
+    setText(this.#text.cancel, t("letter.edit.cancel"));
+    this.#drawVerdict();
+  }
+
+  #leave() {
+    clearTimeout(this.#timer);
+    this.#round += 1;
+    this.#actions.cancel();
+  }
+
+  #typed() {
+    this.#answer = { isJudging: true };
+    this.#drawMarks();
+    this.#drawVerdict();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#judge(), MILLISECONDS_AFTER_A_KEY);
+  }
+
+  async #judge() {
+    const round = ++this.#round;
+    let answer;
+    try {
+      answer = await judgeLetter(this.#position, this.#field.value);
+    } catch (error) {
+      answer = { problem: error };
+    }
+    if (round !== this.#round) return;
+    this.#answer = answer;
+    this.#drawMarks();
+    this.#drawVerdict();
+  }
+
+  #drawVerdict() {
+    const { isJudging, fault, problem } = this.#answer;
+    this.#verdict.classList.toggle("is-good", !isJudging && !fault && !problem);
+    this.#verdict.classList.toggle("is-bad", Boolean(fault));
+    if (isJudging) setText(this.#verdict, t("letter.judging"));
+    else if (problem) setText(this.#verdict, t("letter.unjudged", { reason: reasonOf(problem) }));
+    else if (fault) this.#verdict.replaceChildren(`${t("letter.invalid")} `, el("span", { lang: "en", dir: "auto" }, ...faultWords(fault.member, fault.message)));
+    else setText(this.#verdict, t("letter.valid"));
+    setAttribute(this.#field, "aria-invalid", fault ? "true" : undefined);
+    setText(this.#send, t(this.isChanged ? "letter.send.edited" : "letter.send"));
+    // As it is, a letter may go back and come back; what somebody wrote must be a request.
+    this.#send.disabled = Boolean(isJudging || problem || (fault && this.isChanged));
+  }
+
+  /** The same text behind the field, with a mark on what is at fault. */
+  #drawMarks() {
+    const text = this.#field.value;
+    const place = this.#answer.fault && placeOf(this.#answer.fault, text);
+    if (place) this.#marks.replaceChildren(text.slice(0, place.start), el("mark", {}, text.slice(place.start, place.end)), `${text.slice(place.end)}\n`);
+    else setText(this.#marks, `${text}\n`);
+    this.#field.rows = Math.min(Math.max(text.split("\n").length + 1, 6), 24);
+    this.#scroll();
+  }
+
+  #scroll() {
+    this.#marks.scrollTop = this.#field.scrollTop;
+  }
+}

@@ -1,0 +1,161 @@
+// Sending dead letters back: the question before, and afterwards what became of them.
+
+import { getRedrive, redrive } from "./api.js";
+import { el, setText } from "./dom.js";
+import { age, hasText, number, onLanguage, shortened, t } from "./text.js";
+
+const byId = (id) => document.getElementById(id);
+const MILLISECONDS_BETWEEN_QUESTIONS = 700;
+/** A console that does not answer is asked so many times more before the page gives up. */
+const MOST_FAILURES = 60;
+/** What the console sends a second at most. */
+const RATE = 20;
+
+/** Why the console did not do as asked, in the page's language, and its own line behind it. */
+export function reasonOf({ code, message }) {
+  const words = code === "broker-away" ? t("connection.broker-away") : hasText(`code.${code}`) ? t(`code.${code}`) : "";
+  return [code === "invalid-request" || code === "changed" ? "" : words, message].filter(Boolean).join(": ") || words;
+}
+
+/** What is wrong, with the member at fault in bold; most messages begin with its name. */
+export function faultWords(member, message) {
+  const text = shortened(message ?? "", 1000);
+  if (!member) return [text];
+  return text.startsWith(`${member} `) ? [el("strong", {}, member), text.slice(member.length)] : [el("strong", {}, `${shortened(member, 60)}: `), text];
+}
+
+/** What is at fault, and who sent it: the kind of a letter. */
+export const kindOf = ({ reason, member, producer }) =>
+  [member ? `${reason} (${member})` : reason, producer ? t("dead.producer", { producer }) : t("dead.producer.none")].join(", ");
+
+export class Redrive {
+  #dialog = byId("confirm");
+  #note = byId("run");
+  #actions;
+  #letters = [];
+  #confirm;
+  #report;
+  #problem;
+  #round = 0;
+
+  /** `actions`: sent(), when the last letter went back or could not; settled(), when nothing more is to be learnt; changed(), when the list is too old. */
+  constructor(actions) {
+    this.#actions = actions;
+    byId("confirm-cancel").addEventListener("click", () => this.#dialog.close());
+    byId("confirm-do").addEventListener("click", () => this.#send());
+    byId("confirm-skip").addEventListener("change", () => this.#drawQuestion());
+    byId("run-close").addEventListener("click", () => this.#forget());
+    onLanguage(() => {
+      this.#drawReport();
+      if (this.#dialog.open) this.#drawQuestion();
+    });
+  }
+
+  /** Nothing is sent before this question has been answered. The button that does nothing has the focus. */
+  ask(letters, confirm) {
+    this.#letters = letters;
+    this.#confirm = confirm;
+    byId("confirm-skip").checked = this.#wouldComeBack().length < letters.length;
+    setText(byId("confirm-problem"), "");
+    this.#drawQuestion();
+    this.#dialog.showModal();
+    byId("confirm-cancel").focus();
+  }
+
+  #wouldComeBack() {
+    return this.#letters.filter(({ fault, value }) => fault && value === undefined);
+  }
+
+  /** The letters that go back. */
+  #chosen() {
+    const left = byId("confirm-skip").checked ? new Set(this.#wouldComeBack()) : new Set();
+    return this.#letters.filter((letter) => !left.has(letter));
+  }
+
+  #drawQuestion() {
+    const [chosen, faulty] = [this.#chosen(), this.#wouldComeBack()];
+    const kinds = new Map();
+    for (const letter of chosen) kinds.set(kindOf(letter), (kinds.get(kindOf(letter)) ?? 0) + 1);
+    const sorted = [...kinds].sort(([, a], [, b]) => b - a);
+
+    setText(byId("confirm-title"), t(chosen.length === 1 ? "dead.confirm.one" : "dead.confirm", { count: number(chosen.length) }));
+    byId("confirm-kinds").replaceChildren(...sorted.slice(0, 8).map(([kind, count]) => el("li", { dir: "auto" }, `${number(count)} × ${kind}`)));
+    setText(byId("confirm-text"), t("dead.confirm.text", { rate: number(RATE), time: age(Math.max(1000, chosen.length / RATE * 1000)) }));
+    byId("confirm-faulty").hidden = faulty.length === 0;
+    setText(byId("confirm-faulty-text"), t("dead.confirm.faulty", { count: number(faulty.length), all: number(this.#letters.length) }));
+    byId("confirm-do").disabled = chosen.length === 0;
+  }
+
+  async #send() {
+    const letters = this.#chosen().map(({ partition, offset, value }) => ({ partition, offset, ...(value !== undefined && { value }) }));
+    byId("confirm-do").disabled = true;
+    try {
+      this.#report = await redrive(this.#confirm, letters);
+      this.#problem = undefined;
+      this.#dialog.close();
+      this.#drawReport();
+      this.#follow();
+    } catch (error) {
+      setText(byId("confirm-problem"), t("dead.failed", { reason: reasonOf(error) }));
+      byId("confirm-do").disabled = false;
+      if (error.code === "changed") this.#actions.changed();
+    }
+  }
+
+  /** Asks what became of the letters until nothing more is to be learnt. */
+  async #follow() {
+    const round = ++this.#round;
+    let failures = 0;
+    while (round === this.#round && this.#report && (this.#report.isSending || this.#report.isWaiting)) {
+      await new Promise((resolve) => setTimeout(resolve, MILLISECONDS_BETWEEN_QUESTIONS));
+      if (round !== this.#round) return;
+
+      const before = this.#report;
+      try {
+        const report = await getRedrive(before.id);
+        if (round !== this.#round) return;
+        [this.#report, this.#problem, failures] = [report, undefined, 0];
+      } catch (error) {
+        this.#problem = error;
+        failures += 1;
+        if (error.code === "forgotten" || failures >= MOST_FAILURES) this.#report = { ...before, isSending: false, isWaiting: false };
+      }
+      this.#drawReport();
+      if (before.isSending && !this.#report.isSending) this.#actions.sent();
+    }
+    this.#actions.settled();
+  }
+
+  #forget() {
+    this.#round += 1;
+    this.#report = undefined;
+    this.#drawReport();
+  }
+
+  #drawReport() {
+    this.#note.hidden = !this.#report;
+    if (this.#report) setText(byId("run-text"), lines(this.#report, this.#problem).join(" "));
+  }
+}
+
+function lines({ chosen, wentBefore, deleted, sent, isSending, problem, completed, failed, cameBack, open, isWaiting, waitMs, outcomesProblem }, lost) {
+  const count = (value) => number(value);
+  // Those that came back failed with this code, and are not told twice.
+  const others = failed.map((entry) => (entry.code === "invalid-request" ? { ...entry, count: entry.count - cameBack } : entry)).filter((entry) => entry.count > 0);
+  const codes = others.map((entry) => `${entry.code} ${count(entry.count)}`).join(", ");
+  const parts = [
+    (completed > 0 || !isWaiting && sent > 0 && open < sent) && t("run.completed", { count: count(completed) }),
+    cameBack > 0 && t("run.back", { count: count(cameBack) }),
+    others.length > 0 && t("run.failed", { count: count(others.reduce((sum, entry) => sum + entry.count, 0)), codes }),
+    open > 0 && isWaiting && t("run.open", { count: count(open) }),
+    open > 0 && !isWaiting && t("run.open.over", { count: count(open), wait: age(waitMs) }),
+  ].filter(Boolean);
+  return [
+    isSending ? t("run.sending", { sent: count(sent), chosen: count(chosen) }) : t("run.sent", { sent: count(sent) }),
+    wentBefore > 0 && t("run.before", { count: count(wentBefore) }), deleted > 0 && t("run.deleted", { count: count(deleted) }),
+    problem && t("run.problem", { reason: problem }),
+    parts.length > 0 && t("run.outcomes", { outcomes: parts.join(t("run.and")) }),
+    outcomesProblem && t("run.unknown", { reason: outcomesProblem }),
+    lost && t(isSending || isWaiting ? "run.lost" : "run.lost.over", { reason: reasonOf(lost) }),
+  ].filter(Boolean);
+}

@@ -1,0 +1,304 @@
+internal import Basics
+import Console
+import EventContract
+import Kafka
+import LocationSearch
+import Logging
+import Synchronization
+import WorkerRuntime
+
+/// The dead letters as the console's page works on them: listed, read, judged and sent back by the code that
+/// `locsearch dead-letters` goes by. Safe to use from any thread.
+final class DeadLetterDesk: Sendable {
+    /// How long the broker may say nothing before a page is told.
+    private static let timeout = Duration.seconds(10)
+    /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page. Texts are looked
+    /// for in the beginnings of keys and values.
+    private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30), headBytes: 1000)
+    private static let lifetimeOfList = Duration.seconds(2)
+    /// How long outcomes are looked for behind the last letter that went back.
+    private static let wait = Duration.seconds(60)
+    private static let timeoutOfOutcomes = Duration.seconds(5)
+    /// A page asks again about so often.
+    private static let interval = Duration.milliseconds(500)
+    private static let mostReports = 32
+    private static let mostLettersAtHand = 8
+
+    private struct State {
+        var isRedriving = false
+        var lastReport = 0
+        var reports: [Int: RedriveReport] = [:]
+        var runs: [Int: Task<Void, Never>] = [:]
+        /// Letters that were read last, the newest at the end. A record never changes.
+        var letters: [(mark: RedriveMark, letter: DeadLetter)] = []
+    }
+
+    private let settings: Settings
+    private let log: Logger
+    private let judge: RequestJudge
+    private let state = Mutex(State())
+    /// One list for all pages, because each is made by reading the topic.
+    private let reading: SharedReading<Reading, ConsoleError>
+
+    private struct Reading: Sendable {
+        let snapshot: DeadLetterTopic.Snapshot
+        let time: EventTime
+    }
+
+    init(_ settings: Settings, log: Logger) {
+        self.settings = settings
+        self.log = log
+        judge = RequestJudge(settings)
+        reading = SharedReading(keptFor: Self.lifetimeOfList) {
+            do throws(ConsoleError) {
+                let topic = try Self.topic(settings, log: log)
+                let snapshot = try await ConsoleError.asking { try await topic.snapshot(of: Self.extentOfList) }
+                return .success(Reading(snapshot: snapshot, time: .now()))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Ends the runs that are under way: letters that are not sent yet stay where they are.
+    func close() async {
+        let runs = state.withLock { state in Array(state.runs.values) }
+        for run in runs { run.cancel() }
+        for run in runs { await run.value }
+    }
+
+    // MARK: - Looking
+
+    func list(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
+        let reading = try await reading.value()
+        let letters = reading.snapshot.letters
+        let search = query.text.map { TextSearch($0) }
+        let matching = letters.filter { query.matches($0) && search?.matches($0) ?? true }
+        return DeadLetterList(
+            total: letters.count, pending: letters.count(where: \.isPending), matching: matching.count,
+            letters: matching.suffix(query.limit).reversed().map { DeadLetterList.Letter($0) },
+            groups: DeadLetterGroups(letters).sorted.map { DeadLetterList.Group($0.kind, $0.count) },
+            readAt: reading.time, version: reading.snapshot.version, isPartial: reading.snapshot.isPartial)
+    }
+
+    /// Returns a whole letter as JSON. It says whether the letter went back where the list has it.
+    func whole(_ mark: RedriveMark) async throws(ConsoleError) -> [UInt8] {
+        let letter = try await letter(mark)
+        var summary = DeadLetterSummary(letter, at: mark, judge: judge)
+        let listed = try await reading.value().snapshot.letters.first { $0.mark == mark }
+        summary.isRedriven = listed?.isRedriven ?? false
+        return Array(WholeLetter(letter: letter, summary: summary).json.utf8)
+    }
+
+    func fault(of value: [UInt8], in mark: RedriveMark) async throws(ConsoleError) -> SearchError? {
+        judge.fault(of: try await letter(mark).with(value: value))
+    }
+
+    private func letter(_ mark: RedriveMark) async throws(ConsoleError) -> DeadLetter {
+        if let known = state.withLock({ $0.letters.last { $0.mark == mark }?.letter }) { return known }
+
+        let topic = try Self.topic(settings, log: log)
+        guard let letter = try await ConsoleError.asking({ try await topic.letter(at: mark) }) else {
+            throw ConsoleError(
+                .notFound,
+                "there is no dead letter at \(mark.partition)/\(mark.offset), or the topic has deleted it by now")
+        }
+        state.withLock { state in
+            state.letters.append((mark, letter))
+            if state.letters.count > Self.mostLettersAtHand { state.letters.removeFirst() }
+        }
+        return letter
+    }
+
+    // MARK: - Sending back
+
+    func report(_ id: Int) -> RedriveReport? { state.withLock { $0.reports[id] } }
+
+    /// Begins a run, once it is clear that each of the chosen letters may go back.
+    func redrive(
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+    ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
+        // Two at a time would not see each other's marks, and send a letter twice.
+        let isFirst = state.withLock { state in
+            defer { state.isRedriving = true }
+            return !state.isRedriving
+        }
+        guard isFirst else {
+            throw ConsoleError(.changed, "somebody else is sending dead letters back: look again in a moment")
+        }
+
+        do throws(ConsoleError) {
+            return begin(try await plan(letters, ofVersion: version))
+        } catch {
+            state.withLock { $0.isRedriving = false }
+            throw error
+        }
+    }
+
+    /// What one run does.
+    private struct Plan: Sendable {
+        let topic: DeadLetterTopic
+        let snapshot: DeadLetterTopic.Snapshot
+        let chosen: [DeadLetterSummary]
+        let values: [RedriveMark: [UInt8]]
+        let report: RedriveReport
+    }
+
+    private func plan(
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
+    ) async throws(ConsoleError) -> Plan {
+        let values = letters.compactMapValues { $0 }
+        for (mark, value) in values {
+            guard let fault = try await fault(of: value, in: mark) else { continue }
+            throw ConsoleError(.invalid, "this is still no request: \(fault.message)", member: fault.member)
+        }
+
+        // Only all of the topic tells what went back.
+        let topic = try Self.topic(settings, log: log)
+        let snapshot = try await ConsoleError.asking { try await topic.snapshot { _ in true } }
+        guard snapshot.continues(version) else {
+            throw ConsoleError(.changed, "the topic was made anew: look at its dead letters again")
+        }
+
+        let found = snapshot.letters.filter { letters[$0.mark] != nil }
+        let plan = RedrivePlan(found, limit: nil)
+        guard plan.crashing == 0 else {
+            throw ConsoleError(
+                .invalid,
+                """
+                worker processes have crashed with \(plan.crashing) of them, so nothing was sent: once the cause is mended, \
+                `locsearch dead-letters redrive --reason \(DeadLetter.crashedWorkers) --force` sends them
+                """)
+        }
+        let report = RedriveReport(
+            chosen: plan.chosen.count, wentBefore: plan.redrivenBefore, deleted: letters.count - found.count,
+            wait: Self.wait)
+        return Plan(topic: topic, snapshot: snapshot, chosen: plan.chosen, values: values, report: report)
+    }
+
+    private func begin(_ plan: Plan) -> (id: Int, report: RedriveReport) {
+        state.withLock { state in
+            state.lastReport += 1  // bounded: one for each answer to a person
+            let id = state.lastReport
+            state.reports[id] = plan.report
+            state.reports[id - Self.mostReports] = nil  // bounded: both are small
+            state.runs[id] = Task { await self.run(plan, id: id) }
+            return (id, plan.report)
+        }
+    }
+
+    private func run(_ plan: Plan, id: Int) async {
+        var outcomes: RedriveOutcomes?
+        do {
+            outcomes = try await RedriveOutcomes(
+                settings, within: Self.timeoutOfOutcomes, seesLetters: true, log: log)
+        } catch {
+            update(id) { $0.outcomesProblem = "\(error)" }
+        }
+
+        do {
+            let redriver = try Redriver(settings, log: log)
+            var run = RedriveRun(redriver, rate: RedriveRun.defaultRate, outcomes: outcomes)
+            do {
+                let deleted = try await run.send(
+                    plan.chosen, of: plan.snapshot, in: plan.topic, values: plan.values, progress: { note($0, in: id) })
+                update(id) { $0.deleted += deleted }  // bounded: at most all that were chosen
+            } catch {
+                update(id) { $0.problem = "\(error)" }
+            }
+            await redriver.close()
+            endSending(id)
+            await waitForOutcomes(of: run, id: id)
+        } catch {
+            update(id) { $0.problem = "\(error)" }
+            endSending(id)
+        }
+        state.withLock { state in
+            state.reports[id]?.isWaiting = false
+            state.runs[id] = nil
+        }
+    }
+
+    /// Lets the next run begin. It reads the topic, and so the marks of this one.
+    private func endSending(_ id: Int) {
+        reading.forget()
+        state.withLock { state in
+            state.reports[id]?.isSending = false
+            state.isRedriving = false
+        }
+    }
+
+    private func waitForOutcomes(of run: RedriveRun, id: Int) async {
+        var run = run
+        let end = Instant.now + Self.wait
+        while let outcomes = run.outcomes, !outcomes.isComplete, Instant.now < end, !Task.isCancelled {
+            await run.readOutcomes(until: min(end, .now + Self.interval))
+            note(run, in: id)
+        }
+        note(run, in: id)
+    }
+
+    private func note(_ run: RedriveRun, in id: Int) {
+        update(id) { report in
+            report.sent = run.sent
+            if let problem = run.outcomesProblem { report.outcomesProblem = problem }
+            guard let outcomes = run.outcomes else { return }
+            (report.completed, report.failed) = (outcomes.completed, outcomes.failed)
+            (report.cameBack, report.open) = (outcomes.cameBack, outcomes.openCount)
+        }
+    }
+
+    private func update(_ id: Int, _ change: (inout RedriveReport) -> Void) {
+        state.withLock { state in
+            guard var report = state.reports[id] else { return }
+            change(&report)
+            state.reports[id] = report
+        }
+    }
+
+    // MARK: - The topic
+
+    private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
+        do {
+            return try DeadLetterTopic(settings, timeout: timeout, judges: true, log: log)
+        } catch {
+            throw ConsoleError(.unavailable, "\(error)")
+        }
+    }
+}
+
+extension DeadLetterQuery {
+    /// True where all but the text matches.
+    fileprivate func matches(_ letter: DeadLetterSummary) -> Bool {
+        if let reason, letter.reason != reason { return false }
+        if let member, letter.member ?? "" != member { return false }
+        if let producer, letter.producer ?? "" != producer { return false }
+        return since.map { since in letter.time.map { $0 >= since } ?? false } ?? true
+    }
+}
+
+extension RedriveMark {
+    init(_ position: DeadLetterList.Position) {
+        self.init(partition: position.partition, offset: position.offset)
+    }
+}
+
+extension DeadLetterList.Letter {
+    fileprivate init(_ letter: DeadLetterSummary) {
+        self.init(
+            position: DeadLetterList.Position(partition: letter.mark.partition, offset: letter.mark.offset),
+            reason: letter.reason, message: letter.message, member: letter.member, producer: letter.producer,
+            source: letter.source, time: letter.time,
+            valueHead: String((letter.valueHead?.text ?? "").prefix(DeadLetterSummary.Head.mostBytes)),
+            isRedriven: letter.isRedriven, isWithoutContent: letter.isWithoutContent, isOutcome: letter.isOutcome,
+            crashesWorkers: letter.crashesWorkers, fault: letter.fault)
+    }
+}
+
+extension DeadLetterList.Group {
+    fileprivate init(_ kind: DeadLetterGroups.Kind, _ count: DeadLetterGroups.Count) {
+        self.init(
+            reason: kind.reason, member: kind.member, producer: kind.producer, letters: count.letters,
+            pending: count.pending, faulty: count.faulty, oldest: count.oldest, newest: count.newest)
+    }
+}
