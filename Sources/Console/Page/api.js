@@ -40,4 +40,7 @@ export const sendRequest = (session, request) => call(`/api/sessions/${encodeURI
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
 export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const getDemo = () => call("/api/demo/faults", undefined, { within: SHORT });
+export const setDemo = (name, isOn) => call("/api/demo/faults", { name, isOn });
+export const clearDemo = () => call("/api/demo/faults/clear", {});
 export const logIn = (token) => call("/api/login", { token });

@@ -7,6 +7,8 @@ package enum PageFiles {
         "charts.js": PackageResources.charts_js,
         "credits.js": PackageResources.credits_js,
         "deadletters.js": PackageResources.deadletters_js,
+        "demo.css": PackageResources.demo_css,
+        "demo.js": PackageResources.demo_js,
         "detail.js": PackageResources.detail_js,
         "dom.js": PackageResources.dom_js,
         "early.js": PackageResources.early_js,

@@ -23,8 +23,9 @@ final class ConsoleService: Sendable {
     private let feeding: Task<Void, Never>
 
     /// Returns once the page can be opened.
+    /// - Parameter demo: what visitors may switch; `nil` for a console that belongs to no demo.
     /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
-    init(_ settings: Settings, log: Logger) async throws {
+    init(_ settings: Settings, demo: (any DemoPanel)? = nil, log: Logger) async throws {
         var configuration = try settings.console()
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
         Self.warnOfHosts(settings, configuration: configuration, log: log)
@@ -40,7 +41,7 @@ final class ConsoleService: Sendable {
         let backlog = try BacklogReader(
             settings, timeout: PipelineWatch.timeout, window: PipelineWatch.window, log: log)
         server = try await Self.listen(
-            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
+            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo, log: log)
         url = "http://\(configuration.host):\(server.port)"
 
         let workerToken = WorkerToken(try settings.adminToken())
@@ -87,11 +88,12 @@ final class ConsoleService: Sendable {
 
     private static func listen(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
-        backend: KafkaConsoleBackend, log: Logger
+        backend: KafkaConsoleBackend, demo: (any DemoPanel)?, log: Logger
     ) async throws -> ConsoleServer {
         do {
             return try await ConsoleServer.start(
-                configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
+                configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo,
+                log: log)
         } catch {
             throw Failure(
                 code: Failure.configuration,
