@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import Synchronization
 
@@ -74,9 +75,9 @@ final class ChildProcess: Sendable {
 
     /// Returns true as soon as a condition holds, and false when it does not within a time.
     static func holds(within limit: Duration, _ condition: () async -> Bool) async -> Bool {
-        let end = ContinuousClock.now + limit
+        let end = Instant.now + limit
         while await !condition() {
-            guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
+            guard Instant.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
                 return false
             }
         }
