@@ -2,6 +2,7 @@
 #pragma once
 #ifdef __linux__
 #include <elf.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -12,6 +13,10 @@
 
 // The calling thread's name, for `top -H` and profilers: 15 characters, more are cut off.
 static inline void locsearch_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Declared here: glibc (2.34 and newer) has it, and its <spawn.h> hides it unless GNU's extensions are asked for. Has a
+// program that is started begin without the descriptors from a number on.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 
 // Declared here: glibc's <link.h> hides it unless GNU's extensions are asked for. The beginning of what it hands out is
 // part of the ABI.

@@ -17,10 +17,11 @@ package final class ConsoleServer: Sendable {
     private init(_ server: HTTPServer) { self.server = server }
 
     /// Returns once the server listens.
+    /// - Parameter demo: what visitors may switch; `nil` for a console that belongs to no demo.
     /// - Throws: `HTTPServerError` when the port cannot be listened on.
     package static func start(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
-        backend: any ConsoleBackend, log: Logger
+        backend: any ConsoleBackend, demo: (any DemoPanel)? = nil, log: Logger
     ) async throws(HTTPServerError) -> ConsoleServer {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
@@ -32,7 +33,7 @@ package final class ConsoleServer: Sendable {
                 access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
-        ConfigRoutes(configuration: configuration).add(to: router)
+        ConfigRoutes(configuration: configuration, isDemo: demo != nil).add(to: router)
         StreetRoutes(streets: configuration.streets).add(to: router)
         SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
             to: router)
@@ -41,6 +42,7 @@ package final class ConsoleServer: Sendable {
         DeadLetterRoutes(backend: backend).add(to: router)
         RequestRoutes(backend: backend, link: configuration.traceLink).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
+        if let demo { DemoRoutes(panel: demo).add(to: router) }
 
         return ConsoleServer(
             try await HTTPServer.start(

@@ -82,6 +82,12 @@ package final class SimulatorServer: Sendable {
         return "http://\(configuration.host):\(port)"
     }
 
+    /// Changes how requests of some APIs are treated from now on.
+    /// - Throws: `SimulatorError.invalidConfiguration` when the profile is not valid; then nothing was changed.
+    package func setProfile(_ profile: TrafficProfile, of apis: [ProviderAPI]) throws(SimulatorError) {
+        try traffic.configure(apis) { $0 = profile }
+    }
+
     /// Closes all connections at once and stops listening. It may be called any number of times.
     package func shutdown() async {
         let (open, isFirst) = state.withLock { state -> ([any Channel], Bool) in

@@ -140,6 +140,43 @@ class Console:
             return json.load(answer)["requestId"]
 
 
+class Demo:
+    """`locsearch demo` with its console: broker, provider and one worker in its process, one worker in another."""
+
+    def __init__(self, program: str, logs: Path, *options: str):
+        self.processes = Processes(logs)
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        command = [program, "demo", "--console-port", str(port), "--admin-port", "0", *options]
+        # The folder is where a demo says how to reach it: other programs of this machine need not find this one.
+        self.processes.start("demo", command, {"XDG_RUNTIME_DIR": str(logs)})
+        log = logs / "demo.log"
+        wait_until(lambda: "Ctrl-C ends the demo" in log.read_text(), 90, "a demo that is up")
+
+    def controls(self) -> dict[str, bool]:
+        """Whether each control is on."""
+        with urllib.request.urlopen(f"{self.url}/api/demo/faults", timeout=10) as answer:
+            return {control["name"]: control["isOn"] for control in json.load(answer)["controls"]}
+
+    def clear(self) -> None:
+        """Switches all faults off."""
+        request = urllib.request.Request(
+            f"{self.url}/api/demo/faults/clear", b"{}", {"content-type": "application/json"}
+        )
+        urllib.request.urlopen(request, timeout=20).close()
+
+
+@contextmanager
+def running_demo(*options: str):
+    """A demo with its log in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="locsearch-demo-", ignore_cleanup_errors=True) as logs:
+        demo = Demo(program(), Path(logs), *options)
+        try:
+            yield demo
+        finally:
+            demo.processes.end_all()
+
+
 def answers(url: str) -> bool:
     try:
         return urllib.request.urlopen(url, timeout=2).status == 200

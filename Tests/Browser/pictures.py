@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 
 from browser import Browser, Window, fresh_session, open_browser, search_url
-from console_harness import SHINJUKU, TOPICS, Console, ConsoleHarness, program
+from console_harness import SHINJUKU, TOPICS, Console, ConsoleHarness, program, running_demo
 from PIL import Image
 
 SIZE = (1360, 850)
 SCALE = 1.4
 MOST_BYTES = 300_000
 TRAFFIC_SECONDS = 90
+DEMO_SECONDS = 40
 
 
 def save(window: Window, path: Path) -> None:
@@ -168,6 +169,20 @@ def letter_pictures(browser: Browser, harness: ConsoleHarness, console: Console,
     both_themes(window, folder, "dead-letters")
 
 
+def demo_picture(browser: Browser, folder: Path) -> None:
+    """A demo whose Hot Pepper fails, after a minute in which all was well."""
+    with running_demo() as demo:
+        window = browser.window(demo.url + "/traffic", SIZE)
+        time.sleep(DEMO_SECONDS)
+        window.click(".demo-open")
+        window.click("#demo-failing-provider")
+        open_breakers = "document.querySelectorAll('.providers .code.bad').length"
+        window.wait(lambda: window.run(f"return {open_breakers}") == 2, "breakers that are open")
+        time.sleep(DEMO_SECONDS / 4)
+        window.run("document.activeElement.blur()")
+        save(window, folder / "console-demo-light.png")
+
+
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as logs:
         harness = ConsoleHarness(program(), Path(logs), latency="p50:80ms,p99:600ms")
@@ -181,6 +196,7 @@ def main(folder: Path) -> None:
             request_picture(browser, harness, console, folder)
             letter_pictures(browser, harness, console, folder)
             fault_picture(browser, harness, console, folder)
+            demo_picture(browser, folder)
         finally:
             if driver is not None:
                 driver.quit()

@@ -47,4 +47,7 @@ export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/
 export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
 export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undefined, { within: SHORT });
+export const getDemo = () => call("/api/demo/faults", undefined, { within: SHORT });
+export const setDemo = (name, isOn) => call("/api/demo/faults", { name, isOn });
+export const clearDemo = () => call("/api/demo/faults/clear", {});
 export const logIn = (token) => call("/api/login", { token });

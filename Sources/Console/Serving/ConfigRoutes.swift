@@ -7,15 +7,17 @@ internal import NIOCore
 /// Tells the page what it must know before it draws anything, and probes that the console lives.
 struct ConfigRoutes {
     let configuration: ConsoleConfiguration
+    /// True for the console of a demo, whose page has a panel of faults.
+    let isDemo: Bool
 
     func add(to router: Router<ClientContext>) {
-        let json = Self.json(configuration)
+        let json = json
         router.get("/api/config") { _, _ in JSONAnswer.response(json) }
         router.get("/livez") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))
         }
     }
 
-    private static func json(_ configuration: ConsoleConfiguration) -> [UInt8] {
+    private var json: [UInt8] {
         var json = JSONWriter(capacity: 512)
         json.beginObject()
         json.member("version", configuration.version)
@@ -23,6 +25,7 @@ struct ConfigRoutes {
         json.member("streets", configuration.streets != nil)
         json.member("googleMapsKey", configuration.googleMapsKey)
         json.member("hasLogin", configuration.token != nil)
+        if isDemo { json.member("isDemo", true) }
 
         if let tiles = configuration.tiles {
             json.object("tiles") { json in

@@ -10,6 +10,8 @@ package enum PageFiles {
         "deadletters.css": PackageResources.deadletters_css,
         "deadletters.html": PackageResources.deadletters_html,
         "deadletters.js": PackageResources.deadletters_js,
+        "demo.css": PackageResources.demo_css,
+        "demo.js": PackageResources.demo_js,
         "detail.js": PackageResources.detail_js,
         "dom.js": PackageResources.dom_js,
         "early.js": PackageResources.early_js,

@@ -1,5 +1,5 @@
 /// The APIs that are simulated.
-enum ProviderAPI: Int, CaseIterable, Sendable {
+package enum ProviderAPI: Int, CaseIterable, Sendable {
     case hotpepper
     /// Google's older API, below `/maps/api/place/`.
     case googlePlacesLegacy

@@ -13,9 +13,12 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Runs broker, provider, worker and console in one process and shows searches going through.",
         discussion: """
             Nothing leaves this machine and no key is needed: the provider is simulated. Afterwards everything stays up for
-            `locsearch search` and `locsearch watch` from other terminals, until Ctrl-C.
+            `locsearch search` and `locsearch watch` from other terminals, until Ctrl-C. A trickle of requests goes through it,
+            and a second worker joins, as a process of its own. The console has a panel that breaks things: a slow or failing
+            provider, a refused key, a used-up quota, the broker away, the second worker killed.
 
               locsearch demo
+              locsearch demo --no-traffic
               locsearch demo --once --record outcomes.jsonl
               locsearch demo --workers 3 --log-level info
               locsearch demo --admin-port 8080
@@ -29,6 +32,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Flag(help: "Ends after the table.") var once = false
     @Flag(help: "Opens the console in the browser.") var open = false
+    @Flag(inversion: .prefixedNo, help: "A trickle of requests while it stays up.") var traffic = true
     @Option(help: "How many workers share the requests.") var workers = 1
     @Option(help: "Writes every outcome to this file, one record a line, for schemas/validate.py.") var record: String?
     @OptionGroup(title: "Settings") var options: SettingsOptions
@@ -39,7 +43,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         ignoreBrokenPipes()
-        let house = try await DemoHouse(options, workers: workers)
+        let house = try await DemoHouse(options, workers: workers, stays: !once)
         FileDescriptors.raiseLimit(log: house.log)
         let admin = try await house.startAdminServer()
         let state = DemoState(
@@ -86,11 +90,43 @@ struct DemoCommand: AsyncParsableCommand {
             return
         }
 
-        let console = try await house.startConsole(showing: state)
+        try await stay(house, state: state)
+    }
+
+    /// Serves the console, beside a second worker and a trickle of requests, until Ctrl-C.
+    private func stay(_ house: DemoHouse, state: DemoState) async throws {
+        // Refusals of the requests in the table would keep a provider shut for minutes.
+        await house.renewKeys()
+        let child = try await WorkerChild(house.settings)
+        var state = state
+        state.childURL = child.url
+        state.write()
+
+        do {
+            let trickle = try await DemoTraffic(house.settings, isOn: traffic, log: house.log)
+            let sending = Task { await trickle.run() }
+            let panel = DemoControls(house, child: child, traffic: trickle)
+            let console = try await house.startConsole(showing: state, panel: panel)
+            tell(of: console, child: child, state: state)
+
+            await ProcessSetup.onFirstTermination()
+            sending.cancel()
+            await console.stop()
+            await sending.value
+            // A broker that is away takes no commits, so that workers would end late and repeat what they had.
+            try? await panel.clearFaults()
+        } catch {
+            await child.stop()
+            throw error
+        }
+        await child.stop()
+    }
+
+    private func tell(of console: ConsoleService, child: WorkerChild, state: DemoState) {
         let program = ProgramName.own
         Terminal.line(
             """
-            Everything stays up. Look at it in a browser:
+            Everything stays up. Look at it in a browser, where "Demo" breaks things:
 
               \(console.url)
 
@@ -100,14 +136,13 @@ struct DemoCommand: AsyncParsableCommand {
               \(program) search --lat 34.70 --lng 135.50 --category hospital --language ja
               \(program) watch --from-beginning
 
+            A second worker, a process of its own, is at \(child.url)
             They find this demo by themselves; other tools need --kafka-bootstrap-servers \(state.bootstrapServers)
             This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
             Ctrl-C ends the demo.
             """)
         // The link has the page search at once, so that there is something to see.
         if open { Browser.open(console.url + "/#go") }
-        await ProcessSetup.onFirstTermination()
-        await console.stop()
     }
 
     private func waitForWorkers(of house: DemoHouse) async throws {
@@ -130,10 +165,12 @@ struct DemoCommand: AsyncParsableCommand {
         var collector = DemoCollector(feed: feed, sender: sender)
 
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-        let searches = DemoRequest.searches(run)
-        Terminal.line("\nSending \(searches.count + 2) requests, some of which go wrong on purpose ...\n")
+        let (searches, shutting) = (DemoRequest.searches(run), DemoRequest.shutting(run))
+        Terminal.line(
+            "\nSending \(searches.count + shutting.count + 2) requests, some of which go wrong on purpose ...\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }
+        try await collector.run(shutting)
         await sender.close()
 
         for line in collector.table.lines { Terminal.line(line) }

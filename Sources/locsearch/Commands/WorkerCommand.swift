@@ -19,9 +19,11 @@ struct WorkerCommand: AsyncParsableCommand {
             \(Setting.helpTable)
             """)
 
+    @Flag(help: .hidden) var endsWithInput = false
     @OptionGroup var options: SettingsOptions
 
     func run() async throws {
+        if endsWithInput { exitAtEndOfInput() }
         ignoreBrokenPipes()
         let settings = try await checkedSettings()
         let log = try ProcessSetup.logger(settings)

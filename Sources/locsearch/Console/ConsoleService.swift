@@ -24,9 +24,13 @@ final class ConsoleService: Sendable {
     private let feeding: Task<Void, Never>
 
     /// Returns once the page can be opened.
-    /// - Parameter streets: the streets of a simulated world, where the places are such a world's.
+    /// - Parameters:
+    ///   - demo: what visitors may switch; `nil` for a console that belongs to no demo.
+    ///   - streets: the streets of a simulated world, where the places are such a world's.
     /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
-    init(_ settings: Settings, streets: StreetMap? = nil, log: Logger) async throws {
+    init(
+        _ settings: Settings, demo: (any DemoPanel)? = nil, streets: StreetMap? = nil, log: Logger
+    ) async throws {
         var configuration = try settings.console()
         if let streets {
             configuration.streets = { row, column in streets.block(row: row, column: column) }
@@ -45,7 +49,7 @@ final class ConsoleService: Sendable {
         let backlog = try BacklogReader(
             settings, timeout: PipelineWatch.timeout, window: PipelineWatch.window, log: log)
         server = try await Self.listen(
-            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
+            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo, log: log)
         url = "http://\(configuration.host):\(server.port)"
 
         let workerToken = WorkerToken(try settings.adminToken())
@@ -92,11 +96,12 @@ final class ConsoleService: Sendable {
 
     private static func listen(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
-        backend: KafkaConsoleBackend, log: Logger
+        backend: KafkaConsoleBackend, demo: (any DemoPanel)?, log: Logger
     ) async throws -> ConsoleServer {
         do {
             return try await ConsoleServer.start(
-                configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, log: log)
+                configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo,
+                log: log)
         } catch {
             throw Failure(
                 code: Failure.configuration,

@@ -1,3 +1,4 @@
+import Console
 import HTTPServing
 import Kafka
 import Logging
@@ -22,16 +23,18 @@ struct DemoHouse: Sendable {
     private let defaults: [String: String]
 
     /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
-    /// - Parameter options: settings of the command line, which win over what the demo needs.
-    init(_ options: SettingsOptions, workers count: Int) async throws {
+    /// - Parameters:
+    ///   - options: settings of the command line, which win over what the demo needs.
+    ///   - stays: whether the demo stays up after the table.
+    init(_ options: SettingsOptions, workers count: Int, stays: Bool) async throws {
         broker = try EmbeddedBroker(topics: Self.topics)
         var world = SimulatorConfiguration()
-        world.profile.latency = .lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
+        world.profile.latency = Self.latency
         simulator = try SimulatorServer(world)
         simulatorURL = try await simulator.start()
 
         self.options = options
-        defaults = Self.defaults(broker: broker, simulatorURL: simulatorURL)
+        defaults = Self.defaults(broker: broker, simulatorURL: simulatorURL, stays: stays)
         settings = try options.load(defaults: defaults)
         log = try ProcessSetup.logger(settings)
         registry = ProcessSetup.metrics()
@@ -43,29 +46,41 @@ struct DemoHouse: Sendable {
         self.workers = workers
     }
 
+    /// The time that the simulated providers take.
+    static let latency = LatencyDistribution.lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
+    /// The providers' key, unless somebody gives the demo another.
+    static let key = "demo-key"
+
     /// Partitions by topic.
     private static var topics: [String: Int] {
         let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
         return Dictionary(names.map { ($0, 6) }, uniquingKeysWith: { first, _ in first })
     }
 
-    private static func defaults(broker: EmbeddedBroker, simulatorURL: String) -> [String: String] {
-        [
+    private static func defaults(broker: EmbeddedBroker, simulatorURL: String, stays: Bool) -> [String: String] {
+        let defaults = [
             "kafka.bootstrapServers": broker.bootstrapServers,
             "hotpepper.baseURL": simulatorURL, "googlePlaces.baseURL": simulatorURL,
-            "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
-            "googlePlaces.apiKey": "demo-key",
+            "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": key,
+            "googlePlaces.apiKey": key,
             "admin.port": "0", "log.level": "error", "log.format": "text",
             "worker.requestSteps": "true",
             // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
             // which takes it the session timeout less a second.
             "kafka.properties": "session.timeout.ms=6000",
-            // A breaker would close its provider for minutes after one made-up refusal, also to the requests beside it and
-            // to whatever is tried next.
-            "providers.googlePlaces.breaker.enabled": "false",
-            "providers.googlePlacesLegacy.breaker.enabled": "false",
-            "providers.hotpepper.breaker.enabled": "false",
         ]
+        return defaults.merging(breakers(stays: stays)) { $1 }
+    }
+
+    /// In a demo that stays up, breakers open after few calls, because it makes few, but after more than the table's requests
+    /// take. In one that ends after the table, its made-up refusals close no provider.
+    private static func breakers(stays: Bool) -> [String: String] {
+        let values = stays ? ["minimumCalls": "8", "openDuration": "3s"] : ["enabled": "false"]
+        var settings: [String: String] = [:]
+        for provider in ["googlePlaces", "googlePlacesLegacy", "hotpepper"] {
+            for (name, value) in values { settings["providers.\(provider).breaker.\(name)"] = value }
+        }
+        return settings
     }
 
     /// The URL at which the simulator serves pictures.
@@ -92,15 +107,20 @@ struct DemoHouse: Sendable {
 
     /// Starts the console. Where nobody chose its port and the usual one is taken, it takes any other.
     /// - Throws: `SettingsError` and `Failure` as `ConsoleService` does.
-    func startConsole(showing state: DemoState) async throws -> ConsoleService {
+    func startConsole(showing state: DemoState, panel: any DemoPanel) async throws -> ConsoleService {
         let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
         do {
-            return try await ConsoleService(settings, streets: StreetMap(), log: log)
+            return try await ConsoleService(settings, demo: panel, streets: StreetMap(), log: log)
         } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
         {
             let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
-            return try await ConsoleService(try options.load(defaults: other), streets: StreetMap(), log: log)
+            return try await ConsoleService(try options.load(defaults: other), demo: panel, streets: StreetMap(), log: log)
         }
+    }
+
+    /// Has the workers ask those providers again that they have shut for their key or its quota.
+    func renewKeys() async {
+        for worker in workers { await worker.renewKeys() }
     }
 
     /// Tells all workers to end. Returns once they know.

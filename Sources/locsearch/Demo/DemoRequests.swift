@@ -16,9 +16,14 @@ struct DemoRequest: Sendable {
 
     /// Returns a bit of everything that can happen. The simulator does as the keywords `fault:...` say.
     /// - Parameter run: a text of this demo's own, for the request ids.
-    static func searches(_ run: String) -> [DemoRequest] {
-        (found + refused + failing).enumerated().map { index, search in
-            var request = SearchRequest(requestID: "demo-\(run)-\(index + 1)", location: shinjuku)
+    static func searches(_ run: String) -> [DemoRequest] { requests(found + refused + failing, run, from: 1) }
+
+    /// Returns requests after which their provider is not asked any more, until there is a new key. Send them last.
+    static func shutting(_ run: String) -> [DemoRequest] { requests(shutting, run, from: 13) }
+
+    private static func requests(_ searches: [Search], _ run: String, from first: Int) -> [DemoRequest] {
+        searches.enumerated().map { index, search in
+            var request = SearchRequest(requestID: "demo-\(run)-\(first + index)", location: shinjuku)
             search.change(&request)
             return DemoRequest(search.label, request)
         }
@@ -96,9 +101,14 @@ struct DemoRequest: Sendable {
             Search("provider fails once", at: .googlePlaces, keyword: "fault:503*1"),
             Search(
                 "provider never answers", at: .hotpepper, keyword: "fault:hang", timeout: .milliseconds(1500)),
+            Search("broken answer", at: .hotpepper, keyword: "fault:cut"),
+        ]
+    }
+
+    private static var shutting: [Search] {
+        [
             Search("quota used up", at: .googlePlacesLegacy, keyword: "fault:rate-limited-day"),
             Search("key not accepted", at: .googlePlaces, keyword: "fault:unauthorized"),
-            Search("broken answer", at: .hotpepper, keyword: "fault:cut"),
         ]
     }
 }

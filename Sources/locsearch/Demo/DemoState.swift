@@ -8,6 +8,8 @@ struct DemoState: Codable, Equatable {
     var bootstrapServers: String
     /// The admin endpoints of its first worker, which the console shows.
     var adminURL: String?
+    /// The admin endpoints of a worker of its that is a process of its own, which the console shows too.
+    var childURL: String?
     /// The URL at which its simulator serves pictures.
     var pictureURL: String?
     /// The number of the demo's process. A file whose process is gone counts for nothing.
@@ -18,7 +20,8 @@ struct DemoState: Codable, Equatable {
     /// The settings with which a tool reaches the demo.
     var settings: [String: String] {
         var settings = ["kafka.bootstrapServers": bootstrapServers]
-        settings["console.workers"] = adminURL
+        let workers = [adminURL, childURL].compactMap { $0 }
+        if !workers.isEmpty { settings["console.workers"] = workers.joined(separator: ",") }
         settings["console.pictureBaseURL"] = pictureURL
         return settings
     }

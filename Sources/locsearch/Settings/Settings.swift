@@ -119,7 +119,7 @@ struct Settings: Sendable {
         return Value(text: setting.defaultValue, origin: .default)
     }
 
-    private static let fileVariable = "LOCSEARCH_CONFIG"
+    static let fileVariable = "LOCSEARCH_CONFIG"
 
     private static func provider(of values: [String: String]) -> any ConfigProvider {
         InMemoryProvider(

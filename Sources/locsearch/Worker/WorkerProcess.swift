@@ -53,6 +53,13 @@ final class WorkerProcess: Sendable {
         }
     }
 
+    /// Has each provider asked again that is shut for its key or the key's quota, as a new key does.
+    func renewKeys() async {
+        for lane in lanes.lanes {
+            for provider in providers { await lane.searches.renewKey(of: provider) }
+        }
+    }
+
     /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on: they
     /// have to answer questions for statuses until `stopLoops`.
     /// - Throws: the first failure, after every lane has ended.

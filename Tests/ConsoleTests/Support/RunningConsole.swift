@@ -36,12 +36,14 @@ struct RunningConsole {
     let pipeline = Pipeline()
     let server: ConsoleServer
 
-    init(_ adjust: (inout ConsoleConfiguration) -> Void = { _ in }) async throws {
+    init(
+        demo: (any DemoPanel)? = nil, _ adjust: (inout ConsoleConfiguration) -> Void = { _ in }
+    ) async throws {
         var configuration = ConsoleConfiguration()
         configuration.port = 0
         adjust(&configuration)
         server = try await ConsoleServer.start(
-            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend,
+            configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

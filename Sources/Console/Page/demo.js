@@ -1,0 +1,148 @@
+// The panel of a demo: switches that break something, each with what is to be seen then and where. Other consoles have none.
+
+import { getConfig, getDemo, setDemo, clearDemo } from "./api.js";
+import { el, icon, setAttribute, setText, syncChildren } from "./dom.js";
+import { hasText, number, onLanguage, t } from "./text.js";
+
+/** How often the demo is asked what is on: another window may have switched it. */
+const BETWEEN_LOOKS = 2000;
+/** Where to look, by control: addresses with the names of their texts. */
+const LOOKS = {
+  traffic: [["/traffic#rate-heading", "rate"]],
+  "slow-provider": [["/traffic#latency-heading", "latency"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
+  "failing-provider": [["/traffic#workers-heading", "workers"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
+  "refused-key": [["/traffic#workers-heading", "workers"], ["/#category=hospital&radius=1000&go", "demo.look.hospital"]],
+  "used-up-quota": [["/traffic#workers-heading", "workers"], ["/#category=hospital&radius=1000&go", "demo.look.hospital"]],
+  "broker-away": [["/traffic#fleet-heading", "fleet"], ["/#go", "demo.look.search"]],
+  "worker-killed": [["/traffic#workers-heading", "workers"], ["/traffic#fleet-heading", "fleet"]],
+};
+/** Controls that are a button: `demo.NAME.do` says what it does, `demo.NAME.undo` what it does while the control is on. */
+const BUTTONS = new Set(["worker-killed"]);
+const KEPT = "demo";
+
+const isNarrow = matchMedia("(max-width: 999px)");
+
+class DemoPanel {
+  #controls = [];
+  #problem;
+  #open = el("button", { type: "button", class: "demo-open", "aria-controls": "demo", "aria-expanded": "false", onclick: () => this.#toggle() }, icon("bolt"), el("span", {}), el("strong", {}));
+  #title = el("h2", { id: "demo-title", tabindex: "-1" });
+  #close = el("button", { type: "button", class: "close", onclick: () => this.#show(false) }, icon("close"));
+  #about = el("p", { class: "demo-about" });
+  #note = el("p", { class: "demo-note", role: "alert", hidden: true });
+  #list = el("ul", { class: "demo-controls" });
+  #clear = el("button", { type: "button", class: "small", onclick: () => this.#do(this.#clear, clearDemo) });
+  #panel = el("aside", { class: "demo", id: "demo", "aria-labelledby": "demo-title", hidden: true },
+    el("div", { class: "demo-head" }, this.#title, this.#close),
+    el("div", { class: "demo-body", tabindex: "0", role: "group", "aria-labelledby": "demo-title" }, this.#about, this.#note, this.#list, this.#clear));
+
+  constructor() {
+    document.querySelector(".switches").before(this.#open);
+    document.querySelector(".head").after(this.#panel);
+    this.#panel.addEventListener("keydown", (event) => event.key === "Escape" && this.#show(false));
+    onLanguage(() => this.#draw());
+
+    this.#draw();
+    if (sessionStorage.getItem(KEPT) && !isNarrow.matches) this.#show(true, { takesFocus: false });
+    this.#look();
+  }
+
+  async #look() {
+    if (!document.hidden) {
+      try {
+        this.#take(await getDemo());
+      } catch {
+        // The page's head says that the console is away, and the next look is soon.
+      }
+    }
+    setTimeout(() => this.#look(), BETWEEN_LOOKS);
+  }
+
+  /** Has the demo do something, with `element` marked as busy until it is done. */
+  async #do(element, action) {
+    if (element.ariaBusy === "true") return;
+    element.ariaBusy = "true";
+    this.#problem = undefined;
+    try {
+      this.#take(await action());
+    } catch (error) {
+      this.#problem = error;
+    }
+    element.ariaBusy = "false";
+    this.#draw();
+  }
+
+  #take({ controls }) {
+    this.#controls = controls;
+    this.#draw();
+  }
+
+  #toggle() {
+    this.#show(this.#panel.hidden);
+  }
+
+  #show(isShown, { takesFocus = true } = {}) {
+    this.#panel.hidden = !isShown;
+    this.#open.setAttribute("aria-expanded", String(isShown));
+    document.body.classList.toggle("shows-demo", isShown);
+    try {
+      if (isShown) sessionStorage.setItem(KEPT, "open");
+      else sessionStorage.removeItem(KEPT);
+    } catch {
+      // The panel is closed again on the next page, where nothing may be kept.
+    }
+    if (takesFocus) (isShown ? this.#title : this.#open).focus();
+  }
+
+  #draw() {
+    const faults = this.#controls.filter(({ isFault, isOn }) => isFault && isOn).length;
+    const [, name, count] = this.#open.children;
+    setText(name, faults > 0 ? t("demo.faults", { count: number(faults) }) : t("demo"));
+    setText(count, faults > 0 ? number(faults) : "");
+    setAttribute(this.#open, "aria-label", name.textContent);
+    this.#open.classList.toggle("has-faults", faults > 0);
+    setText(this.#title, t("demo.title"));
+    setAttribute(this.#close, "aria-label", t("close"));
+    setText(this.#about, t("demo.about"));
+    setText(this.#clear, t("demo.clear"));
+    setAttribute(this.#clear, "aria-disabled", String(faults === 0));
+    this.#note.hidden = !this.#problem;
+    if (this.#problem) setText(this.#note, t("demo.failed", { reason: this.#problem.message || t(`code.${this.#problem.code}`) }));
+
+    syncChildren(this.#list, {
+      items: this.#controls, key: ({ name }) => name, make: (control) => this.#make(control),
+      update: (item, control) => this.#update(item, control),
+    });
+  }
+
+  #make({ name }) {
+    const [id, see] = [`demo-${name}`, `demo-${name}-see`];
+    const isButton = BUTTONS.has(name);
+    const control = isButton
+      ? el("button", { type: "button", class: "small", id, "aria-describedby": see })
+      : el("input", { type: "checkbox", role: "switch", class: "demo-switch", id, "aria-describedby": see });
+    control.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.#do(control, () => setDemo(name, !this.#controls.find((each) => each.name === name).isOn));
+    });
+    return el("li", { class: "demo-control" },
+      isButton ? el("span", { class: "demo-name" }) : el("label", { class: "demo-name", for: id }), control, el("p", { class: "demo-see", id: see }),
+      el("p", { class: "demo-looks" }, ...(LOOKS[name] ?? []).map(([address]) => el("a", { href: address, onclick: () => isNarrow.matches && this.#show(false) }))));
+  }
+
+  #update(item, { name, isOn, isFault }) {
+    const [title, control, see, looks] = item.children;
+    item.classList.toggle("is-on", isOn);
+    item.classList.toggle("is-fault", isFault);
+    setText(title, hasText(`demo.${name}`) ? t(`demo.${name}`) : name);
+    setText(see, hasText(`demo.${name}.see`) ? t(`demo.${name}.see`) : "");
+    if (BUTTONS.has(name)) setText(control, t(`demo.${name}.${isOn ? "undo" : "do"}`));
+    // After the click's own default, which sets the box back, and only then.
+    else setTimeout(() => (control.checked = isOn));
+    [...looks.children].forEach((link, index) => setText(link, t(LOOKS[name][index][1])));
+  }
+}
+
+// A console that does not answer now is asked again by the page itself, which is loaded anew then.
+const config = await getConfig().catch(() => ({}));
+if (config.isDemo) new DemoPanel();

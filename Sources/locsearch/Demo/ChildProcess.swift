@@ -1,0 +1,185 @@
+internal import Basics
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+#if os(Linux)
+    internal import CLinux
+#endif
+
+/// A program that runs as a child of this process. Safe to use from any thread.
+///
+/// Its standard input is a pipe to which nothing is written and which ends with this process, however that ends. A child that
+/// reads it (`exitAtEndOfInput`) therefore never outlives this process, also when that was killed. Linux could send a signal
+/// at the parent's death instead (PR_SET_PDEATHSIG), but does so already when the thread ends that started the child.
+///
+/// Foundation's `Process` is not used, because on Linux its dispatch sources now and then lose a process's end.
+final class ChildProcess: Sendable {
+    private struct State {
+        var output: [UInt8] = []
+        var isRunning = true
+    }
+
+    /// The first line of output has to fit.
+    private static let mostBytesKept = 4096
+
+    let pid: Int32
+    private let state = Mutex(State())
+
+    /// Starts a program. It is in a process group of its own, so that Ctrl-C at the terminal does not reach it.
+    /// - Parameter arguments: the program's path first.
+    /// - Throws: `POSIXError` when it cannot be started.
+    init(_ arguments: [String], environment: [String: String]) throws {
+        let (input, output) = (try Pipe(), try Pipe())
+        defer { for end in [input.read, output.write] { close(end) } }
+        do {
+            pid = try Self.start(arguments, environment, input: input.read, output: output.write)
+        } catch let problem {
+            for end in [input.write, output.read] { close(end) }
+            throw problem
+        }
+
+        Thread.detachNewThread { [self] in
+            read(output.read)
+            waitForEnd()
+            close(input.write)
+            close(output.read)
+        }
+    }
+
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    /// The first line of its output; `nil` until it is complete.
+    var firstLine: String? {
+        let lines = state.withLock { $0.output }.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return lines.count > 1 ? String(decoding: lines[0], as: UTF8.self) : nil
+    }
+
+    /// Sends a signal. Does nothing once the process has ended, because its number may be another process's by then.
+    func signal(_ number: Int32) {
+        state.withLock { state in
+            if state.isRunning { kill(pid, number) }
+        }
+    }
+
+    /// Waits until the process has ended.
+    /// - Returns: false when it has not, after this time.
+    func hasEnded(within limit: Duration) async -> Bool {
+        await Self.holds(within: limit) { !isRunning }
+    }
+
+    /// Returns true as soon as a condition holds, and false when it does not within a time.
+    static func holds(within limit: Duration, _ condition: () async -> Bool) async -> Bool {
+        let end = Instant.now + limit
+        while await !condition() {
+            guard Instant.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
+                return false
+            }
+        }
+        return true
+    }
+
+    // MARK: - The process
+
+    /// Both ends are closed in all other programs that this process starts.
+    private struct Pipe {
+        let read: Int32
+        let write: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            guard unsafe pipe(&ends) == 0 else { throw failure(errno) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            (read, write) = (ends[0], ends[1])
+        }
+    }
+
+    private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+
+    private static func start(
+        _ arguments: [String], _ environment: [String: String], input: Int32, output: Int32
+    ) throws -> Int32 {
+        #if canImport(Glibc)
+            var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        #else
+            var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        // The broker's connections are this process's. One that the child held open as well would not end here.
+        #if canImport(Glibc)
+            unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        #else
+            flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+            unsafe posix_spawn_file_actions_addinherit_np(&actions, 2)
+        #endif
+        // Threads of a pool have signals blocked, and this process ignores two; a program inherits both.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGPIPE, SIGTERM, SIGINT] { unsafe sigaddset(&signals, number) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
+
+        var pid: Int32 = 0
+        // Safe: these are terminated copies, which are freed after the call that reads them.
+        let texts = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { unsafe (texts + variables).forEach { unsafe free($0) } }
+        let code = unsafe posix_spawn(&pid, arguments[0], &actions, &attributes, texts, variables)
+        guard code == 0 else { throw failure(code) }
+        return pid
+    }
+
+    /// Reads until the output ends, so that its pipe never fills up.
+    private func read(_ output: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            #if canImport(Glibc)
+                let count = unsafe Glibc.read(output, &buffer, buffer.count)
+            #else
+                let count = unsafe Darwin.read(output, &buffer, buffer.count)
+            #endif
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                return
+            }
+            state.withLock { state in
+                if state.output.count < Self.mostBytesKept { state.output += buffer[..<count] }
+            }
+        }
+    }
+
+    /// Returns once the process has ended. Its number is given up under the lock, so that `signal` reaches no other process.
+    private func waitForEnd() {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        state.withLock { state in
+            var status: Int32 = 0
+            while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            state.isRunning = false
+        }
+    }
+}
+
+/// Has this process end at once when its standard input ends: the process that started it is gone then.
+func exitAtEndOfInput() {
+    Thread.detachNewThread {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &byte, 1)
+            if count == 0 || count < 0 && errno != EINTR { exitNow(0) }
+        }
+    }
+}

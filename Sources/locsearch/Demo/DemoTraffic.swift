@@ -1,0 +1,109 @@
+internal import Basics
+import EventContract
+import LocationSearch
+import Logging
+import Synchronization
+
+/// A trickle of requests, so that the console of a demo has something to show. Safe to use from any thread.
+final class DemoTraffic: Sendable {
+    /// The mean time between two requests.
+    private static let interval = Duration.milliseconds(500)
+    /// How long the broker has to take a request. The next one is made after that, so nothing piles up without a broker.
+    private static let timeout = Duration.seconds(3)
+
+    private let isSending: Mutex<Bool>
+    private let sender: RequestSender
+    private let lifetime: Duration
+
+    /// - Parameter isOn: whether requests are sent from the beginning.
+    /// - Throws: `SettingsError` or `KafkaError` for settings that make no producer.
+    init(_ settings: Settings, isOn: Bool, log: Logger) async throws {
+        isSending = Mutex(isOn)
+        sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
+        lifetime = settings.duration("console.requestExpiry") ?? .seconds(60)
+    }
+
+    /// Whether requests are sent.
+    var isOn: Bool {
+        get { isSending.withLock { $0 } }
+        set { isSending.withLock { $0 = newValue } }
+    }
+
+    /// Sends requests until its task is cancelled.
+    func run() async {
+        var random = SystemRandomNumberGenerator()
+        while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.4...1.6, using: &random))) != nil {
+            guard isOn else { continue }
+            let now = EventTime.now()
+            let end = now.milliseconds.saturatingAdding(Int64(lifetime.milliseconds(roundedUp: true)))
+            // A request that the broker does not take is one less. The console says what is in the way.
+            _ = try? await sender.send(
+                .visitors(using: &random), at: now, expiry: EventTime(milliseconds: end))
+        }
+        await sender.close()
+    }
+}
+
+// MARK: - The requests
+
+extension SearchRequest {
+    private static let towns = [
+        Coordinate(latitude: 35.6909, longitude: 139.7003),  // Shinjuku
+        Coordinate(latitude: 35.6581, longitude: 139.7017),  // Shibuya
+        Coordinate(latitude: 35.7138, longitude: 139.7770),  // Ueno
+        Coordinate(latitude: 35.4658, longitude: 139.6223),  // Yokohama
+        Coordinate(latitude: 34.7025, longitude: 135.4959),  // Osaka, Umeda
+        Coordinate(latitude: 34.6660, longitude: 135.5010),  // Osaka, Namba
+        Coordinate(latitude: 34.9858, longitude: 135.7588),  // Kyoto
+        Coordinate(latitude: 34.6946, longitude: 135.1956),  // Kobe
+        Coordinate(latitude: 35.1709, longitude: 136.8815),  // Nagoya
+        Coordinate(latitude: 36.5780, longitude: 136.6478),  // Kanazawa
+        Coordinate(latitude: 38.2601, longitude: 140.8824),  // Sendai
+        Coordinate(latitude: 43.0687, longitude: 141.3508),  // Sapporo
+        Coordinate(latitude: 34.3955, longitude: 132.4596),  // Hiroshima
+        Coordinate(latitude: 33.5897, longitude: 130.4207),  // Fukuoka
+        Coordinate(latitude: 26.2124, longitude: 127.6792),  // Naha
+    ]
+    private static let townsAbroad = [
+        Coordinate(latitude: 48.8566, longitude: 2.3522),  // Paris
+        Coordinate(latitude: 51.5072, longitude: -0.1276),  // London
+        Coordinate(latitude: 52.5200, longitude: 13.4050),  // Berlin
+        Coordinate(latitude: 40.7580, longitude: -73.9855),  // New York
+        Coordinate(latitude: 25.0330, longitude: 121.5654),  // Taipei
+        Coordinate(latitude: -33.8688, longitude: 151.2093),  // Sydney
+    ]
+    private static let keywords = ["ラーメン", "居酒屋", "カフェ", "寿司", "焼肉", "カレー", "ramen", "pizza"]
+    private static let categories = ["cafe", "pharmacy", "park", "convenience_store"]
+
+    /// Returns a request such as the visitors of a service make. One in thirty is wrong, and refused.
+    static func visitors(using random: inout some RandomNumberGenerator) -> SearchRequest {
+        func one<Element>(of list: [Element]) -> Element { list[Int.random(in: 0..<list.count, using: &random)] }
+
+        var request = SearchRequest(
+            requestID: "visitor-" + String(UInt64.random(in: 0...UInt64.max, using: &random), radix: 36),
+            radiusMeters: one(of: [300, 500, 1000, 2000, 3000]),
+            sessionID: "visitor-\(Int.random(in: 1...200, using: &random))")
+        var town = one(of: towns)
+        switch Int.random(in: 0..<60, using: &random) {
+        case 0: request.location = Coordinate(latitude: 91, longitude: town.longitude)
+        case 1:
+            request.provider = .named(.hotpepper)
+            request.category = "hospital"
+        case 2..<16: break
+        case 16..<24: request.keyword = one(of: keywords)
+        case 24..<34:
+            request.provider = .named(.hotpepper)
+            request.keyword = one(of: keywords)
+        case 34..<43: request.category = "hospital"
+        case 43..<49: request.category = one(of: categories)
+        case 49..<54: request.provider = .named(.googlePlacesLegacy)
+        default: town = one(of: townsAbroad)
+        }
+
+        guard request.location == nil else { return request }
+        request.location = Coordinate(
+            latitude: town.latitude + Double.random(in: -0.01...0.01, using: &random),
+            longitude: town.longitude + Double.random(in: -0.01...0.01, using: &random))
+        return request
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A `locsearch worker` beside the demo's own, in a process that can be killed and started anew. It ends with the demo.
+actor WorkerChild {
+    /// How long a worker has to say where its admin endpoints are.
+    private static let timeToStart = Duration.seconds(20)
+    /// How long it has to finish what it has in hand at the end of the demo.
+    private static let timeToEnd = Duration.seconds(10)
+
+    /// The URL of its admin endpoints. It stays the same when the worker is started anew.
+    nonisolated let url: String
+
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let keyFile: DemoKeyFile
+    private var process: ChildProcess
+
+    /// Returns once the worker serves its admin endpoints.
+    /// - Throws: `Failure` when it does not.
+    init(_ settings: Settings) async throws {
+        keyFile = try DemoKeyFile(settings)
+        arguments = [try Self.program(), "worker", "--ends-with-input"]
+        let environment = Self.environment(settings, keyFile: keyFile)
+
+        let process = try Self.start(arguments, environment.merging(["ADMIN_PORT": "0"]) { $1 })
+        _ = await ChildProcess.holds(within: Self.timeToStart) { process.firstLine != nil || !process.isRunning }
+        guard let line = process.firstLine, line.hasPrefix("admin "), let port = line.split(separator: ":").last else {
+            process.signal(SIGKILL)
+            throw Failure(code: 1, description: "the demo's second worker did not start")
+        }
+        self.process = process
+        self.environment = environment.merging(["ADMIN_PORT": String(port)]) { $1 }
+        url = String(line.dropFirst("admin ".count))
+    }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Ends the worker as a crash would. Returns once it is gone.
+    func kill() async {
+        process.signal(SIGKILL)
+        _ = await process.hasEnded(within: Self.timeToEnd)
+    }
+
+    /// Starts the worker anew, unless it runs.
+    /// - Throws: `Failure` when it cannot be started.
+    func start() throws {
+        guard !process.isRunning else { return }
+        process = try Self.start(arguments, environment)
+    }
+
+    /// Gives the worker a new key for Google, as an operator would who replaces the file that holds it.
+    func renewKey() { keyFile.renew() }
+
+    /// Has the worker finish what it has in hand, and returns once it has ended.
+    func stop() async {
+        process.signal(SIGTERM)
+        if await !process.hasEnded(within: Self.timeToEnd) { await kill() }
+        keyFile.remove()
+    }
+
+    // MARK: - The process
+
+    /// The file of this program.
+    private static func program() throws -> String {
+        guard let program = Bundle.main.executablePath else {
+            throw Failure(code: 1, description: "the demo's second worker: this program's file is not to be found")
+        }
+        return program
+    }
+
+    private static func start(_ arguments: [String], _ environment: [String: String]) throws -> ChildProcess {
+        do {
+            return try ChildProcess(arguments, environment: environment)
+        } catch {
+            throw Failure(code: 1, description: "the demo's second worker cannot be started: \(error)")
+        }
+    }
+
+    /// Returns this process's environment with the demo's settings in it, whatever they were set by.
+    static func environment(
+        _ settings: Settings, keyFile: DemoKeyFile, own: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String: String] {
+        var environment = own
+        environment[Settings.fileVariable] = nil
+        for setting in Setting.all {
+            environment[setting.environmentName] = settings.isDefault(setting.name) ? nil : settings[setting.name]
+        }
+        environment["ADMIN_HOST"] = "127.0.0.1"
+        environment["GOOGLE_PLACES_API_KEY"] = nil
+        environment["GOOGLE_PLACES_API_KEY_FILE"] = keyFile.path
+        return environment
+    }
+}
+
+/// The file from which the demo's second worker has its key for Google.
+struct DemoKeyFile: Sendable {
+    let path: String
+    private let key: String
+
+    /// Writes the key of the demo's settings.
+    init(_ settings: Settings) throws {
+        key = try settings.googleKey() ?? ""
+        let folder = FileManager.default.temporaryDirectory
+        path = folder.appending(path: "locsearch-demo-\(ownProcessID)-google.key").path
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw Failure(code: 1, description: "the demo cannot write \(path)") }
+    }
+
+    /// Writes another key. Where somebody has given the demo a key of theirs, that one stays.
+    func renew() {
+        guard key == DemoHouse.key else { return }
+        let number = String(UInt32.random(in: 0...UInt32.max), radix: 36)
+        try? Data("\(key)-\(number)".utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
