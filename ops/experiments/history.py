@@ -16,13 +16,12 @@ One JSON object per line, in any order but for `outcome` (the reader's order) an
     {"e": "commit", "t": 2.0, "committed": {"0": 18}, "ends": {"result": {"3": 100}, "error": {}, "dead": {}}}
         the group's offsets and, read after them, the end offsets of the outcome topics; where a broker's end offsets
         cannot be had exactly, "wall" (ms since 1970) instead: an outcome was out if its record's time "ts" is not later
-    {"e": "kill", "t": 2.5, "worker": 1}     a crash; "losses": n when it counts as n
+    {"e": "kill", "t": 2.5, "worker": 1}     a crash; "losses": n when it counts as n; "open": n when the worker had
+        that many requests open, which then count in place of inFlight
     {"e": "live", "t": 0.1, "workers": 4}    how many workers run from here on
 
 A crash may repeat what the dead worker had in flight and what it had finished since its last commit, so
 duplicates <= kills x (in-flight limit + what one worker finishes in one commit interval); the latter is measured
-from typing import Any
-from typing import Any
 from the history itself: outcomes in the intervals that had any, over those intervals and the workers alive in them.
 """
 
@@ -86,6 +85,7 @@ class History:
         )  # Outcomes that were read before their request was acknowledged.
         self.commits: list[dict] = []
         self.kills = 0
+        self.open_at_kills: list[int] = []  # The requests that a killed worker had open, of those that were asked.
         self.live: list[tuple[float, int]] = []
         self.per_interval: Counter = Counter()
         self.finished = 0  # The requests with at least one outcome and, if they were bad, a dead letter.
@@ -131,6 +131,8 @@ class History:
 
     def _kill(self, e: dict) -> None:
         self.kills += e.get("losses", 1)
+        if "open" in e:
+            self.open_at_kills.append(e["open"])
 
     def _live(self, e: dict) -> None:
         self.live.append((e["t"], e["workers"]))
@@ -278,15 +280,21 @@ class History:
         return any(out(*e) for e in r.outcomes) and (not r.bad or any(out(*e) for e in r.dead))
 
     def _bound(self, v: Verdict) -> None:
-        v.rate_per_worker = self._rate()
-        per_kill = self.params["inFlight"] + math.ceil(v.rate_per_worker * self.params["commitInterval"])
+        v.rate_per_worker = self.rate_per_worker()
         allowed = self.params["allowed"]
-        v.bound = v.kills * per_kill if allowed is None else allowed
+        v.bound = self.loss_bound(v.rate_per_worker) if allowed is None else allowed
         for name, count in (("duplicates", v.duplicates), ("dead-letter duplicates", v.dead_duplicates)):
             if count > v.bound:
                 self._found["duplicates"].append(f"{name}: {count}, and at most {v.bound} may be ({v.kills} kills)")
 
-    def _rate(self) -> float:
+    def loss_bound(self, rate_per_worker: float) -> int:
+        """Returns how much the crashes may repeat: what was open at each, and one commit interval of one worker."""
+        unasked = self.kills - len(self.open_at_kills)
+        in_flight = sum(self.open_at_kills) + unasked * self.params["inFlight"]
+        return in_flight + self.kills * math.ceil(rate_per_worker * self.params["commitInterval"])
+
+    def rate_per_worker(self) -> float:
+        """Returns what one worker finishes in a second, in the intervals that had any outcome."""
         interval = self.params["commitInterval"]
         busy = [(i, n) for i, n in self.per_interval.items() if n]
         if not busy:

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.lab import Experiment, Lab, Skipped
@@ -12,7 +13,11 @@ MARK = "test-trap"
 MOST_ENDS = 9  # Three for each record: docs/guarantees.md.
 
 
-def run(lab: Lab) -> None:
+def poisoned(delivery: str) -> Callable[[Lab], None]:
+    return lambda lab: run(lab, delivery)
+
+
+def run(lab: Lab, delivery: str) -> None:
     release = Path(lab.options.locsearch)
     lab.check(HEADER.encode() not in release.read_bytes(), "the program as it is deployed has the hook of this test")
     tested = Path(".build/debug/locsearch")
@@ -23,9 +28,9 @@ def run(lab: Lab) -> None:
 
     total = lab.size(10_000, 50_000)
     marked = {total // 5: 1, total // 2: 4, total // 2 + 7: 4}  # One alone, and two near each other in one partition.
-    lab.begin(partitions=8, results=8)
+    lab.begin_delivering(delivery, partitions=8, results=8)
     lab.provider.latency(30)
-    fleet = lab.workers(4)
+    fleet = lab.workers_delivering(delivery, 4)
     sent, began = 0, time.monotonic()
     for number, partition in sorted(marked.items()):
         lab.sender.many(number - sent, 1_000, prefix=f"r{sent}-")
@@ -54,10 +59,11 @@ def run(lab: Lab) -> None:
 
 EXPERIMENTS = [
     Experiment(
-        "poison",
-        "three records that crash every worker: set aside after at most nine crashes, all others answered",
-        run,
+        "poison" if delivery == "at-least-once" else "poison-exactly-once",
+        f"three records that crash every worker, {delivery}: set aside after nine crashes, all others answered",
+        poisoned(delivery),
         library="new",
         seconds=(300, 600),
     )
+    for delivery in ("at-least-once", "exactly-once")
 ]

@@ -363,6 +363,22 @@ class Cluster:
         offset, _, metadata, code = topics[0][1][0] if topics else (-1, -1, "", 0)
         return {"error": error_name(top or code), "offset": offset, "metadataBytes": len(metadata or "")}
 
+    def commits(self, group: str, topic: str, partitions: int) -> dict[int, tuple[int, str | None]]:
+        """Returns each partition's committed offset with its metadata, which confluent-kafka reads beyond its end."""
+        w = Writer().text(group).list([topic], lambda _: None).text(topic)
+        w.list(list(range(partitions)), w.i32)
+        r = self._coordinate({"group": group}, OFFSET_FETCH, 5, w.bytes)
+        if isinstance(r, str):
+            return {}
+        r.i32()
+
+        def partition():
+            number, offset, _, metadata, _ = r.i32(), r.i64(), r.i32(), r.text(), r.i16()
+            return number, (offset, metadata)
+
+        topics = r.list(lambda: (r.text(), r.list(partition)))
+        return dict(topics[0][1]) if topics else {}
+
     def do_consumerGroupHeartbeat(self, s):
         version = 1 if self.speaks(CONSUMER_HEARTBEAT, 1) else 0
         topic = self.topic_id(s["topic"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import brokers
 from .brokers import Broker
+from .conformance import Cluster
 from .processes import Processes, wait_until
 from .provider import Provider
 from .recorder import Recorder
@@ -174,6 +175,21 @@ class Lab:
                 self.fleet.start(i)
         return self.fleet
 
+    def begin_delivering(self, delivery: str, **options) -> None:
+        """Begins a run in one of the delivery modes. With exactly-once, the reader reads committed records, and no
+        outcome may be there twice."""
+        if delivery == "exactly-once":
+            self.require_cluster()
+            self.recorder.add("params", allowed=0)
+            options |= {"isolation": "read_committed"}
+        self.begin(**options)
+
+    def workers_delivering(self, delivery: str, count: int, client: dict | None = None, **settings) -> Fleet:
+        """Starts workers in one of the delivery modes."""
+        # The partitions of a worker that was killed wait for the end of its transaction.
+        short = {"transaction.timeout.ms": 6_000} if delivery == "exactly-once" else {}
+        return self.workers(count, client=(client or {}) | short, worker__delivery=delivery, **settings)
+
     def known_settings(self) -> str:
         """Returns what `locsearch config` prints."""
         return run_command([self.options.locsearch, "config"], {}).stdout
@@ -192,6 +208,13 @@ class Lab:
                 raise Skipped(f"worker has no {name}={value}")
         if done.returncode:
             raise Skipped(f"`locsearch config` says: {done.stderr.strip()[:200]}")
+
+    def require_cluster(self) -> None:
+        """Skips what only a real cluster shows: the mock does not apply the offsets of transactions, and Tansu keeps no
+        metadata beside an offset.
+        """
+        if (self.options.broker or self.experiment.broker) in ("embedded", "mock", "tansu"):
+            raise Skipped("this needs a real cluster: give --brokers HOST:PORT")
 
     def require_faults(self) -> None:
         if not self.broker.can_fail:
@@ -233,8 +256,8 @@ class Lab:
         if found:
             self.figure("requests found in the log", found)
 
-    def until(self, condition, within: float, what: str):
-        return wait_until(condition, within, what)
+    def until(self, condition, within: float, what: str, every: float = 0.05):
+        return wait_until(condition, within, what, every)
 
     def outcomes_reach(self, count: int, within: float) -> None:
         wait_until(
@@ -273,6 +296,14 @@ class Lab:
         time.sleep(0.5)  # Late duplicates may still come.
         self.until(lambda: self._reader_is_idle(), 20, "the reader to come to the end")
 
+    def judge_calls(self) -> None:
+        """Checks that crashes repeated no more calls than were open at them, and one commit interval each."""
+        history = self.recorder.history
+        bound, again = history.loss_bound(history.rate_per_worker()), self.provider.calls() - self.recorder.sent
+        self.figure("open at the kills", sum(history.open_at_kills))
+        self.figure("calls made again", f"{again} of at most {bound}")
+        self.check(again <= bound, f"{again} calls were made again, and at most {bound} may be")
+
     def give_up(self) -> None:
         """Lets what was sent finish although the experiment could not go on, so that the history is judged fairly."""
         signal.alarm(0)
@@ -288,9 +319,11 @@ class Lab:
             self.figure("left uncommitted", self.sampler.lag())
             return False
 
-    def steady(self, within: float = 40, calm: float = 1.0) -> None:
+    def steady(self, within: float = 40, calm: float = 1.0, past_offsets: bool = False) -> None:
         """Waits until the group has settled: the workers have shared all partitions evenly for `calm` seconds without a
-        change, and commits of every partition go through."""
+        change, and commits of every partition go through. Behind a slow request the offset stays where it is, and only
+        the metadata beside it changes: `past_offsets` waits for that.
+        """
         end = time.monotonic() + within
         before, since = None, 0.0
         while time.monotonic() < end:
@@ -307,16 +340,27 @@ class Lab:
             raise TimeoutError(
                 f"the group did not settle within {within:.0f} s: partitions per worker {self.fleet.shares()}"
             )
-        before = dict(self.sampler.committed)
+        before = self._commits(past_offsets)
         try:
-            self.until(lambda: self._moved(before), within, "offsets of every partition to be committed")
+            self.until(
+                lambda: self._moved(before, past_offsets), within, "offsets of every partition to be committed", 0.2
+            )
         except TimeoutError as e:
-            still = {p: now for p, now in self.sampler.committed.items() if now <= before.get(p, 0)}
+            still = {p: now for p, now in self._commits(past_offsets).items() if now == before.get(p)}
             raise TimeoutError(f"{e}; still at {still}, {self.sampler.failed} samples failed") from None
 
-    def _moved(self, before: dict[int, int]) -> bool:
-        now = self.sampler.committed
-        return all(now.get(p, 0) > before.get(p, 0) for p in range(self.partitions)) or not self._loaded()
+    def _moved(self, before: dict, past_offsets: bool) -> bool:
+        now = self._commits(past_offsets)
+        return all(now.get(p) != before.get(p) for p in range(self.partitions)) or not self._loaded()
+
+    def _commits(self, past_offsets: bool) -> dict:
+        if not past_offsets:
+            return dict(self.sampler.committed)
+        cluster = Cluster(self.broker.bootstrap)
+        try:
+            return cluster.commits(self.topics.group, self.topics.requests, self.partitions)
+        finally:
+            cluster.close()
 
     def _loaded(self) -> bool:
         """Returns True while there is anything left to commit."""

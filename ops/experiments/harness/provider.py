@@ -73,3 +73,11 @@ class Provider:
 def fault(kind: str) -> str:
     """Returns the keyword that makes the simulator do this to one request."""
     return f"fault:{kind}"
+
+
+def rarely_slow(number: int) -> str | None:
+    """Returns the keyword that makes one request of a hundred take 20 s, however often it is asked.
+
+    101 has no factor in common with the number of partitions, so that each of them has slow requests.
+    """
+    return fault("delay=20000") if number % 101 == 50 else None

@@ -194,12 +194,13 @@ class Fleet:
     def alive(self) -> list[Worker]:
         return [w for w in self.workers.values() if w.alive]
 
-    def kill(self, index: int) -> None:
-        """Kills a worker with SIGKILL."""
+    def kill(self, index: int, ask: bool = False) -> None:
+        """Kills a worker with SIGKILL. With `ask` it says before how many requests it has open, and those count."""
         worker = self.workers.pop(index)
+        asked = {"open": round(worker.metric("locsearch_requests_open"))} if ask else {}
         worker.process.kill()
         worker.process.wait()
-        self.recorder.add("kill", worker=index)
+        self.recorder.add("kill", worker=index, **asked)
         self._say_how_many()
 
     def terminate(self, index: int) -> Worker:

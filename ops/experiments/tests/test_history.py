@@ -1,6 +1,7 @@
 """Broken histories, each with one thing wrong: the checker must see it, and nothing in a sound one."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,13 @@ def test_bound_is_in_flight_plus_one_interval_of_one_worker(doubles, ok):
     events += [outcome(o, 20 + o, t=0.5 + o % 2) for o in range(doubles)]
     v = judge(events)
     assert v.duplicates == doubles and v.bound == 14 and v.ok == ok
+
+
+def test_a_kill_that_was_asked_counts_what_was_open_in_place_of_the_limit():
+    kills = [{"e": "kill", "t": 1.0, "open": 3}, {"e": "kill", "t": 1.0}]
+    events = [{"e": "params", "inFlight": 5}, *sound(), *kills]
+    rate = judge(events).rate_per_worker
+    assert judge(events).bound == 3 + 5 + 2 * math.ceil(rate)
 
 
 def test_idle_intervals_do_not_count_into_the_rate():
