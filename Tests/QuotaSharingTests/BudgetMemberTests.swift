@@ -177,6 +177,51 @@ struct BudgetMemberTests {
         }
     }
 
+    /// Three members have read different parts of the topic that was deleted. The one that knows least writes the count down first.
+    @Test func countIsThatOfTheMemberThatHadReadMost() throws {
+        let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
+        let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 100, take: 30)
+        for (number, member) in members.enumerated() {
+            for offset in 0...number {
+                let spent = BudgetMessage(sender: "gone", number: UInt64(offset + 1), entries: [entry])
+                member.read(spent, at: Int64(offset), now: Self.start)
+            }
+        }
+
+        // The sender of what they lack has written to the new topic already.
+        let remade = FleetTopicExtent(first: 0, end: 1, oldest: 0, isRemade: true)
+        let again = BudgetMessage(sender: "gone", number: 4, entries: [entry])
+        for member in members {
+            member.begin(remade, at: Self.start)
+            member.read(again, at: 0, now: Self.start)
+        }
+        let written = try members.map { try #require($0.tick(at: Self.start + .seconds(1))) }
+        let new = BudgetMember(name: "new-0", budgets: ["p": 100], scopes: ["p": Self.scope("p")], at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
+        new.read(again, at: 0, now: Self.start)
+        for (offset, message) in written.enumerated() {
+            for member in members + [new] { member.read(message, at: Int64(offset + 1), now: Self.start + .seconds(2)) }
+        }
+
+        for member in members + [new] {
+            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 100) == 0)
+            #expect(member.ledger == members[2].ledger)
+        }
+    }
+
+    /// Another member may have read more of the former topic, and not have said so yet.
+    @Test func memberAsksForNothingWhenTheTopicWasJustMadeAnew() throws {
+        let member = Self.member(["p": 100])
+        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
+        member.setWaiting(1, of: 0)
+        let state = try #require(member.tick(at: Self.start + .seconds(1)))
+        #expect(state.entries.allSatisfy { $0.take == 0 })
+        member.read(state, at: 0, now: Self.start + .seconds(1))
+
+        #expect(member.tick(at: Self.start + .seconds(2.9)) == nil)
+        #expect(try #require(member.tick(at: Self.start + .seconds(3))).entries.contains { $0.take > 0 })
+    }
+
     /// The end of a transaction takes an offset and is no record.
     @Test func historyEndsWhereTheTopicDoesWithoutARecordThere() {
         let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)

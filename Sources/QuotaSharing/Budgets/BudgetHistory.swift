@@ -11,7 +11,9 @@ struct BudgetHistory {
     /// The offset of the record whose snapshot `state` goes on from; `nil` while none was read.
     private(set) var snapshotOffset: Int64?
     private var state = BudgetLedger()
-    /// The records that were read before the first snapshot of use.
+    /// The state in the snapshot that `state` goes on from, without the records behind it.
+    private(set) var basis = BudgetLedger()
+    /// The records that were read, for as long as a snapshot may take the place of the one before.
     private var records: [(offset: Int64, message: BudgetMessage)] = []
 
     /// - Parameter extent: of the topic when its reading began; by default one without a record.
@@ -28,18 +30,41 @@ struct BudgetHistory {
     }
 
     mutating func add(_ message: BudgetMessage, at offset: Int64) {
-        guard snapshotOffset == nil else {
-            state.apply(message, at: offset)
-            return
-        }
-        records.append((offset, message))
+        guard let snapshotOffset else { return addBeforeSnapshot(message, at: offset) }
+        state.apply(message, at: offset)
+        guard offset < snapshotOffset + Self.recordsWithCorrections else { return records = [] }
 
-        // A snapshot is of use only with all records that follow it.
-        guard let snapshot = message.snapshot, snapshot.offset >= first - 1, snapshot.offset < offset else { return }
+        records.append((offset, message))
+        guard let snapshot = message.snapshot, isUsable(snapshot, at: offset) else { return }
+        if snapshot.ledger.isAhead(of: basis) { begin(with: snapshot) }
+    }
+
+    private mutating func addBeforeSnapshot(_ message: BudgetMessage, at offset: Int64) {
+        records.append((offset, message))
+        guard let snapshot = message.snapshot, isUsable(snapshot, at: offset) else { return }
         snapshotOffset = offset
-        state = snapshot.ledger
-        for record in records where record.offset > snapshot.offset { state.apply(record.message, at: record.offset) }
-        records = []
+        begin(with: snapshot)
+    }
+
+    private mutating func begin(with snapshot: BudgetMessage.Snapshot) {
+        basis = snapshot.ledger
+        state = records.reduce(into: snapshot.ledger) { ledger, record in
+            if record.offset > snapshot.offset { ledger.apply(record.message, at: record.offset) }
+        }
+    }
+
+    /// In a topic that was made anew, a member that had read more of the former one corrects the first snapshot. Snapshots are compared
+    /// for so many records behind the first one.
+    private static let recordsWithCorrections: Int64 = 1000
+
+    /// True when all records that follow a snapshot are here.
+    private func isUsable(_ snapshot: BudgetMessage.Snapshot, at offset: Int64) -> Bool {
+        snapshot.offset >= first - 1 && snapshot.offset < offset
+    }
+
+    /// True while a later snapshot may correct the first one.
+    func takesCorrections(at offset: Int64) -> Bool {
+        snapshotOffset.map { offset < $0 + Self.recordsWithCorrections } ?? true
     }
 
     /// True when an older record must be read first: these hold no snapshot, and they are not all there is.

@@ -204,5 +204,12 @@ public struct BudgetLedger: Sendable, Hashable {
         newestMessages = newestMessages.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
+    /// True when this state comes of all messages that another one comes of, and of more: both are of one topic, which was read
+    /// further for this one.
+    func isAhead(of other: BudgetLedger) -> Bool {
+        other.newestMessages.allSatisfy { $0.value.number <= newestMessages[$0.key]?.number ?? 0 }
+            && newestMessages.contains { $0.value.number > other.newestMessages[$0.key]?.number ?? 0 }
+    }
+
     static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
 }

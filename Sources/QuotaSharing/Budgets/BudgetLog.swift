@@ -37,10 +37,13 @@ struct BudgetLog {
     /// The newest snapshot in the topic.
     private var lastSnapshot: (offset: Int64, time: Instant)
     private var hasChangedSinceSnapshot = false
-    /// True while no snapshot is in the topic, because that was made anew.
+    /// True while the topic was made anew and holds no snapshot, or one that knows less than this member.
     private var isSnapshotLost = false
-    /// All records of a topic that holds no snapshot yet; `nil` once it holds one. The first snapshot that comes is taken over.
-    private var recordsWithoutSnapshot: BudgetHistory?
+    /// All records of a topic that holds no snapshot yet, or whose first one may still be corrected; `nil` later.
+    private var youngTopic: BudgetHistory?
+    /// What this member knew of the topic that was deleted, as a snapshot that stands before all records of the new one; `nil` where
+    /// it has read none, and once the new topic is no longer young.
+    private var former: BudgetMessage.Snapshot?
 
     /// - Parameter name: the member's.
     init(of name: String, terms: BudgetTerms, at now: Instant) {
@@ -71,7 +74,8 @@ struct BudgetLog {
             (ledger, ledgerBefore, reading) = (known, nil, .live)
             lastSnapshot = (lastOffset, now)
             (hasChangedSinceSnapshot, isSnapshotLost) = (true, true)
-            recordsWithoutSnapshot = BudgetHistory(of: extent)
+            youngTopic = BudgetHistory(of: extent)
+            former = BudgetMessage.Snapshot(offset: lastOffset, ledger: known)
             return
         }
 
@@ -103,7 +107,7 @@ struct BudgetLog {
     mutating func skip(_ offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
-        recordsWithoutSnapshot?.note(offset)
+        youngTopic?.note(offset)
         guard case .history = reading else { return }
 
         history.note(offset)
@@ -117,7 +121,7 @@ struct BudgetLog {
         ledger = history.ledger
         ledgerBefore = nil
         reading = .live
-        recordsWithoutSnapshot = history.snapshotOffset == nil ? history : nil
+        (youngTopic, former) = (history, nil)
         if let offset = history.snapshotOffset { lastSnapshot = (offset, now) }
         hasChangedSinceSnapshot = true
         history = BudgetHistory()
@@ -135,18 +139,25 @@ struct BudgetLog {
         return Applied(effect: effect, isSnapshotTakenOver: takeOverSnapshot(from: message, at: offset))
     }
 
-    /// Takes over the first snapshot that is written to a topic that held none.
+    /// Takes over the first snapshot that is written to a topic that held none, and one that corrects it.
     ///
     /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began
-    /// before another had written a snapshot has counted from zero.
+    /// before another had written a snapshot has counted from zero, and one that was behind in the former topic lacks its last
+    /// records. A member that knows more than the snapshot goes on from its own state, and writes that down.
     /// - Returns: true when the state is another one than before.
     private mutating func takeOverSnapshot(from message: BudgetMessage, at offset: Int64) -> Bool {
-        guard recordsWithoutSnapshot != nil else { return false }
-        recordsWithoutSnapshot?.note(offset)
-        recordsWithoutSnapshot?.add(message, at: offset)
-        guard let known = recordsWithoutSnapshot, known.snapshotOffset != nil else { return false }
+        guard youngTopic?.takesCorrections(at: offset) == true else {
+            (youngTopic, former) = (nil, nil)
+            return false
+        }
+        youngTopic?.note(offset)
+        youngTopic?.add(message, at: offset)
+        guard message.snapshot != nil, let known = youngTopic, known.snapshotOffset != nil else { return false }
 
-        recordsWithoutSnapshot = nil
+        if let former, former.ledger.isAhead(of: known.basis) {
+            isSnapshotLost = true
+            return false
+        }
         guard known.ledger != ledger else { return false }
         ledger = known.ledger
         return true
@@ -154,8 +165,12 @@ struct BudgetLog {
 
     // MARK: - Snapshots
 
-    /// The snapshot that may be written now.
-    var snapshot: BudgetMessage.Snapshot { BudgetMessage.Snapshot(offset: lastOffset, ledger: ledger) }
+    /// The snapshot that may be written now. In a topic that was made anew it is of the former one alone, so that those of several
+    /// members can be compared.
+    var snapshot: BudgetMessage.Snapshot {
+        if isSnapshotLost, let former { return former }
+        return BudgetMessage.Snapshot(offset: lastOffset, ledger: ledger)
+    }
 
     /// Returns true when this member should write a snapshot. Each member waits a little longer than the one before, so that one
     /// of them does.

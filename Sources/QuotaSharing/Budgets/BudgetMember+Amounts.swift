@@ -28,6 +28,7 @@ extension BudgetMember {
     /// strands little and all members get some of the last calls.
     func reservation(_ index: Int, at now: Instant) -> Int {
         guard wantsMore(index), let day = accounts[index].reservation.day, now < day.end else { return 0 }
+        if let settled, now < settled { return 0 }
         let (reservation, left) = (accounts[index].reservation, left(index, on: day))
         guard left > 0 else { return 0 }
 

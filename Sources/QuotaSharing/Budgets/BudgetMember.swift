@@ -28,6 +28,8 @@ public final class BudgetMember {
     /// This member's messages that it has not read back yet, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
+    /// The moment from which this member asks for calls again, after the topic was made again.
+    var settled: Instant?
     /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
     /// once.
     private var warnings: [String] = []
@@ -99,6 +101,7 @@ public final class BudgetMember {
         sent = []
         for index in accounts.indices { accounts[index].reservation.forgetAsked() }
         log.begin(extent, at: now)
+        if extent.isRemade, log.isReady { settled = now + terms.settling }
     }
 
     /// Takes the next record.

@@ -15,6 +15,8 @@ public struct BudgetTerms: Sendable, Hashable {
     public var tick: Duration = .milliseconds(200)
     /// A member that has made no call for this long gives back its reservation, once little is left.
     public var idle: Duration = .seconds(3)
+    /// After the topic was made again, a member asks for no calls for this long: another one may have read more of the former topic.
+    public var settling: Duration = .seconds(3)
     /// The largest fleet whose members publish about once in `report`. In a larger one each publishes less often, and reserves
     /// for longer: see `BudgetMember.slowness`.
     public var membersAtFullPace = 50
