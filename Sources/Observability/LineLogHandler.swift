@@ -1,4 +1,5 @@
 package import Logging
+internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -18,7 +19,8 @@ package struct LineLogHandler: LogHandler {
 
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    package var logLevel: Logger.Level
+    /// The level that this handler was given. That of `setLevelForAll` counts before it.
+    private var ownLevel: Logger.Level
     private let label: String
     private let format: Format
     private let output: LineOutput
@@ -31,7 +33,26 @@ package struct LineLogHandler: LogHandler {
         self.label = label
         self.format = format
         self.output = output
-        logLevel = level
+        ownLevel = level
+    }
+
+    // MARK: - Level
+
+    package var logLevel: Logger.Level {
+        get {
+            let index = Self.levelForAll.load(ordering: .relaxed)
+            return index < 0 ? ownLevel : Logger.Level.allCases[index]
+        }
+        set { ownLevel = newValue }
+    }
+
+    /// The index of the level that all handlers of the process have at present; -1: each has its own.
+    private static let levelForAll = Atomic<Int>(-1)
+
+    /// Gives all handlers of the process another level, also those that were made before.
+    /// - Parameter level: `nil`: each has its own again.
+    package static func setLevelForAll(_ level: Logger.Level?) {
+        levelForAll.store(level.flatMap { Logger.Level.allCases.firstIndex(of: $0) } ?? -1, ordering: .relaxed)
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -22,6 +22,8 @@ public actor SearchWorker: SearchReporting {
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
+    /// The orders of people that are in force.
+    private var controls = LaneControls()
     /// This loop's part in the quota that its fleet shares.
     private let quota: QuotaMember
 
@@ -98,6 +100,7 @@ public actor SearchWorker: SearchReporting {
             onWasted: onWasted, onCall: onCall)
         quota.add(new)
         clients.append(new)
+        if controls != LaneControls() { apply(controls, to: new) }
         return new
     }
 
@@ -111,6 +114,16 @@ public actor SearchWorker: SearchReporting {
     public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
         clients.first { $0.id == provider }?.renewKey()
         if let scope { quota.renewScope(scope, of: provider) }
+    }
+
+    /// Follows the orders of people, in place of those before.
+    public func apply(_ controls: LaneControls) {
+        self.controls = controls
+        for client in clients { apply(controls, to: client) }
+    }
+
+    private func apply(_ controls: LaneControls, to client: ProviderClient) {
+        client.apply(controls.providers[client.id] ?? LaneControls.Provider(), concurrency: controls.concurrency)
     }
 
     /// The state of each provider that was made known by `prepare` or asked by a request.

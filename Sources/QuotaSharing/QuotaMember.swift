@@ -128,7 +128,7 @@ public final class QuotaMember {
             case .budget(let message):
                 if !record.isOld, let keeper { report(keeper.member.relation(of: message)) }
                 keeper?.member.read(message, at: record.offset, now: now)
-            case nil: keeper?.member.read(nil, at: record.offset, now: now)
+            case .control, nil: keeper?.member.read(nil, at: record.offset, now: now)
             }
         }
         if leases != nil { updateShares(at: now) }

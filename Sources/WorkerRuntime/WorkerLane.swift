@@ -33,6 +33,8 @@ public actor WorkerLane {
     let meters: WorkerMeters
     var state = LaneState.running
     private var isPrepared = false
+    /// `false` while no request may begin: the orders of people are not known yet, or say so.
+    private var isIntakeOpen = true
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -205,6 +207,12 @@ public actor WorkerLane {
         }
     }
 
+    /// Follows the orders of people, in place of those before.
+    func apply(_ controls: LaneControls) {
+        isIntakeOpen = controls.isIntakeOpen
+        gate.limit(inFlight: controls.concurrency)
+    }
+
     // MARK: - One request
 
     private func takeRecords() async throws(KafkaError) {
@@ -233,6 +241,8 @@ public actor WorkerLane {
             } else if carefulIntake.mustWait {
                 await loop.pause(.milliseconds(5))
             } else if !rebalancing.fleet.isReady {
+                await loop.pause(.milliseconds(50))
+            } else if !isIntakeOpen {
                 await loop.pause(.milliseconds(50))
             } else if !delivery.acceptsRequests {
                 _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })

@@ -86,6 +86,7 @@ struct ProviderSummaryTests {
                 locsearch_provider_breaker_reason{provider="google-places",reason="budget-used-up"} 0
                 locsearch_provider_breaker_reason{provider="google-places",reason="provider-rate-limit"} 0
                 locsearch_provider_breaker_reason{provider="google-places",reason="provider-unavailable"} 0
+                locsearch_provider_breaker_reason{provider="google-places",reason="paused-by-order"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="failure-rate"} 1
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="slow-call-rate"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="probes-failed"} 0
@@ -94,6 +95,7 @@ struct ProviderSummaryTests {
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="budget-used-up"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-rate-limit"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-unavailable"} 0
+                locsearch_provider_breaker_reason{provider="hotpepper",reason="paused-by-order"} 0
                 # TYPE locsearch_provider_breaker_openings_total counter
                 locsearch_provider_breaker_openings_total{provider="google-places"} 7
                 locsearch_provider_breaker_openings_total{provider="hotpepper"} 14

@@ -146,6 +146,10 @@ extension MetricDescription {
             "Messages in the fleet's topic about another fleet's or another key's quota, or from workers of an older version."
         ),
         MetricDescription(
+            "locsearch_control_active", .gauge, in: .providers, labels: ["control", "provider", "scope"],
+            "1 for each order of locsearch controls that this worker follows; scope is fleet or worker. Absent without one."
+        ),
+        MetricDescription(
             "locsearch_provider_askable", .gauge, in: .providers, labels: ["provider"],
             "1 while a further worker could ask for more; 0: breaker, a pause asked for, or the shared rate is reached."
         ),

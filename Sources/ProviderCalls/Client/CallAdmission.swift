@@ -75,6 +75,19 @@ struct CallAdmission {
     func waitForRoom(
         within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
+        let room = try await roomAfterWaiting(within: times, clock: clock)
+        let now = clock.now
+        guard breaker.isHeldOpen, let end = breaker.openUntil(at: now) else { return room }
+
+        // A person has paused the provider meanwhile.
+        limiter.giveBack(at: now)
+        if let permit = room.budgetPermit { budget?.putBack(permit) }
+        throw breakerOpen(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: .pausedByOrder))
+    }
+
+    private func roomAfterWaiting(
+        within times: CallTimes, clock: any MonotonicClock
+    ) async throws(CallFailure) -> AwaitedRoom {
         if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
             return AwaitedRoom(

@@ -292,8 +292,21 @@ final class ProviderClient: SharedRateLimit {
 
     /// The fraction of the limit that this loop could use now, 0 to 1.
     func demand(at now: Instant) -> Double {
-        guard let limit = policy.rateLimit else { return 0 }
+        guard let limit = caller.admission.limiter.limit else { return 0 }
         return rateDemand.fraction(of: limit, statistics: caller.admission.limiter.statistics, at: now)
+    }
+
+    /// Follows the orders of people about this provider.
+    /// - Parameter concurrency: the calls that may be under way on this loop by order; `nil`: those of the policy.
+    func apply(_ controls: LaneControls.Provider, concurrency: Int?) {
+        let (now, admission) = (clock.now, caller.admission)
+        if controls.isPaused { admission.breaker.holdOpen(at: now) } else { admission.breaker.release(at: now) }
+        if let limit = policy.rateLimit {
+            admission.limiter.setLimit(controls.perSecond.map { limit.scaled(to: $0) } ?? limit, at: now)
+        }
+        // Fewer requests in flight make fewer calls by themselves. Those that are there are not refused for it.
+        let most = policy.concurrency.maximum
+        admission.concurrency.setMaximum(max(most, concurrency ?? most))
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
@@ -305,7 +318,7 @@ final class ProviderClient: SharedRateLimit {
         return ProviderStatus(
             provider: id, breaker: breaker.state(at: now), breakerReason: breaker.reason(at: now),
             openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
-            breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
+            breakerCounts: breaker.statistics, allowedPerSecond: limiter.limit.map { $0.perSecond * share },
             pausedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
             sharesRate: policy.share.isShared,
             concurrency: caller.admission.concurrency.statistics, retries: caller.retryBudget.statistics,

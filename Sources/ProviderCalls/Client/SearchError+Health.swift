@@ -82,6 +82,11 @@ extension SearchError {
                 .circuitOpen,
                 "\(name) says that it is not available and asked for a pause, which is kept; send the request again later",
                 retryAfter: rejection.retryAfter)
+        case .pausedByOrder:
+            return SearchError(
+                .circuitOpen,
+                "\(name) is paused by the operators of this service (locsearch controls); send the request again later",
+                retryAfter: rejection.retryAfter)
         case .failureRate, .slowCallRate, .probesFailed, nil:
             return SearchError(
                 .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",

@@ -14,6 +14,9 @@ public enum FleetCodec {
         case .budget(let message):
             writer.key("budget")
             message.write(to: &writer)
+        case .control(let message):
+            writer.key("control")
+            message.write(to: &writer)
         }
         writer.endObject()
         return withEscapedSlashes(writer.bytes)
@@ -46,6 +49,7 @@ extension JSONReader {
             switch key {
             case "shares": message = .shares(try LeaseMessage(from: &self))
             case "budget": message = .budget(try BudgetMessage(from: &self))
+            case "control": message = .control(try ControlMessage(from: &self))
             default: try skip()
             }
         }

@@ -25,6 +25,8 @@ public final class FleetLink: FleetPublisher {
         public var history: Int64 = 0
         /// True when members must not begin without the topic, because they keep daily call budgets by it.
         public var isNeeded = false
+        /// True when members share quota over the topic. Without it and without budgets, only orders of people come by it.
+        public var sharesQuota = true
 
         public init(topic: String) { self.topic = topic }
     }
@@ -67,6 +69,12 @@ public final class FleetLink: FleetPublisher {
     public var problem: String? {
         problems.withLock { $0.first ?? ($0.hasBeenOpen ? nil : "the topic is not open yet") }
     }
+
+    /// True once something has failed, until it works again.
+    public var hasFailed: Bool { problems.withLock { $0.first != nil } }
+
+    /// True where members use the topic for quota: limits that are shared by demand, or daily budgets.
+    public var carriesQuota: Bool { configuration.sharesQuota || configuration.isNeeded }
 
     /// Publishes messages in the order of the calls. Does not wait.
     public func publish(_ messages: [FleetMessage]) {
@@ -206,6 +214,13 @@ public final class FleetLink: FleetPublisher {
                 """
                 the fleet's topic cannot be used, and without it nobody knows what is left of a daily budget, so that no \
                 request begins: make the topic, let this user read and write it, correct topics.fleet, or unset callsPerDay
+                """,
+                metadata: topic.merging(["reason": "\(problem)"]) { $1 })
+        } else if let problem, !configuration.sharesQuota {
+            log.notice(
+                """
+                the fleet's topic cannot be used, so that no order of locsearch controls reaches this worker: make the topic, \
+                let this user read and write it, or correct topics.fleet
                 """,
                 metadata: topic.merging(["reason": "\(problem)"]) { $1 })
         } else if let problem {

@@ -4,6 +4,8 @@ public enum FleetMessage: Sendable, Hashable {
     case shares(LeaseMessage)
     /// A member's, or a person's, message about daily call budgets.
     case budget(BudgetMessage)
+    /// A worker's, or a person's, message about orders that change how workers work.
+    case control(ControlMessage)
 }
 
 /// A record of the fleet topic.

@@ -23,6 +23,8 @@ extension CircuitBreaker {
         case providerRateLimit = "provider-rate-limit"
         /// The provider said that it is not available, and when to ask again.
         case providerUnavailable = "provider-unavailable"
+        /// A person has ordered that the provider is not asked: `locsearch controls`.
+        case pausedByOrder = "paused-by-order"
 
         /// True where a person must act, or a day must begin anew, before the provider can be called again.
         public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp || self == .budgetUsedUp }

@@ -93,6 +93,10 @@ public final class CircuitBreaker {
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
     private var openUntil: Instant?
+    /// True while a person's order keeps it open. No probe is let through then.
+    public private(set) var isHeldOpen = false
+    /// True when probes are to decide once the order is taken back, because they did before it.
+    private var probesAfterHold = false
     /// Openings since it was last closed by good probes.
     private var openingsInARow = 0
     private var probesOut = 0
@@ -105,6 +109,7 @@ public final class CircuitBreaker {
 
     /// Returns the instant until which every call is refused; `nil` unless the breaker is open.
     public func openUntil(at now: Instant) -> Instant? {
+        if isHeldOpen { return max(openUntil ?? now, now + Self.orderReview) }
         guard let openUntil, openUntil > now else { return nil }
         return openUntil
     }
@@ -116,7 +121,8 @@ public final class CircuitBreaker {
 
     /// Why the provider's state is not `closed`.
     public func reason(at now: Instant) -> Reason? {
-        state == .closed && isPaused(at: now) ? pause?.reason : reason
+        if isHeldOpen { return .pausedByOrder }
+        return state == .closed && isPaused(at: now) ? pause?.reason : reason
     }
 
     private func isPaused(at now: Instant) -> Bool { pause.map { now < $0.end } ?? false }
@@ -129,7 +135,7 @@ public final class CircuitBreaker {
         switch state {
         case .closed, .paused: if pause != nil { endPause(at: now) }
         case .open:
-            if let openUntil, now < openUntil { throw reject(now.duration(to: openUntil)) }
+            if let openUntil = self.openUntil(at: now) { throw reject(now.duration(to: openUntil)) }
             change(to: .halfOpen)
             probesOut += 1
         case .halfOpen:
@@ -144,7 +150,28 @@ public final class CircuitBreaker {
 
     private func reject(_ retryAfter: Duration) -> Rejection {
         statistics.rejected += 1
-        return Rejection(retryAfter: retryAfter, reason: reason)
+        return Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
+    }
+
+    // MARK: - A person's order
+
+    /// The time after which a call is worth trying that was refused by order. Nobody knows when the order is taken back.
+    private static let orderReview = Duration.seconds(30)
+
+    /// Opens the breaker, also one that is not enabled, until `release`. Calls that are under way go on.
+    public func holdOpen(at now: Instant) {
+        guard !isHeldOpen else { return }
+        (isHeldOpen, probesAfterHold) = (true, state == .halfOpen)
+        if state != .open { change(to: .open, because: .pausedByOrder) }
+    }
+
+    /// Takes `holdOpen` back. A breaker that had a reason of its own stays open for that, or probes.
+    public func release(at now: Instant) {
+        guard isHeldOpen else { return }
+        isHeldOpen = false
+        if openUntil(at: now) != nil { return }
+        let hasReason = reason != .pausedByOrder || probesAfterHold
+        change(to: configuration.isEnabled && hasReason ? .halfOpen : .closed)
     }
 
     /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: the code that keeps the
@@ -178,13 +205,18 @@ public final class CircuitBreaker {
     /// Has the next call try a provider that is shut for its key or the key's quota: there is a new key now.
     public func renewKey() {
         guard state == .open, reason?.concernsKey == true else { return }
-        change(to: .halfOpen)
+        endTrip()
     }
 
     /// Has the next call try a provider that is shut for a reason that is over before its time.
     public func endTrip(because reason: Reason) {
         guard state == .open, self.reason == reason else { return }
-        change(to: .halfOpen)
+        endTrip()
+    }
+
+    private func endTrip() {
+        guard isHeldOpen else { return change(to: .halfOpen) }
+        (openUntil, probesAfterHold, reason) = (nil, true, .pausedByOrder)
     }
 
     fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: Instant) {

@@ -65,6 +65,12 @@ public final class AdaptiveLimit {
     /// The mean duration of the last calls; zero before the first.
     public var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
 
+    /// Changes the most calls under way, at least 1, to which the limit may come.
+    public func setMaximum(_ maximum: Int) {
+        controller.setMaximum(max(1, maximum))
+        serve(at: timekeeper.now)
+    }
+
     /// True when `acquire` would not wait now.
     public var hasRoom: Bool { line.isEmpty && inFlight < controller.limit }
 

@@ -70,7 +70,7 @@ struct LimitController {
         var gentleUntil: Instant?
     }
 
-    private let bounds: ClosedRange<Int>
+    private var bounds: ClosedRange<Int>
     private let isAdaptive: Bool
     private var exact: Double
     /// Calls that may be under way.
@@ -102,6 +102,14 @@ struct LimitController {
         self.isAdaptive = isAdaptive
         limit = bounds.upperBound
         exact = Double(limit)
+    }
+
+    /// Changes the most calls that the limit may come to. A limit that stood at its upper bound goes there.
+    mutating func setMaximum(_ maximum: Int) {
+        let wasHighest = limit == bounds.upperBound
+        bounds = min(bounds.lowerBound, maximum)...maximum
+        limit = wasHighest ? maximum : min(limit, maximum)
+        exact = wasHighest ? Double(maximum) : min(exact, Double(maximum))
     }
 
     /// The time that a call needs to be answered, with a margin for those slower than the mean; bounded so that a latency

@@ -12,4 +12,9 @@ public struct RateLimit: Sendable, Hashable {
         self.perSecond = perSecond
         self.burst = max(1, burst ?? perSecond / 10)
     }
+
+    /// Returns the limit with another rate and a burst in the same proportion to it.
+    public func scaled(to perSecond: Double) -> RateLimit {
+        RateLimit(perSecond: perSecond, burst: burst * (perSecond / self.perSecond))
+    }
 }

@@ -33,11 +33,14 @@ public final class RateLimiter {
     /// Parts of a token, added as floating-point numbers, may stay a little below a whole one.
     private static let whole = 1 - 1e-9
 
-    private let limit: RateLimit?
+    /// The limit of which this loop has a share.
+    public private(set) var limit: RateLimit?
     private let longestClosure: Duration
     private let timekeeper: any Timekeeper
     private var rate: Double
     private var capacity: Double
+    /// This loop's shares, 0 to 1: of the moment, and the one that it will have soon.
+    private var (share, prospect) = (0.0, 0.0)
     /// The moment from which on nothing passes until the share is set again; `nil` where it holds for good.
     private var shareEnd: Instant?
     /// The rate by which turns are foretold, where that is more than the rate of the moment.
@@ -59,6 +62,7 @@ public final class RateLimiter {
         self.limit = limit
         self.longestClosure = longestClosure
         self.timekeeper = timekeeper
+        self.share = share
         (rate, capacity) = Self.bucket(limit, share: share)
         tokens = capacity
         countedUntil = timekeeper.now
@@ -137,6 +141,20 @@ public final class RateLimiter {
     ) {
         count(until: now)
         shareEnd = end
+        (self.share, self.prospect) = (share, prospect)
+        fitBucket(at: now)
+    }
+
+    /// Changes the limit of which this loop has a share. As with a share, a lower limit counts at once, also for tokens saved
+    /// up, and a higher one brings no tokens.
+    public func setLimit(_ limit: RateLimit, at now: Instant) {
+        guard self.limit != nil, self.limit != limit else { return }
+        count(until: now)
+        self.limit = limit
+        fitBucket(at: now)
+    }
+
+    private func fitBucket(at now: Instant) {
         (rate, capacity) = Self.bucket(limit, share: share)
         prospectiveRate = Self.bucket(limit, share: prospect).rate
         tokens = min(tokens, capacity)

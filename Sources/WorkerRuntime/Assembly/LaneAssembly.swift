@@ -49,6 +49,8 @@ public struct LaneAssembly: Sendable {
     public var makeBudgets: (@Sendable (EventLoop) -> BudgetPolicy?)?
     /// Starts the trace of each request; `nil`: none is traced.
     public var tracing: RequestTracing?
+    /// What orders of people may change; `nil`: the lanes follow none.
+    public var controls: ControlPolicy?
     /// Told of each breaker's change of state and of the failure that opened it.
     public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in }
 
@@ -71,11 +73,20 @@ public struct LaneAssembly: Sendable {
     /// - Parameter loop: where the link's clients live.
     public func makeLink(_ clients: FleetTopicClients, on loop: EventLoop) -> FleetLink? {
         let hasBudgets = makeBudgets != nil
-        guard hasBudgets || policies.values.contains(where: \.sharesByDemand) else { return nil }
+        let sharesQuota = policies.values.contains(where: \.sharesByDemand)
+        guard hasBudgets || sharesQuota || controls != nil else { return nil }
 
         var topic = FleetLink.Configuration(topic: configuration.topics.fleet)
+        topic.sharesQuota = sharesQuota
+        if controls != nil { topic.history = ControlTerms.history }
         if hasBudgets { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
         return FleetLink(topic, clients: clients, loop: loop, log: log)
+    }
+
+    /// Makes what has the process follow orders of people; `nil` where it follows none.
+    /// - Parameter loop: where it lives: that of the first lane.
+    public func makeControls(on loop: EventLoop) -> FleetControls? {
+        controls.map { FleetControls($0, name: name, loop: loop, log: log) }
     }
 
     // MARK: - A lane

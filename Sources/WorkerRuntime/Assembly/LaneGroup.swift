@@ -10,11 +10,14 @@ public struct LaneGroup: Sendable {
     public let lanes: [AssembledLane]
     /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
     public let link: FleetLink?
+    /// Has the lanes follow orders of people; `nil` where they follow none.
+    public let controls: FleetControls?
 
     /// - Parameter lanes: at least one.
-    public init(_ lanes: [AssembledLane], link: FleetLink?) {
+    public init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
         self.lanes = lanes
         self.link = link
+        self.controls = controls
     }
 
     /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on.
@@ -27,10 +30,12 @@ public struct LaneGroup: Sendable {
         ended: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
         if await !prepare() { await drain() }
+        await controls?.take(lanes, link: link)
         let talking = talk()
         joining()
 
         let result = await runLanes(ended)
+        await controls?.end()
         link?.end()
         await talking?.end(within: Self.timeForLastWords)
         try result.get()
@@ -86,16 +91,20 @@ public struct LaneGroup: Sendable {
     private func talk() -> Talk? {
         guard let link, let loop = lanes.first?.loop else { return nil }
         let over = WakeUp()
+        if let controls { Task(executorPreference: loop) { await controls.run() } }
         Task(executorPreference: loop) {
             await link.run(
                 topicOpened: { extent in
+                    await controls?.topicOpened(extent)
                     for lane in lanes { await lane.onLoop { await $0.fleetTopicOpened(extent) } }
                 },
                 needsOlder: {
+                    if await controls?.needsOlderRecords == true { return true }
                     for lane in lanes where await lane.onLoop({ await $0.needsOlderFleetRecords }) { return true }
                     return false
                 },
                 receive: { records in
+                    await controls?.receive(records)
                     for lane in lanes { await lane.onLoop { await $0.receive(records) } }
                 })
             over.wake()

@@ -11,7 +11,7 @@ struct InFlightWindow {
     /// Fewer gain nothing: a request costs as much, and a turn of the loop serves fewer of them.
     static let least = 64
 
-    private let most: Int
+    private var most: Int
     private(set) var limit: Int
     private var rest: LoopRest
     /// Since the period began the limit has held something back, or may have.
@@ -22,6 +22,12 @@ struct InFlightWindow {
         self.most = most
         limit = min(Self.least, most)
         rest = LoopRest(every: Self.period, asleep: asleep, at: now)
+    }
+
+    /// Changes what is allowed, to at least 1.
+    mutating func setMost(_ most: Int) {
+        self.most = most
+        limit = max(min(limit, most), min(Self.least, most))
     }
 
     /// Looks at how busy the loop was, once in each period.

@@ -15,7 +15,8 @@ final class IntakeGate {
         var unconfirmedBytes: Int
     }
 
-    private let limits: Limits
+    private var limits: Limits
+    private let settings: Limits
     private let loop: EventLoop
     /// Requests that have begun and whose outcome is not made.
     private(set) var inFlight = 0
@@ -29,7 +30,7 @@ final class IntakeGate {
     private var isClosed = false
 
     init(_ limits: Limits, loop: EventLoop) {
-        self.limits = limits
+        (self.limits, settings) = (limits, limits)
         self.loop = loop
         window = InFlightWindow(most: limits.inFlight, asleep: .zero, at: loop.now)
     }
@@ -63,6 +64,17 @@ final class IntakeGate {
     /// Ends the gate for good: nobody waits any more.
     func close() {
         isClosed = true
+        wake()
+    }
+
+    /// Changes the most requests in flight. What is in flight finishes.
+    /// - Parameter inFlight: at least 1; `nil`: what the settings say.
+    func limit(inFlight: Int?) {
+        let most = max(1, inFlight ?? settings.inFlight)
+        guard most != limits.inFlight else { return }
+        limits.inFlight = most
+        limits.open = settings.open + max(0, most - settings.inFlight)
+        window.setMost(most)
         wake()
     }
 

@@ -5,6 +5,7 @@ import EventLoop
 import HTTPTransport
 import Kafka
 import Logging
+import QuotaSharing
 
 struct StatusCommand: AsyncParsableCommand {
     /// The exit code for a fleet that takes no requests.
@@ -49,13 +50,24 @@ struct StatusCommand: AsyncParsableCommand {
         let (settings, log) = try await ToolSettings.load(options)
         let (backlog, reports, workers) = try await read(settings, log: log)
         let report = PipelineReport(backlog: backlog, workers: workers)
+        let orders = await orders(settings, log: log)
 
         if json {
-            Terminal.line(StatusText.json(of: report, workers: reports))
+            Terminal.line(StatusText.json(of: report, workers: reports, orders: orders))
         } else {
-            for line in StatusText.lines(of: report, workers: reports) { Terminal.line(line) }
+            for line in StatusText.lines(of: report, workers: reports, orders: orders) { Terminal.line(line) }
         }
         if [.noWorker, .workersNotReady].contains(report.verdict) { throw ExitCode(Self.nobodyWorks) }
+    }
+
+    /// The orders of `locsearch controls` that are in force; none where the fleet's topic cannot be read.
+    private func orders(_ settings: Settings, log: Logger) async -> [ControlOrder] {
+        do {
+            return try await ControlTopic(settings, timeout: timeout.duration, log: log).book().orders
+        } catch {
+            log.debug("the fleet's topic cannot be read", metadata: ["reason": "\(error)"])
+            return []
+        }
     }
 
     private func read(

@@ -2,18 +2,22 @@ internal import Basics
 import Console
 import EventContract
 import JSON
+import QuotaSharing
 
 /// Writes the state of a fleet for a person and for programs.
 enum StatusText {
     // MARK: - For people
 
-    static func lines(of report: PipelineReport, workers: [WorkerReport]) -> [String] {
+    static func lines(
+        of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
+    ) -> [String] {
         guard let backlog = report.backlog else { return [] }
         let summaries = workers.filter { WorkerSummary($0) != nil || report.workers?.areNamed == true }
 
         return [
             TerminalText.safe(headline(of: report)), "",
         ] + totals(of: backlog, in: report)
+            + orders.map { TerminalText.safe("order".padded(to: 10) + $0.sentence) }
             + (summaries.isEmpty ? [] : [""] + table(of: summaries))
             + [""] + table(of: backlog)
     }
@@ -122,7 +126,9 @@ enum StatusText {
     // MARK: - For programs
 
     /// The report as one object, with what each worker that was asked has answered.
-    static func json(of report: PipelineReport, workers: [WorkerReport]) -> String {
+    static func json(
+        of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
+    ) -> String {
         var json = JSONWriter(capacity: 4096)
         json.beginObject()
         PipelineJSON.write(report, withPartitions: true, to: &json)
@@ -136,6 +142,11 @@ enum StatusText {
             json.member("problem", summary?.notReady ?? worker.problem)
             json.member("inFlight", summary?.inFlight)
             json.member("partitions", summary?.partitionCount)
+            json.endObject()
+        }
+        json.array("orders", of: orders) { order, json in
+            json.beginObject()
+            order.writeMembers(to: &json)
             json.endObject()
         }
         json.endObject()

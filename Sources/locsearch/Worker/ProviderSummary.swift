@@ -28,19 +28,23 @@ struct ProviderSummary: Sendable {
         return rates.isEmpty ? nil : rates.reduce(0, +)
     }
 
-    /// Why the breaker is not closed; what concerns the key comes first.
+    /// Why the breaker is not closed; a person's order comes first, then what concerns the key.
     var breakerReason: CircuitBreaker.Reason? {
         let reasons = loops.compactMap(\.breakerReason)
-        return reasons.first(where: \.concernsKey) ?? reasons.first
+        return reasons.first { $0 == .pausedByOrder } ?? reasons.first(where: \.concernsKey) ?? reasons.first
     }
 
     /// Returns why no provider can be asked, if their keys are refused or used up; `nil` when one can be asked.
-    /// - Parameter automatic: the configured providers that `auto` asks. Others count once a request has named them.
-    static func problem(of all: [ProviderSummary], automatic: [ProviderID]) -> String? {
+    /// - Parameters:
+    ///   - automatic: the configured providers that `auto` asks. Others count once a request has named them.
+    ///   - pause: says by whom a provider is paused; `nil` for one that is not.
+    static func problem(
+        of all: [ProviderSummary], automatic: [ProviderID], pause: (ProviderID) -> String? = { _ in nil }
+    ) -> String? {
         var problems: [String] = []
         for summary in inUse(all, automatic: automatic) {
-            guard let reason = summary.breakerReason, reason.concernsKey else { return nil }
-            problems.append("\(summary.provider.rawValue): \(reason.rawValue)")
+            guard let reason = summary.breakerReason, reason.concernsKey || reason == .pausedByOrder else { return nil }
+            problems.append("\(summary.provider.rawValue): \(pause(summary.provider) ?? reason.rawValue)")
         }
         return problems.isEmpty ? nil : "no provider can be asked: " + problems.joined(separator: ", ")
     }

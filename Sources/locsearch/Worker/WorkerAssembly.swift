@@ -4,7 +4,9 @@ import HTTPTransport
 import Kafka
 import LocationSearch
 import Logging
+import Observability
 import PlaceProviders
+import ProviderCalls
 import QuotaSharing
 import Resilience
 import TraceExport
@@ -59,6 +61,12 @@ struct WorkerAssembly: Sendable {
         if !settings.callsPerDay.isEmpty {
             lanes.makeBudgets = { loop in settings.budgetPolicy(wallTime: { loop.wallNow }, log: log) }
         }
+        lanes.controls = ControlPolicy(
+            worker: HostName.own ?? "worker",
+            fleet: QuotaScopes(group: consumer.groupID, requestsTopic: configuration.topics.requests).fleet,
+            concurrency: configuration.concurrency, loops: configuration.loops,
+            rates: settings.policies.compactMapValues { $0.rateLimit?.perSecond },
+            setLogLevel: { LineLogHandler.setLevelForAll($0.flatMap { Logger.Level(rawValue: $0) }) })
         lanes.tracing = traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }
         lanes.onTransition = { Self.report($1, of: $0, cause: $2, to: log) }
         self.lanes = lanes
@@ -76,6 +84,10 @@ struct WorkerAssembly: Sendable {
     func makeLink(on loop: EventLoop) -> FleetLink? {
         lanes.makeLink(.kafka(consumer: consumer, producer: producer, loop: loop, log: log), on: loop)
     }
+
+    /// Makes what has the process follow orders of people.
+    /// - Parameter loop: that of the first lane.
+    func makeControls(on loop: EventLoop) -> FleetControls? { lanes.makeControls(on: loop) }
 
     // MARK: - A lane
 
@@ -139,6 +151,9 @@ struct WorkerAssembly: Sendable {
         if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
 
         switch (transition.to, transition.reason) {
+        // The order itself has a line, when it begins and when it ends.
+        case (.open, .pausedByOrder): break
+        case (.closed, _) where transition.from == .open: break
         case (.open, .budgetUsedUp):
             log.error(
                 "the day's budget of calls is used up; the provider is not asked until the next", metadata: metadata)

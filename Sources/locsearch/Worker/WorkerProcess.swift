@@ -35,7 +35,7 @@ final class WorkerProcess: Sendable {
             await lane.makeProvidersKnown()
             lanes.append(lane)
         }
-        self.lanes = LaneGroup(lanes, link: link)
+        self.lanes = LaneGroup(lanes, link: link, controls: loops.first.flatMap { assembly.makeControls(on: $0) })
         let configured = lanes.first?.providers ?? []
         providers = configured
         automaticProviders = settings.providerOrder().filter(configured.contains)
@@ -43,6 +43,9 @@ final class WorkerProcess: Sendable {
 
     /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
     var link: FleetLink? { lanes.link }
+
+    /// The orders of people that count for this process.
+    func controls() async -> ControlStatus? { await lanes.controls?.status }
 
     /// The API keys that stand in files, each with what a new one sets off.
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {

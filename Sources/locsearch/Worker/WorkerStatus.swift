@@ -27,15 +27,21 @@ struct WorkerStatus: AdminSource {
         await answer(within: Self.timeout) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
     }
 
+    private func controls() async -> ControlStatus? {
+        await answer(within: Self.timeout) { [worker] in await worker.controls() } ?? nil
+    }
+
     // MARK: - Probes
 
     func livenessProblem() async -> String? { watch.problem }
 
     func readinessProblem() async -> String? {
-        readinessProblem(await lanes(), providers: await providers())
+        readinessProblem(await lanes(), providers: await providers(), controls: await controls())
     }
 
-    private func readinessProblem(_ lanes: [LaneStatus]?, providers: [ProviderSummary]?) -> String? {
+    private func readinessProblem(
+        _ lanes: [LaneStatus]?, providers: [ProviderSummary]?, controls: ControlStatus?
+    ) -> String? {
         guard let lanes, let providers else { return Self.loopProblem }
         if lanes.contains(where: \.isDraining) { return "draining" }
         if worker.isStarting { return "starting" }
@@ -44,7 +50,10 @@ struct WorkerStatus: AdminSource {
         if let overdue = Self.longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if let problem = lanes.compactMap(\.deliveryProblem).first { return problem }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
-        return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders)
+        if let order = controls?.pause(.pauseIntake) { return "intake is paused \(order.origin)" }
+        return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders) { provider in
+            controls?.pause(.pauseProvider, of: provider).map { "paused \($0.origin)" }
+        }
     }
 
     /// Returns for how long the lane that has waited longest could not commit; `nil` when all can.
@@ -53,10 +62,10 @@ struct WorkerStatus: AdminSource {
     // MARK: - Metrics
 
     func metrics() async -> String {
-        let (lanes, providers) = (await lanes(), await providers())
+        let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
 
         // What needs no loop is shown in any case: it is wanted most when one is stuck.
-        let isReady = readinessProblem(lanes, providers: providers) == nil
+        let isReady = readinessProblem(lanes, providers: providers, controls: controls) == nil
         return registry.prometheusText
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map(Self.laneMetrics) ?? "")
@@ -65,6 +74,7 @@ struct WorkerStatus: AdminSource {
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
             + fleetMetrics
+            + (controls.map(Self.controlMetrics) ?? "")
             + PrometheusText.family(
                 "locsearch_log_lines_dropped_total", Double(LineOutput.standardError.droppedLines))
             + ProcessMetrics.prometheusText
@@ -85,7 +95,8 @@ struct WorkerStatus: AdminSource {
     }
 
     private var fleetMetrics: String {
-        worker.link.map { PrometheusText.family("locsearch_fleet_topic_usable", $0.problem == nil ? 1 : 0) } ?? ""
+        guard let link = worker.link, link.carriesQuota else { return "" }
+        return PrometheusText.family("locsearch_fleet_topic_usable", link.problem == nil ? 1 : 0)
     }
 
     private static var buildInfo: String {
@@ -97,8 +108,8 @@ struct WorkerStatus: AdminSource {
     // MARK: - Status
 
     func status() async -> String {
-        let (lanes, providers) = (await lanes(), await providers())
-        let notReady = readinessProblem(lanes, providers: providers)
+        let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
+        let notReady = readinessProblem(lanes, providers: providers, controls: controls)
 
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
@@ -115,6 +126,9 @@ struct WorkerStatus: AdminSource {
                 json.member("topicUsable", link.problem == nil)
                 json.member("problem", link.problem)
             }
+        }
+        if let controls {
+            json.object("controls") { json in controls.write(to: &json) }
         }
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self) + "\n"

@@ -1,0 +1,182 @@
+public import Basics
+
+/// One process's reading of the orders in the fleet topic: which of them are in force, and what there is to answer.
+///
+/// A process knows nothing before it has read the history, which must hold a snapshot or go back to the oldest record.
+///
+/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
+public final class ControlMember {
+    /// The progress of the reading.
+    private enum Reading {
+        case notBegun
+        /// Reads the records that were there at the beginning; nothing is known before their end.
+        case history
+        /// The history that was read holds no snapshot, and there are older records.
+        case tooShort
+        case live
+    }
+
+    /// A message of another sender that is about this process.
+    public enum News: Sendable, Hashable {
+        case order(ControlOrder, sender: String)
+        case question(ControlMessage.Question, sender: String)
+    }
+
+    /// This process's name in the fleet: no other has it, nor the next start.
+    public let name: String
+    private let fleet: String
+    private let terms: ControlTerms
+    /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
+    private let spread: Double
+
+    private var reading = Reading.notBegun
+    /// The orders that are known; those from before while the topic is read anew.
+    public private(set) var book = ControlBook()
+    /// The orders in the records of the history so far.
+    private var history = ControlBook()
+    private var extent = FleetTopicExtent(first: 0, end: 0, oldest: 0)
+    /// True once a snapshot was read since the reading began.
+    private var hasSnapshot = false
+    /// The orders that were read before that, the newest of them.
+    private var recordsBeforeSnapshot: [(offset: Int64, order: ControlOrder)] = []
+    /// True while the topic, which was made anew, lacks the orders that this process knows.
+    private var isRemade = false
+    private var lastOffset: Int64 = -1
+    private var lastSnapshot: (offset: Int64, time: Instant)
+
+    public init(name: String, fleet: String, terms: ControlTerms = ControlTerms(), at now: Instant) {
+        self.name = name
+        self.fleet = fleet
+        self.terms = terms
+        lastSnapshot = (-1, now)
+        spread = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
+    }
+
+    /// True once the topic is read up to the end that it had: before, the orders in force are not known.
+    public var isKnown: Bool {
+        if case .live = reading { true } else { false }
+    }
+
+    /// True when the topic must be read from its oldest record on.
+    public var needsOlderRecords: Bool {
+        if case .tooShort = reading { true } else { false }
+    }
+
+    // MARK: - Reading
+
+    /// Begins to read the topic, for the first time or anew.
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
+        (self.extent, lastOffset) = (extent, extent.first.saturatingSubtracting(1))
+        lastSnapshot = (extent.first, now)
+        recordsBeforeSnapshot = []
+
+        // The new topic holds none of the orders. A process that knows them writes them down.
+        isRemade = extent.isRemade && isKnown
+        hasSnapshot = isRemade
+        if isRemade { return }
+
+        history = ControlBook()
+        reading = .history
+        endHistory()
+    }
+
+    /// Takes in a record of the topic.
+    /// - Parameter message: `nil` for a record that is about something else.
+    /// - Returns: what the record asks of this process.
+    public func read(_ message: ControlMessage?, at offset: Int64, now: Instant) -> News? {
+        guard offset > lastOffset else { return nil }
+        lastOffset = offset
+        if case .tooShort = reading { return nil }
+
+        let isOfHistory = !isKnown
+        defer { endHistory() }
+        guard let message, message.fleet == fleet else { return nil }
+
+        take(message, at: offset, now: now)
+        guard let news = news(in: message) else { return nil }
+        // Nobody waits for an answer to an old question. An order to drain is this process's own, however late it is read.
+        if isOfHistory, case .order(let order, _) = news { return order.control == .drain ? news : nil }
+        return isOfHistory ? nil : news
+    }
+
+    private func take(_ message: ControlMessage, at offset: Int64, now: Instant) {
+        if let snapshot = message.snapshot { take(snapshot, at: offset, now: now) }
+        guard let order = message.order else { return }
+
+        if !hasSnapshot { recordsBeforeSnapshot = recordsBeforeSnapshot.suffix(Self.mostRecords) + [(offset, order)] }
+        if isKnown { book.apply(order) } else { history.apply(order) }
+    }
+
+    /// The most orders that are remembered until a snapshot comes.
+    private static let mostRecords = 256
+
+    /// Takes in a snapshot. The first one counts, with the orders after the records that it contains: later ones only repeat
+    /// what this process knows by then.
+    ///
+    /// In a topic that was read from its oldest record on that changes nothing. In one that was made anew, a process that
+    /// began before another had written a snapshot knows none of the earlier orders.
+    private func take(_ snapshot: ControlMessage.Snapshot, at offset: Int64, now: Instant) {
+        lastSnapshot = (offset, now)
+        isRemade = false
+        // A snapshot is of use only with all records that follow those it contains.
+        guard !hasSnapshot, snapshot.offset >= extent.first.saturatingSubtracting(1), snapshot.offset < offset else {
+            return
+        }
+
+        hasSnapshot = true
+        var taken = ControlBook(snapshot.orders)
+        for record in recordsBeforeSnapshot where record.offset > snapshot.offset { taken.apply(record.order) }
+        recordsBeforeSnapshot = []
+        if isKnown { book = taken } else { history = taken }
+    }
+
+    private func endHistory() {
+        guard case .history = reading, lastOffset.saturatingAdding(1) >= extent.end else { return }
+        guard hasSnapshot || extent.first <= extent.oldest else { return reading = .tooShort }
+        (book, history, reading) = (history, ControlBook(), .live)
+    }
+
+    private func news(in message: ControlMessage) -> News? {
+        if let question = message.question {
+            return question.order.map(isAboutThis) ?? true ? .question(question, sender: message.sender) : nil
+        }
+        guard let order = message.order, isAboutThis(order) else { return nil }
+        return .order(order, sender: message.sender)
+    }
+
+    private func isAboutThis(_ order: ControlOrder) -> Bool { order.instance == nil || order.instance == name }
+
+    // MARK: - Messages
+
+    /// Returns this process's answer as a message.
+    public func answer(to sender: String, as worker: String, refusal: String?) -> ControlMessage {
+        ControlMessage(
+            sender: name, fleet: fleet, answer: ControlMessage.Answer(to: sender, worker: worker, refusal: refusal))
+    }
+
+    /// Looks at the clock.
+    /// - Parameter time: the wall clock, in milliseconds since 1970.
+    /// - Returns: a snapshot that is due; `nil` as a rule.
+    public func tick(at now: Instant, wall time: Int64) -> ControlMessage? {
+        guard isKnown else { return nil }
+        book.removeOver(at: time)
+        guard isSnapshotDue(at: now) else { return nil }
+
+        // Not again before this one is read back, or lost.
+        lastSnapshot = (lastOffset, now)
+        isRemade = false
+        return ControlMessage(
+            sender: name, fleet: fleet,
+            snapshot: ControlMessage.Snapshot(offset: lastOffset, orders: book.orders))
+    }
+
+    /// Each member waits a little longer than the one before, so that one of them writes.
+    private func isSnapshotDue(at now: Instant) -> Bool {
+        if isRemade { return !book.orders.isEmpty }
+        let records = lastOffset.saturatingSubtracting(lastSnapshot.offset)
+        let isLong = Double(records) >= Double(terms.snapshotRecords) * (1 + spread / 4)
+        return isLong
+            || !book.orders.isEmpty
+                && lastSnapshot.time.duration(to: now) >= terms.snapshotAge * (1 + spread / 4)
+    }
+}

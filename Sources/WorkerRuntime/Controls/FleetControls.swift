@@ -1,0 +1,216 @@
+internal import Basics
+public import EventLoop
+public import Logging
+internal import ProviderCalls
+public import QuotaSharing
+
+/// Has one process follow the orders that people give its fleet: reads them from the fleet topic, applies them to the
+/// lanes, and answers.
+///
+/// Lanes begin no request before the orders are known, so that a pause outlasts a restart. Where the topic cannot be read,
+/// they begin all the same: see `longestWait`.
+public actor FleetControls {
+    /// The longest time for which lanes wait at the start of the process until the orders are known.
+    private static let longestWait = Duration.seconds(3)
+    private static let tickBeforeKnown = Duration.milliseconds(50)
+
+    private nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let policy: ControlPolicy
+    private let member: ControlMember
+    private let terms: ControlTerms
+    private let log: Logger
+    private let wakeUp = WakeUp()
+    private var link: FleetLink?
+    private var lanes: [AssembledLane] = []
+    private var hasEnded = false
+    /// The time at which lanes begin although the orders are not known.
+    private var waitEnd: Instant?
+
+    /// The orders that count for this process, each with the reason why it was refused.
+    private var entries: [ControlStatus.Entry] = []
+    private var applied: LaneControls?
+    private var appliedLevel: String?
+    /// The last order that was read, which may have ended others.
+    private var lastOrder: ControlOrder?
+
+    /// - Parameters:
+    ///   - name: this process's name in the fleet: unique, and another one after each start.
+    ///   - loop: where it lives.
+    public init(
+        _ policy: ControlPolicy, name: String, terms: ControlTerms = ControlTerms(), loop: EventLoop, log: Logger
+    ) {
+        self.policy = policy
+        self.terms = terms
+        self.loop = loop
+        self.log = log
+        member = ControlMember(name: name, fleet: policy.fleet, terms: terms, at: loop.now)
+    }
+
+    public var status: ControlStatus {
+        ControlStatus(instance: member.name, isKnown: member.isKnown, entries: entries)
+    }
+
+    // MARK: - Life
+
+    /// Takes charge of the lanes, none of which has begun, and keeps them from beginning until the orders are known.
+    func take(_ lanes: [AssembledLane], link: FleetLink?) async {
+        (self.lanes, self.link) = (lanes, link)
+        if link != nil { waitEnd = loop.now + Self.longestWait }
+        await applyOrders()
+    }
+
+    /// Ticks until `end`.
+    func run() async {
+        while !hasEnded {
+            await tick()
+            await wakeUp.rest(for: timeToNextTick, on: loop)
+        }
+    }
+
+    func end() {
+        hasEnded = true
+        wakeUp.wake()
+    }
+
+    private func tick() async {
+        if let message = member.tick(at: loop.now, wall: wallTime) { publish(message) }
+        await applyOrders()
+    }
+
+    private var timeToNextTick: Duration {
+        if isWaiting { return Self.tickBeforeKnown }
+        guard let end = member.book.nextEnd else { return terms.tick }
+        return min(terms.tick, .milliseconds(max(1, end.saturatingSubtracting(wallTime))))
+    }
+
+    private var wallTime: Int64 { loop.wallNow.milliseconds }
+
+    /// True while lanes wait for the orders.
+    private var isWaiting: Bool {
+        guard !member.isKnown, let waitEnd else { return false }
+        return loop.now < waitEnd && link?.hasFailed != true
+    }
+
+    // MARK: - The topic
+
+    func topicOpened(_ extent: FleetTopicExtent) async {
+        member.begin(extent, at: loop.now)
+        await applyOrders()
+    }
+
+    var needsOlderRecords: Bool { member.needsOlderRecords }
+
+    func receive(_ records: [FleetRecord]) async {
+        for record in records {
+            var message: ControlMessage?
+            if case .control(let control) = record.message { message = control }
+            guard let news = member.read(message, at: record.offset, now: loop.now) else { continue }
+
+            switch news {
+            case .question(let question, let sender):
+                answer(sender, refusal: question.order.flatMap { policy.refusal(of: $0, instance: member.name) })
+            case .order(let order, let sender):
+                lastOrder = order
+                // Taken up before the answer says so.
+                await applyOrders()
+                let refusal = policy.refusal(of: order, instance: member.name)
+                answer(sender, refusal: refusal)
+                if order.control == .drain, refusal == nil { await drain(by: order) }
+            }
+        }
+        await applyOrders()
+    }
+
+    private func answer(_ sender: String, refusal: String?) {
+        publish(member.answer(to: sender, as: policy.worker, refusal: refusal))
+    }
+
+    private func publish(_ message: ControlMessage) { link?.publish([.control(message)]) }
+
+    private func drain(by order: ControlOrder) async {
+        log.notice("the worker drains by order, and ends", metadata: Self.metadata(of: order))
+        for lane in lanes { await lane.lane.drain() }
+    }
+
+    // MARK: - Orders
+
+    /// Has the process follow the orders that are in force now.
+    private func applyOrders() async {
+        let orders = member.book.inForce(for: member.name, at: wallTime)
+        if orders != entries.map(\.order) { review(orders) }
+
+        let taken = takenOrders
+        var controls = policy.laneControls(of: taken)
+        if isWaiting { controls.isIntakeOpen = false }
+        guard controls != applied, !lanes.isEmpty else { return }
+        applied = controls
+        for lane in lanes {
+            // Another call may have gone on to newer orders while this one waited for a lane. It sees to all of them.
+            guard applied == controls else { return }
+            await lane.searches.apply(controls)
+            await lane.lane.apply(controls)
+        }
+    }
+
+    private var takenOrders: [ControlOrder] { entries.filter { $0.refusal == nil }.map(\.order) }
+
+    /// Takes in the orders that count now, and sets the log's level. The line about an order that changes the level is logged by
+    /// the level before it when it begins, and by the level after it when it ends.
+    private func review(_ orders: [ControlOrder]) {
+        let before = entries
+        entries = orders.map { order in
+            before.first { $0.order == order }
+                ?? ControlStatus.Entry(order: order, refusal: policy.refusal(of: order, instance: member.name))
+        }
+
+        let level = takenOrders.first { $0.control == .logLevel }?.level
+        if level == nil { setLogLevel(nil) }
+        logChanges(since: before, to: orders)
+        if let level { setLogLevel(level) }
+    }
+
+    private func setLogLevel(_ level: String?) {
+        guard level != appliedLevel else { return }
+        appliedLevel = level
+        policy.setLogLevel(level)
+    }
+
+    /// Logs one line for each order that is new, and for each that has ended.
+    private func logChanges(since before: [ControlStatus.Entry], to orders: [ControlOrder]) {
+        for entry in before where entry.refusal == nil && !orders.contains(entry.order) {
+            var metadata = Self.metadata(of: entry.order)
+            metadata["because"] = "\(reasonOfEnd(of: entry.order))"
+            log.notice("an order has ended", metadata: metadata)
+        }
+        for entry in entries where !before.contains(where: { $0.order == entry.order }) {
+            var metadata = Self.metadata(of: entry.order)
+            if let refusal = entry.refusal {
+                metadata["reason"] = "\(refusal)"
+                log.warning("an order is refused", metadata: metadata)
+            } else {
+                log.notice("an order is taken up", metadata: metadata)
+            }
+        }
+    }
+
+    private func reasonOfEnd(of order: ControlOrder) -> String {
+        if order.isOver(at: wallTime) { return "its time is over" }
+        guard let last = lastOrder, last.changesTheSame(as: order) else { return "it is in the topic no more" }
+        return "\(last.isTakenBack ? "taken back" : "replaced") by \(last.by)"
+    }
+
+    private static func metadata(of order: ControlOrder) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "control": "\(order.name)", "by": "\(order.by)", "at": "\(order.atText)",
+            "for": "\(order.instance == nil ? "the fleet" : "this worker")",
+        ]
+        if order.control != .drain { metadata["until"] = "\(order.untilText ?? "taken back")" }
+        if let provider = order.provider { metadata["provider"] = "\(provider)" }
+        if let number = order.number { metadata["value"] = "\(ControlPolicy.plain(number.value))" }
+        if let level = order.level { metadata["value"] = "\(level)" }
+        if order.isForced { metadata["isForced"] = "true" }
+        return metadata
+    }
+}

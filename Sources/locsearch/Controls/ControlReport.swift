@@ -1,0 +1,102 @@
+import Basics
+import Foundation
+import JSON
+import QuotaSharing
+
+/// The orders in force and the workers that are there, for people and for programs.
+struct ControlReport {
+    let orders: [ControlOrder]
+    /// The workers that have answered; `nil` where they were not asked.
+    let workers: [ControlTopic.Worker]?
+
+    init(_ book: ControlBook, workers: [ControlTopic.Worker]? = nil) {
+        orders = book.orders
+        self.workers = workers
+    }
+
+    // MARK: - For people
+
+    var text: [String] {
+        let orders = orders.isEmpty ? ["no order is in force: workers go by their settings"] : orderLines
+        guard let workers else { return orders }
+        return orders + [""] + (workers.isEmpty ? ["no worker answers"] : Self.lines(of: workers))
+    }
+
+    private var orderLines: [String] {
+        var table = TextTable([
+            TextTable.Column(title: "order", maxWidth: 60), TextTable.Column(title: "for", maxWidth: 80),
+            TextTable.Column(title: "by", maxWidth: 60), TextTable.Column(title: "given at"),
+            TextTable.Column(title: "until"),
+        ])
+        for order in orders {
+            table.add([
+                order.words, order.workerText, order.by, Self.local(order.at),
+                order.until.map { Self.local($0) } ?? "taken back",
+            ])
+        }
+        return table.lines
+    }
+
+    private static func lines(of workers: [ControlTopic.Worker]) -> [String] {
+        var table = TextTable([
+            TextTable.Column(title: "worker", maxWidth: 80), TextTable.Column(title: "id of its start"),
+        ])
+        for worker in workers { table.add([worker.name, worker.instance]) }
+        return table.lines
+    }
+
+    /// A time as the person's own clock shows it: `2026-11-25 18:00:00 +09:00`.
+    static func local(_ milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        return date.formatted(
+            Date.ISO8601FormatStyle(
+                dateTimeSeparator: .space, timeZoneSeparator: .colon, timeZone: .current
+            ).year().month().day().time(includingFractionalSeconds: false).timeZone(separator: .colon))
+    }
+
+    // MARK: - For programs
+
+    var json: String {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.array("orders", of: orders) { order, json in
+            json.beginObject()
+            order.writeMembers(to: &json)
+            json.endObject()
+        }
+        json.array("workers", of: workers ?? []) { worker, json in
+            json.beginObject()
+            json.member("worker", worker.name)
+            json.member("instance", worker.instance)
+            json.endObject()
+        }
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self)
+    }
+}
+
+/// An order as people read it.
+extension ControlOrder {
+    /// Such as `hotpepper is paused`, `rate of hotpepper is 20 a second`.
+    var words: String {
+        let value = number.map { Int(exactly: $0.value).map { "\($0)" } ?? "\($0.value)" } ?? level ?? "-"
+        let what =
+            switch control {
+            case .pauseProvider: "\(provider ?? "-") is paused"
+            case .pauseIntake: "intake is paused"
+            case .rate: "rate of \(provider ?? "-") is \(value) a second"
+            case .concurrency: "concurrency is \(value)"
+            case .logLevel: "log level is \(value)"
+            case .drain: "drain"
+            case nil: "\(name) \(provider ?? "") \(value)"
+            }
+        return what + (isForced ? " (forced)" : "") + (isTakenBack ? ": not here" : "")
+    }
+
+    /// Such as `intake is paused for the fleet, by mori@ops until 2026-11-25 18:00:00+09:00`.
+    var sentence: String {
+        "\(words) for \(workerText), by \(by) until \(until.map { ControlReport.local($0) } ?? "it is taken back")"
+    }
+
+    var workerText: String { instance.map { "\(worker ?? "-") (\($0))" } ?? "the fleet" }
+}

@@ -1,0 +1,51 @@
+import JSON
+import Observability
+import QuotaSharing
+import WorkerRuntime
+
+/// What `/status` shows of the orders that count for this process.
+extension ControlStatus {
+    /// Writes the members of the object `controls`.
+    func write(to json: inout JSONWriter) {
+        json.member("instance", instance)
+        json.member("known", isKnown)
+        json.array("orders", of: entries) { entry, json in
+            json.beginObject()
+            entry.order.writeMembers(to: &json)
+            json.member("refusal", entry.refusal)
+            json.endObject()
+        }
+    }
+}
+
+extension ControlOrder {
+    /// Writes an order as `/status` and `locsearch controls --json` show it.
+    func writeMembers(to json: inout JSONWriter) {
+        json.member("control", name)
+        json.member("provider", provider)
+        json.member("value", number?.value)
+        json.member("level", level)
+        json.member("scope", instance == nil ? "fleet" : "worker")
+        json.member("worker", worker)
+        json.member("by", by)
+        json.member("at", atText)
+        json.member("until", untilText)
+    }
+}
+
+extension WorkerStatus {
+    /// One series for each order that the process has taken up.
+    static func controlMetrics(_ controls: ControlStatus) -> String {
+        let taken = controls.entries.filter { $0.refusal == nil }.map(\.order)
+        return PrometheusText.family(
+            "locsearch_control_active",
+            taken.map { order in
+                (
+                    labels: [
+                        ("control", order.name), ("provider", order.provider ?? ""),
+                        ("scope", order.instance == nil ? "fleet" : "worker"),
+                    ], value: 1
+                )
+            })
+    }
+}

@@ -1,0 +1,158 @@
+import EventContract
+import Foundation
+import TestSupport
+import Testing
+
+/// Orders of `locsearch controls` to real workers, judged by the providers' own counts and by what the workers say.
+@Suite(.serialized, .timeLimit(.minutes(4)))
+struct ControlTests {
+    private static func requests(_ name: String, _ count: Int, provider: String = "hotpepper") -> [String] {
+        (0..<count).map { WorkerHarness.request("\(name)\($0)", provider, #","keyword":"\#(name)\#($0)""#) }
+    }
+
+    /// Runs `locsearch controls` with the settings of a worker.
+    @discardableResult
+    private static func controls(
+        _ arguments: String..., in harness: WorkerHarness, code: Int32 = 0
+    ) async throws -> String {
+        let program = try RunningProgram(["controls"] + arguments, environment: harness.environment)
+        defer { program.end() }
+        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
+        #expect(program.code == code, "\(program.output)\(program.error)")
+        return program.output + program.error
+    }
+
+    private static func isPaused(_ provider: String, in harness: WorkerHarness) async throws -> Bool {
+        try await harness.status(of: provider)["breakerReason"] as? String == "paused-by-order"
+    }
+
+    @Test func pausedProviderIsNotCalledAndAnswersAfterItIsResumed() async throws {
+        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
+            let paused = try await Self.controls("pause", "hotpepper", "--yes", in: harness)
+            #expect(paused.contains("1 of 1 worker has taken it up"))
+            #expect(paused.contains("hotpepper is paused"))
+            #expect(try await Self.isPaused("hotpepper", in: harness))
+            #expect(
+                try await harness.metric(
+                    #"locsearch_control_active{control="pause-provider",provider="hotpepper",scope="fleet"}"#) == 1)
+
+            try await harness.send(Self.requests("held", 3))
+            try await harness.send(Self.requests("other", 1, provider: "google-places"))
+            #expect(try await harness.outcomes(1)["other0"]?.places != nil, "another provider is asked as ever")
+            try await eventually("all wait") { try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 3 }
+            #expect(try await harness.calls(to: "hotpepper") == 0)
+
+            try await Self.controls("resume", "hotpepper", "--yes", in: harness)
+            #expect(try await harness.outcomes(3).values.allSatisfy { $0.places != nil })
+            #expect(try await harness.calls(to: "hotpepper") == 3)
+            #expect(try await harness.awaitedLogLines(with: "an order is taken up", "pause-provider") == 1)
+            #expect(try await harness.awaitedLogLines(with: "an order has ended", "taken back by") == 1)
+        }
+    }
+
+    @Test func requestsOfAPausedProviderAreAnsweredAsWhenOpenSays() async throws {
+        try await WorkerHarness.run { harness in
+            try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)
+            try await harness.send(Self.requests("failed", 1))
+            let failed = try await harness.outcomes(1)["failed0"]
+            #expect(failed?.code == "circuit-open")
+            #expect(failed?.failure?.message.contains("paused by the operators") == true)
+
+            try await harness.send(Self.requests("auto", 1, provider: "auto"))
+            #expect(try await harness.outcomes(1)["auto0"]?.places != nil, "the next provider serves it")
+            #expect(try await harness.calls(to: "hotpepper") == 0)
+        }
+    }
+
+    @Test func pausedIntakeOutlastsARestartAndEndsByItsTime() async throws {
+        try await WorkerHarness.run { harness in
+            try await Self.controls("pause", "intake", "--for", "12s", "--yes", in: harness)
+            let ready = try await harness.get("/readyz")
+            #expect(ready.status == 503)
+            #expect(ready.body.contains("intake is paused by "))
+
+            try await harness.send(Self.requests("waits", 4))
+            harness.worker.signal(SIGTERM)
+            try await eventually("the worker ends") { !harness.worker.isRunning }
+            let second = try RunningProgram(["worker"], environment: harness.environment)
+            defer { second.end() }
+            try await eventually("the next worker follows the order") {
+                second.error.contains("an order is taken up")
+            }
+            #expect(try await harness.calls() == 0)
+
+            #expect(try await harness.outcomes(4).count == 4)
+            #expect(second.error.contains("its time is over"))
+        }
+    }
+
+    @Test func ordersBeyondTheSettingsNeedForceAndNoneGoesBeyondTheRange() async throws {
+        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
+            let refused = try await Self.controls("rate", "hotpepper", "80", "--yes", in: harness, code: 1)
+            #expect(refused.contains("requestsPerSecond of hotpepper is 50"))
+            #expect(refused.contains("--force"))
+            try await Self.controls("concurrency", "1000", "--yes", in: harness, code: 1)
+            try await Self.controls("concurrency", "70000", "--force", "--yes", in: harness, code: 64)
+            #expect(harness.logLines(with: "an order") == 0, "nothing was given")
+
+            func rate() async throws -> Double? {
+                try await harness.status(of: "hotpepper")["allowedPerSecond"] as? Double
+            }
+            try await Self.controls("rate", "hotpepper", "20", "--yes", in: harness)
+            #expect(try await rate() == 20)
+            try await Self.controls("rate", "hotpepper", "80", "--force", "--yes", in: harness)
+            #expect(try await rate() == 80)
+            try await Self.controls("rate", "hotpepper", "reset", "--yes", in: harness)
+            #expect(try await rate() == 50)
+        }
+    }
+
+    @Test func logLevelAndConcurrencyFollowOrders() async throws {
+        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]) { harness in
+            try await Self.controls("log-level", "critical", "--yes", in: harness)
+            try await Self.controls("concurrency", "2", "--yes", in: harness)
+            #expect(harness.logLines(with: "concurrency") == 0, "the level is that of the order")
+            try await Self.controls("log-level", "reset", "--yes", in: harness)
+            #expect(try await harness.awaitedLogLines(with: "an order has ended", "log-level") == 1)
+
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"latency":"300ms"}"#)
+            try await harness.send(Self.requests("some", 8))
+            var most = 0
+            while try await harness.calls(to: "hotpepper") ?? 0 < 8 {
+                most = max(most, try await harness.status("inFlight", as: Int.self) ?? 0)
+            }
+            #expect((1...2).contains(most), "\(most)")
+            #expect(try await harness.outcomes(8).count == 8)
+        }
+    }
+
+    @Test func drainedWorkerFinishesAndEndsWithStatusZero() async throws {
+        try await WorkerHarness.run { harness in
+            let second = try RunningProgram(["worker"], environment: harness.environment)
+            defer { second.end() }
+            let instance = try #require(
+                (try await harness.status("controls", as: [String: Any].self))?["instance"] as? String)
+
+            let drained = try await Self.controls("drain", instance, "--yes", in: harness)
+            #expect(drained.contains("ends with status 0"))
+            try await eventually("the worker ends", within: .seconds(30)) { !harness.worker.isRunning }
+            #expect(harness.worker.code == 0)
+            #expect(second.isRunning)
+        }
+    }
+
+    @Test func orderThatWouldBindNobodyIsNotGiven() async throws {
+        try await WorkerHarness.run { harness in
+            let unknown = try await Self.controls(
+                "pause", "hotpepper", "--worker", "nobody", "--yes", in: harness, code: 1)
+            #expect(unknown.contains("no worker nobody answers"))
+
+            harness.worker.signal(SIGTERM)
+            try await eventually("the worker ends") { !harness.worker.isRunning }
+            let none = try await Self.controls("pause", "hotpepper", "--yes", in: harness, code: 1)
+            #expect(none.contains("0 workers of the group"))
+            try await Self.controls("pause", "hotpepper", "--later", "--yes", in: harness)
+            #expect(try await Self.controls(in: harness).contains("hotpepper is paused"))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import LocationSearch
+import ProviderCalls
+import QuotaSharing
+import Resilience
+import TestSupport
+import Testing
+
+/// What orders of people mean for the calls to a provider.
+extension SearchWorkerTests {
+    private static func controls(_ change: (inout LaneControls.Provider) -> Void) -> LaneControls {
+        var controls = LaneControls()
+        var provider = LaneControls.Provider()
+        change(&provider)
+        controls.providers[.hotpepper] = provider
+        return controls
+    }
+
+    @Test func providerThatIsPausedBeforeItsFirstRequestIsNotAsked() async {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker()
+        await worker.apply(Self.controls { $0.isPaused = true })
+        #expect(code(await ask(worker, [service])) == .circuitOpen)
+        #expect(await worker.statuses.first?.breakerReason == .pausedByOrder)
+
+        await worker.apply(LaneControls())
+        #expect(code(await ask(worker, [service])) == nil)
+    }
+
+    @Test func callThatWaitsForItsTurnIsNotMadeOnceTheProviderIsPaused() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
+            $0.share = .perProcess(loops: 1)
+            $0.sharesIdenticalCalls = false
+        }
+        #expect(code(await ask(worker, [service])) == nil)
+        async let second = ask(worker, [service])
+        try await eventually("it waits for a token") { await worker.statuses.first?.rateLimiter.waiting == 1 }
+        await worker.apply(Self.controls { $0.isPaused = true })
+        clock.advance(by: .seconds(2))
+        #expect(code(await second) == .circuitOpen)
+        #expect(await worker.statuses.first?.calls == 1)
+    }
+
+    @Test func rateFollowsTheOrderAndTheSettingAgain() async {
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 50)
+            $0.share = .perProcess(loops: 1)
+        }
+        await worker.prepare(for: [.hotpepper])
+        await worker.apply(Self.controls { $0.perSecond = 20 })
+        #expect(await worker.statuses.first?.allowedPerSecond == 20)
+        await worker.apply(LaneControls())
+        #expect(await worker.statuses.first?.allowedPerSecond == 50)
+    }
+}

@@ -1,0 +1,169 @@
+import Basics
+import Testing
+
+@testable import QuotaSharing
+
+/// What a process knows of the orders in the fleet topic, and what it writes down.
+struct ControlMemberTests {
+    private let start = Instant.now
+
+    private static func pause(_ provider: String, for instance: String? = nil, isTakenBack: Bool = false)
+        -> ControlOrder
+    {
+        var order = ControlOrder(.pauseProvider, provider: provider, by: "mori", at: 0)
+        (order.instance, order.isTakenBack) = (instance, isTakenBack)
+        return order
+    }
+
+    private func message(_ order: ControlOrder, fleet: String = "f") -> ControlMessage {
+        ControlMessage(sender: "tool", fleet: fleet, order: order)
+    }
+
+    private func snapshot(_ orders: [ControlOrder], upTo offset: Int64) -> ControlMessage {
+        ControlMessage(sender: "other", fleet: "f", snapshot: ControlMessage.Snapshot(offset: offset, orders: orders))
+    }
+
+    /// A process that has read these records of a topic.
+    /// - Parameter first: the offset of the first of them; below it there are older ones.
+    private func member(
+        _ records: [ControlMessage?], from first: Int64 = 0, oldest: Int64 = 0, named name: String = "a"
+    ) -> ControlMember {
+        let member = ControlMember(name: name, fleet: "f", at: start)
+        member.begin(
+            FleetTopicExtent(first: first, end: first + Int64(records.count), oldest: oldest), at: start)
+        for (index, record) in records.enumerated() {
+            _ = member.read(record, at: first + Int64(index), now: start)
+        }
+        return member
+    }
+
+    private func paused(_ member: ControlMember) -> [String?] {
+        member.book.inForce(for: member.name, at: 0).map(\.provider)
+    }
+
+    @Test func ordersAreKnownOnceTheTopicIsReadToItsEnd() {
+        let member = ControlMember(name: "a", fleet: "f", at: start)
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
+        _ = member.read(message(Self.pause("hotpepper")), at: 0, now: start)
+        #expect(!member.isKnown)
+        #expect(paused(member) == [])
+        _ = member.read(nil, at: 1, now: start)
+        #expect(member.isKnown)
+        #expect(paused(member) == ["hotpepper"])
+    }
+
+    @Test func ordersOfOtherFleetsAreIgnored() {
+        #expect(paused(member([message(Self.pause("hotpepper"), fleet: "other")])) == [])
+    }
+
+    @Test func startWithoutASnapshotReadsOlderRecords() {
+        let member = member([nil, nil], from: 10, oldest: 0)
+        #expect(member.needsOlderRecords)
+        #expect(!member.isKnown)
+    }
+
+    @Test func ordersOutlastTheRecordsThatGaveThemInASnapshot() {
+        let orders = [Self.pause("hotpepper")]
+        let member = member([snapshot(orders, upTo: 9), message(Self.pause("google-places"))], from: 10, oldest: 3)
+        #expect(paused(member) == ["hotpepper", "google-places"])
+    }
+
+    @Test func ordersBetweenASnapshotAndItsRecordCount() {
+        let records = [
+            message(Self.pause("hotpepper")), message(Self.pause("google-places")),
+            snapshot([Self.pause("hotpepper")], upTo: 10),
+        ]
+        #expect(paused(member(records, from: 10, oldest: 3)) == ["hotpepper", "google-places"])
+    }
+
+    @Test func snapshotThatContainsNotAllBeforeIsOfNoUse() {
+        #expect(member([snapshot([], upTo: 7)], from: 10, oldest: 3).needsOlderRecords)
+    }
+
+    @Test func whatIsReadTwiceCountsOnce() {
+        let member = member([message(Self.pause("hotpepper")), message(Self.pause("hotpepper", isTakenBack: true))])
+        #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
+        #expect(paused(member) == [])
+    }
+
+    // MARK: - What is asked of a process
+
+    @Test func newOrdersAndQuestionsToThisProcessAreNews() {
+        let member = member([])
+        let own = Self.pause("hotpepper", for: "a")
+        #expect(member.read(message(own), at: 0, now: start) == .order(own, sender: "tool"))
+        #expect(member.read(message(Self.pause("hotpepper", for: "b")), at: 1, now: start) == nil)
+
+        let all = ControlMessage(sender: "tool", fleet: "f", question: ControlMessage.Question())
+        #expect(member.read(all, at: 2, now: start) == .question(ControlMessage.Question(), sender: "tool"))
+        let other = ControlMessage(
+            sender: "tool", fleet: "f", question: ControlMessage.Question(order: Self.pause("hotpepper", for: "b")))
+        #expect(member.read(other, at: 3, now: start) == nil)
+    }
+
+    @Test func oldQuestionsAndOrdersAreNotAnswered() {
+        let member = ControlMember(name: "a", fleet: "f", at: start)
+        member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start)
+        #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
+        let question = ControlMessage(sender: "tool", fleet: "f", question: ControlMessage.Question())
+        #expect(member.read(question, at: 1, now: start) == nil)
+
+        var drain = ControlOrder(.drain, by: "mori", at: 0)
+        drain.instance = "a"
+        #expect(member.read(message(drain), at: 2, now: start) == .order(drain, sender: "tool"))
+    }
+
+    // MARK: - Snapshots
+
+    @Test func oneSnapshotIsWrittenEachTenMinutesWhileThereIsAnOrder() {
+        let member = member([message(Self.pause("hotpepper"))])
+        #expect(member.tick(at: start + .seconds(599), wall: 0) == nil)
+        let written = member.tick(at: start + .seconds(751), wall: 0)
+        #expect(written?.snapshot?.orders.map(\.provider) == ["hotpepper"])
+        #expect(written?.snapshot?.offset == 0)
+        #expect(member.tick(at: start + .seconds(752), wall: 0) == nil, "it is on its way")
+
+        _ = member.read(snapshot([Self.pause("hotpepper")], upTo: 0), at: 1, now: start + .seconds(1000))
+        #expect(member.tick(at: start + .seconds(1500), wall: 0) == nil, "another process has written it")
+    }
+
+    @Test func emptySnapshotIsWrittenAfterManyRecordsOnly() {
+        let member = member([])
+        #expect(member.tick(at: start + .seconds(86_400), wall: 0) == nil)
+        _ = member.read(nil, at: 6300, now: start)
+        #expect(member.tick(at: start, wall: 0)?.snapshot?.orders == [])
+        #expect(member.tick(at: start, wall: 0) == nil)
+    }
+
+    @Test func whatIsOverIsNotWrittenDown() {
+        var order = Self.pause("hotpepper")
+        order.until = 100
+        let member = member([message(order)])
+        #expect(member.tick(at: start + .seconds(751), wall: 100) == nil)
+        #expect(member.book.orders.isEmpty)
+    }
+
+    // MARK: - A topic that is made anew
+
+    @Test func processThatKnowsTheOrdersWritesThemIntoTheNewTopicAndOthersTakeThemOver() throws {
+        let knowing = member([message(Self.pause("hotpepper"))])
+        let extent = FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true)
+        knowing.begin(extent, at: start)
+        #expect(paused(knowing) == ["hotpepper"])
+        let written = try #require(knowing.tick(at: start, wall: 0))
+
+        let new = member([], named: "b")
+        _ = new.read(message(Self.pause("google-places")), at: 0, now: start)
+        _ = new.read(written, at: 1, now: start)
+        #expect(paused(new) == ["hotpepper", "google-places"])
+    }
+
+    @Test func ordersStayInForceWhileTheTopicIsReadAgain() {
+        let member = member([message(Self.pause("hotpepper"))])
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
+        #expect(paused(member) == ["hotpepper"])
+        _ = member.read(message(Self.pause("hotpepper")), at: 0, now: start)
+        _ = member.read(message(Self.pause("hotpepper", isTakenBack: true)), at: 1, now: start)
+        #expect(paused(member) == [])
+    }
+}

@@ -1,0 +1,121 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import Resilience
+
+/// Limits that people change while calls are made.
+struct ControlledLimitsTests {
+    private let start = Instant.now
+
+    // MARK: - A breaker that is held open
+
+    private func call(_ breaker: CircuitBreaker, after time: Duration = .zero) -> CircuitBreaker.Reason?? {
+        do throws(CircuitBreaker.Rejection) {
+            let permit = try breaker.permit(at: start + time)
+            permit.finish(.success, at: start + time)
+            return nil
+        } catch {
+            return .some(error.reason)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func heldBreakerLetsNothingThroughHoweverLongAndAllAfterItsRelease(isEnabled: Bool) {
+        var configuration = CircuitBreaker.Configuration()
+        configuration.isEnabled = isEnabled
+        let breaker = CircuitBreaker(configuration)
+        breaker.holdOpen(at: start)
+        for hours in [0, 1, 100] {
+            #expect(call(breaker, after: .seconds(3600 * hours)) == .some(.pausedByOrder))
+        }
+        #expect(breaker.reason(at: start) == .pausedByOrder)
+        #expect(breaker.openUntil(at: start) != nil)
+
+        breaker.release(at: start)
+        for _ in 0..<100 { #expect(call(breaker) == nil) }
+        #expect(breaker.state(at: start) == .closed)
+        #expect(breaker.reason(at: start) == nil)
+    }
+
+    @Test func breakerThatWasOpenStaysSoAfterItsRelease() {
+        let breaker = CircuitBreaker()
+        breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
+        breaker.holdOpen(at: start)
+        #expect(call(breaker) == .some(.pausedByOrder))
+        breaker.release(at: start + .seconds(1))
+        #expect(call(breaker, after: .seconds(1)) == .some(.keyRefused))
+        #expect(call(breaker, after: .seconds(60)) == nil)
+    }
+
+    @Test func newKeyEndsNoOrder() {
+        let breaker = CircuitBreaker()
+        breaker.holdOpen(at: start)
+        breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
+        breaker.renewKey()
+        #expect(call(breaker) == .some(.pausedByOrder))
+        breaker.release(at: start)
+        #expect(call(breaker) == nil)
+        #expect(breaker.state(at: start) == .halfOpen, "the new key is tried with care")
+    }
+
+    @Test func failuresOfCallsThatWereUnderWayDoNotEndTheOrder() throws {
+        let breaker = CircuitBreaker()
+        let permit = try breaker.permit(at: start)
+        breaker.holdOpen(at: start)
+        permit.finish(.trip(for: .seconds(5), because: .quotaUsedUp), at: start)
+        #expect(call(breaker, after: .seconds(6)) == .some(.pausedByOrder))
+    }
+
+    // MARK: - A rate
+
+    @Test func lowerLimitCountsAtOnceAndAlsoForSavedTokens() {
+        let time = VirtualTime()
+        Owner(time).assumeIsolated { _ in
+            let limiter = RateLimiter(limit: RateLimit(perSecond: 50, burst: 50), share: 0.5, timekeeper: time)
+            let start = time.now
+            limiter.setLimit(RateLimit(perSecond: 50, burst: 50).scaled(to: 10), at: start)
+            // Half of 10 a second, and half of a burst of 10.
+            let passed = (0..<400).count { limiter.tryAcquire(at: start + .milliseconds(10 * $0)) }
+            #expect((24...25).contains(passed), "\(passed)")
+        }
+    }
+
+    @Test func higherLimitBringsNoTokens() {
+        let time = VirtualTime()
+        Owner(time).assumeIsolated { _ in
+            let limiter = RateLimiter(limit: RateLimit(perSecond: 10, burst: 10), share: 1, timekeeper: time)
+            let start = time.now
+            for _ in 0..<10 { #expect(limiter.tryAcquire(at: start)) }
+            limiter.setLimit(RateLimit(perSecond: 100, burst: 100), at: start)
+            #expect(!limiter.tryAcquire(at: start))
+            let passed = (1...100).count { limiter.tryAcquire(at: start + .milliseconds(10 * $0)) }
+            #expect((99...100).contains(passed), "\(passed)")
+        }
+    }
+
+    @Test func limitThatIsNotSetStaysSo() {
+        let time = VirtualTime()
+        Owner(time).assumeIsolated { _ in
+            let limiter = RateLimiter(limit: nil, share: 1, timekeeper: time)
+            limiter.setLimit(RateLimit(perSecond: 1), at: time.now)
+            for _ in 0..<100 { #expect(limiter.tryAcquire(at: time.now)) }
+        }
+    }
+
+    // MARK: - Concurrency
+
+    @Test(arguments: [true, false])
+    func limitFollowsItsMaximumUpAndDown(isAdaptive: Bool) {
+        let time = VirtualTime()
+        Owner(time).assumeIsolated { _ in
+            var configuration = AdaptiveLimit.Configuration(maximum: 8)
+            configuration.isAdaptive = isAdaptive
+            let limit = AdaptiveLimit(configuration, timekeeper: time)
+            limit.setMaximum(20)
+            #expect(limit.statistics.limit == 20)
+            limit.setMaximum(8)
+            #expect(limit.statistics.limit == 8)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Basics
+import EventLoop
+import Testing
+
+@testable import WorkerRuntime
+
+/// A concurrency that people change while requests are in flight.
+struct ControlledIntakeTests {
+    @Test func windowFollowsWhatIsAllowed() {
+        var window = InFlightWindow(most: 256, asleep: .zero, at: .now)
+        #expect(window.limit == 64)
+        window.setMost(10)
+        #expect(window.limit == 10)
+        window.setMost(256)
+        #expect(window.limit == 64)
+        window.setMost(1)
+        #expect(window.limit == 1)
+    }
+
+    @Test func fewerAreTakenUntilTheOrderEndsAndWhatIsInFlightFinishes() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        await Task(executorPreference: loop) {
+            let gate = IntakeGate(IntakeGate.Limits(inFlight: 8, open: 520, unconfirmedBytes: 1000), loop: loop)
+            for _ in 0..<6 { gate.requestTaken() }
+            #expect(await gate.waitForRoom(while: { false }) == 2)
+
+            gate.limit(inFlight: 4)
+            gate.leaveFlight()
+            gate.leaveFlight()
+            gate.leaveFlight()
+            #expect(await gate.waitForRoom(while: { false }) == 1)
+            gate.limit(inFlight: 0)
+            gate.leaveFlight()
+            gate.leaveFlight()
+            gate.leaveFlight()
+            #expect(await gate.waitForRoom(while: { false }) == 1, "one is always taken")
+
+            gate.limit(inFlight: nil)
+            #expect(await gate.waitForRoom(while: { false }) == 8)
+        }.value
+    }
+}
