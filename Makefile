@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -19,6 +19,7 @@ BROWSER := Tests/Browser/.venv
 EXAMPLES := Examples/python/.venv
 CLIENTS := clients/python/.venv
 PYTHON := tools/.venv
+OUTLINE := tools/outline/.venv
 
 # A virtual environment for each folder that has a requirements.txt. `SETUP` is what tools/setup is asked for, `ALSO` installs
 # what a second list of packages needs in another way.
@@ -80,6 +81,9 @@ test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser
 	swift build --product locsearch $(SWIFT_FLAGS)
 	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider Tests/Browser $(ARGS)
 
+outline: $(OUTLINE)/ok ## Writes the outline of land and lakes for the console's map anew
+	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Page/outline.json
+
 console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in docs/images anew
 	@tools/setup pictures
 	swift build --product locsearch $(SWIFT_FLAGS)
@@ -94,11 +98,13 @@ bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new 
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
 
+build-simulate: setup ## Builds the simulation alone
+	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+
 # SEED=n replays one schedule and tells its story; SEEDS=n runs so many, from FROM on.
 SEEDS ?= 3000
 FROM ?= 1
-simulate: setup ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
-	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+simulate: build-simulate ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
 	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)
 
 simulate-defects: ## Puts known mistakes back into the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one

@@ -27,11 +27,16 @@ package struct ConsoleConfiguration: Sendable {
     package var allowedHosts: [String] = []
     /// How many connections there may be, and how long each may make the console wait.
     package var limits = ConnectionLimits()
-    /// `console.tileURL` and `console.tileAttribution`; `nil`: the map shows a plain grid.
+    /// `console.tileURL` and `console.tileAttribution`; `nil`: the map shows land and water in outline.
     package var tiles: Tiles?
     /// `console.googleMapsKey`: the key of Google's map in the browser. Every page gets it, so it must be one that Google
     /// accepts from the console's own address only.
     package var googleMapsKey: String?
+    /// Returns a block of the streets of a simulated world as JSON, by its row and column, or `nil` where there is none
+    /// (`StreetMap.block`). `nil`: the places are those of the real world, whose streets only tiles have.
+    package var streets: (@Sendable (_ row: Int, _ column: Int) -> [UInt8]?)?
+    /// `tracing.uiURL`: links to traces; `nil`: none.
+    package var traceLink: TraceLink?
     /// Leaflet's files by their names, such as `leaflet.js`; empty where it is not installed.
     package var leaflet: [String: [UInt8]] = [:]
     /// `console.start`: where the map begins.

@@ -33,6 +33,7 @@ package final class ConsoleServer: Sendable {
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
         ConfigRoutes(configuration: configuration).add(to: router)
+        StreetRoutes(streets: configuration.streets).add(to: router)
         SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
             to: router)
         TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)

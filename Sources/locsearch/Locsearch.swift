@@ -11,7 +11,7 @@ struct Locsearch: AsyncParsableCommand {
             WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, StatusCommand.self,
             BrokerCommand.self,
             SimulateCommand.self, ConsoleCommand.self, DeadLettersCommand.self, TopicsCommand.self, ProbeCommand.self,
-            BudgetCommand.self, OffsetsCommand.self, ConfigCommand.self, DoctorCommand.self,
+            BudgetCommand.self, OffsetsCommand.self, ExplainCommand.self, ConfigCommand.self, DoctorCommand.self,
         ])
 
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else. `status` has one of

@@ -58,3 +58,75 @@ def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
     window.wait_for_text(".info .info-name", names[1])
     window.wait_for_count("path.circle.made", 1)
     assert window.axe() == []
+
+
+# The colour of the map at a location, as the outline drew it.
+COLOUR = """
+return (async () => {
+const canvas = document.querySelector("#map canvas.ground");
+const [{ project }, link] = [await import("/assets/mercator.js"), new URLSearchParams(location.hash.slice(1))];
+const zoom = Number(link.get("zoom"));
+const center = project({ latitude: Number(link.get("lat")), longitude: Number(link.get("lng")) }, zoom);
+const at = project({ latitude: arguments[0], longitude: arguments[1] }, zoom);
+const x = (at.x - center.x + canvas.clientWidth / 2) * devicePixelRatio;
+const y = (at.y - center.y + canvas.clientHeight / 2) * devicePixelRatio;
+const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+copy.drawImage(canvas, Math.round(x), Math.round(y), 1, 1, 0, 0, 1, 1);
+return [...copy.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+})();
+"""
+
+
+def is_water(colour: list[int]) -> bool:
+    red, _, blue = colour
+    return blue > red + 10
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_map_without_tiles_shows_land_and_water(browser, console, theme):
+    window = browser.window(search_url(console, lat=35.5, lng=139.7, zoom=9), theme=theme)
+    window.wait_for("#map canvas.ground[data-state=drawn]")
+    window.wait(lambda: is_water(window.run(COLOUR, 35.3, 139.4)), "the bay of Sagami")
+    assert is_water(window.run(COLOUR, 35.5, 139.9)), "the bay of Tokyo"
+    assert not is_water(window.run(COLOUR, 35.72, 139.5)), "Tokyo"
+    assert not is_water(window.run(COLOUR, 35.3, 140.2)), "the peninsula of Boso"
+    window.wait_for_text("#map-attribution", "Natural Earth")
+    assert window.axe() == []
+
+
+def test_lakes_and_inland_seas_are_water(browser, console):
+    window = browser.window(search_url(console, lat=40, lng=50, zoom=4))
+    window.wait_for("#map canvas.ground[data-state=drawn]")
+    window.wait(lambda: is_water(window.run(COLOUR, 41.5, 50.5)), "the Caspian Sea")
+    assert is_water(window.run(COLOUR, 43, 34)), "the Black Sea"
+    assert not is_water(window.run(COLOUR, 48, 56)), "the steppe"
+
+
+@pytest.mark.parametrize(
+    "text, latitude, longitude",
+    [
+        ("Kyoto", 35.0116, 135.7681),
+        ("sao paulo", -23.5505, -46.6333),
+        ("京都", 35.0116, 135.7681),
+        ("sappo", 43.0621, 141.3544),
+        ("34.5, 135.25", 34.5, 135.25),
+    ],
+)
+def test_field_above_the_map_goes_to_a_town(browser, console, text, latitude, longitude):
+    window = browser.window(search_url(console))
+    window.wait_for("#map canvas.ground[data-state=drawn]")
+    window.fill("#jump input", text + "\n")
+    at = f"lat={latitude:.6f}&lng={longitude:.6f}&zoom=15"
+    window.wait(lambda: at in window.run("return location.hash"), f"the map at {text}")
+    assert window.run("return document.querySelector('#jump input').value") == ""
+
+
+def test_name_that_the_map_does_not_know_is_said_and_moves_nothing(browser, console):
+    window = browser.window(search_url(console, lat=35.5, lng=139.7, zoom=9))
+    window.wait_for("#map canvas.ground[data-state=drawn]")
+    window.fill("#jump input", "Atlantis\n")
+    message = "return document.querySelector('#jump input').validationMessage"
+    window.wait(lambda: "knows no place" in window.run(message), "the browser's note")
+    assert "lng=139.7" in window.run("return location.hash") and "zoom=9" in window.run("return location.hash")
+    window.fill("#jump input", "Nara")
+    assert window.run(message) == "", "what is typed next is not refused before it is whole"

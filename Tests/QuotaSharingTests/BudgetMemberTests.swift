@@ -14,9 +14,9 @@ struct BudgetMemberTests {
     }
 
     /// A member that has read an empty topic.
-    private static func member(_ budgets: [String: Int]) -> BudgetMember {
+    private static func member(_ budgets: [String: Int], name: String = "m-0") -> BudgetMember {
         let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
-        let member = BudgetMember(name: "m-0", budgets: budgets, scopes: scopes, at: start)
+        let member = BudgetMember(name: name, budgets: budgets, scopes: scopes, at: start)
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
         for provider in budgets.keys { member.setDay(day, of: provider) }
         return member
@@ -156,6 +156,25 @@ struct BudgetMemberTests {
         }
         #expect(new.tryTake(0, at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
         #expect(new.ledger == known.ledger)
+    }
+
+    /// A member that had not read the last records of the topic before it was deleted knows less than the one that writes the day's
+    /// count down. The first record of the new topic is about something else, and
+    /// the count is written down before it is read.
+    @Test func memberThatWasBehindTakesTheStateOver() throws {
+        let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
+        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
+        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+
+        for member in [known, behind] {
+            member.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0, isRemade: true), at: Self.start)
+        }
+        let state = try #require(known.tick(at: Self.start + .seconds(1)))
+        for member in [known, behind] {
+            member.read(nil, at: 0, now: Self.start + .seconds(1))
+            member.read(state, at: 1, now: Self.start + .seconds(1))
+            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        }
     }
 
     /// The end of a transaction takes an offset and is no record.

@@ -103,6 +103,17 @@ struct AdaptiveLimitTests {
         #expect(controller.limit > 1)
     }
 
+    /// The first request that a worker takes may have waited in Kafka until its time was almost over.
+    @Test func firstRequestWithAlmostNoTimeLeftKeepsTheLimit() {
+        var controller = LimitController(bounds: 1...32, isAdaptive: true)
+        controller.noteBudget(0.008)
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<50 { call([.answered], of: &controller, at: &now) }
+
+        #expect(controller.typicalBudget > 4)
+        #expect(controller.limit == 32)
+    }
+
     /// A person's search must not wait for another's slow one because an earlier one was refused, each of them alone.
     @Test func refusalsOfCallsThatWereAloneKeepTheLimit() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)

@@ -36,6 +36,7 @@ async function call(path, body, { within } = {}) {
 }
 
 export const getConfig = () => call("/api/config", undefined, { within: SHORT });
+export const getStreets = (row, column) => call(`/api/streets/${row}/${column}`);
 export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
 /** `query`: limit, and of the letters that are wanted reason, member, producer, text and since. */

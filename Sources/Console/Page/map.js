@@ -1,4 +1,4 @@
-// Which map there is: Google's with a key, Leaflet with tiles, otherwise a coordinate grid. All three have this interface:
+// Which map there is: Google's with a key, Leaflet with tiles, otherwise an outline of land and water. All three have this interface:
 //
 //   view()                 {center: {latitude, longitude}, zoom}
 //   setView({center, zoom})
@@ -10,7 +10,7 @@
 //   attribution            the text to show for the map's data, or an empty one
 //   takesGooglePlaces      whether Google's terms allow their places on it
 
-import { GridMap } from "./gridmap.js";
+import { OutlineMap } from "./outlinemap.js";
 
 /** Opens a map in `container`. `onMove` is called after each change of what is shown. */
 export async function openMap(container, { config, view, onMove }) {
@@ -24,8 +24,8 @@ export async function openMap(container, { config, view, onMove }) {
       return await LeafletMap.open(container, { tiles: config.tiles, view, onMove });
     }
   } catch {
-    // Without the library the grid shows the same places.
+    // Without the library the outline shows the same places.
     container.replaceChildren();
   }
-  return new GridMap(container, { view, onMove });
+  return new OutlineMap(container, { view, onMove, hasStreets: config.streets });
 }

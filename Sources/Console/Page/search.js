@@ -6,6 +6,7 @@ import { DetailView } from "./detail.js";
 import { setText } from "./dom.js";
 import { SearchForm } from "./form.js";
 import { Health } from "./health.js";
+import { startJump } from "./jump.js";
 import { readLink, writeLink } from "./link.js";
 import { ListView } from "./list.js";
 import { openMap } from "./map.js";
@@ -46,6 +47,7 @@ const detail = new DetailView({ details, photo, closed });
 const start = { center: link.center ?? config.start, zoom: link.zoom };
 map = await openMap(document.getElementById("map"), { config, view: start, onMove: () => moved() });
 const view = new MapView(map, { activate, hover, details, photo });
+startJump((place) => map.setView(place));
 store = new SessionStore(link.session, {
   onStatus: (status) => health.setConnection(status),
   onReport: (report) => health.setReport(report),

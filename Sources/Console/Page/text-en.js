@@ -26,7 +26,8 @@ export const english = {
   "link.copy": "Copy the link to this search", "link.copied": "Link copied", "link.by-hand": "Copy it from the address bar",
   "told.searching": "Searching.", "told.found": "{count} places found.",
 
-  "map": "Map. Arrow keys move it, plus and minus zoom.", "zoom.in": "Zoom in", "zoom.out": "Zoom out",
+  "map": "Map. Arrow keys move it, plus and minus zoom.", "jump": "Go to a place", "jump.hint": "Kyoto, Paris …",
+  "jump.unknown": "The map knows no place of this name. Try a larger town, or degrees such as 35.69, 139.70.", "zoom.in": "Zoom in", "zoom.out": "Zoom out",
   "details": "Details", "photo": "Picture", "photo.again": "Another picture", "photo.of": "Picture of {name}",
   "detail.loading": "Asking for it …", "website": "Website", "types": "Kinds",
 

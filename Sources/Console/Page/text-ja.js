@@ -26,7 +26,8 @@ export const japanese = {
   "link.copy": "この検索へのリンクをコピー", "link.copied": "リンクをコピーしました", "link.by-hand": "アドレスバーからコピーしてください",
   "told.searching": "検索しています。", "told.found": "{count}件見つかりました。",
 
-  "map": "地図。矢印キーで移動、プラスとマイナスで拡大縮小します。", "zoom.in": "拡大", "zoom.out": "縮小",
+  "map": "地図。矢印キーで移動、プラスとマイナスで拡大縮小します。", "jump": "地名へ移動", "jump.hint": "京都、パリ …",
+  "jump.unknown": "その名前の場所は地図にありません。大きな町の名前か、35.69, 139.70 のような緯度と経度を入力してください。", "zoom.in": "拡大", "zoom.out": "縮小",
   "details": "詳細", "photo": "写真", "photo.again": "別の写真", "photo.of": "{name}の写真",
   "detail.loading": "問い合わせています…", "website": "ウェブサイト", "types": "種類",
 

@@ -20,6 +20,7 @@ struct ConfigRoutes {
         json.beginObject()
         json.member("version", configuration.version)
         json.member("leaflet", configuration.leaflet["leaflet.js"] != nil)
+        json.member("streets", configuration.streets != nil)
         json.member("googleMapsKey", configuration.googleMapsKey)
         json.member("hasLogin", configuration.token != nil)
 

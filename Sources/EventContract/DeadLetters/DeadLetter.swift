@@ -69,9 +69,8 @@ public struct DeadLetter: Sendable, Hashable {
 
     /// The source of the event that the record was: who sent it. `nil` where the record does not say, as bare JSON never does.
     package var producer: String? {
-        var reader = RequestReader(EventAttributes(originalHeaders))
-        try? reader.read(value)
-        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
+        let nowhere = SourcePosition(topic: "", partition: 0, offset: 0)
+        return IncomingRecord(source: source ?? nowhere, value: value, headers: originalHeaders).producer
     }
 
     /// The id of the request that the record was to be; `nil` where it cannot be told.

@@ -23,6 +23,13 @@ public struct IncomingRecord: Sendable {
         self.value = value
         self.headers = headers
     }
+
+    /// The source of the event that the record is: who sent it. `nil` where the record does not say, as bare JSON never does.
+    package var producer: String? {
+        var reader = RequestReader(EventAttributes(headers))
+        try? reader.read(value)
+        return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
+    }
 }
 
 /// The position of a record. Together with the cluster, it names the record for ever.

@@ -20,8 +20,7 @@ final class Cell {
         let (south, west) = (Double(id.row) / CellID.perDegree - 90, Double(id.column) / CellID.perDegree - 180)
         town = Town.index(latitude: south, longitude: west)
 
-        // A quarter of a town is four cells large.
-        var quarter = HashStream(mixed(seed ^ 0xD157 ^ UInt64(id.row / 2) << 20 ^ UInt64(id.column / 2)))
+        var quarter = Self.quarter(of: id, seed: seed)
         district = quarter.next(below: Lexicon.districts.count)
         station = quarter.next(below: Town.all[town].stations.count)
 
@@ -30,6 +29,17 @@ final class Cell {
         places = (0..<count).map { SimulatedPlace(cell: id, slot: $0, seed: seed) }
         let isServed = PlaceIDs.hasHotpepperIDs(id)
         shops = isServed ? places.filter(\.isListedByHotpepper) : []
+    }
+
+    /// Returns the numbers that a quarter of a town follows from. It is four cells large.
+    private static func quarter(of id: CellID, seed: UInt64) -> HashStream {
+        HashStream(mixed(seed ^ 0xD157 ^ UInt64(id.row / 2) << 20 ^ UInt64(id.column / 2)))
+    }
+
+    /// Returns the quarter's name, as an index of `Lexicon.districts`.
+    static func district(of id: CellID, seed: UInt64) -> Int {
+        var quarter = quarter(of: id, seed: seed)
+        return quarter.next(below: Lexicon.districts.count)
     }
 
     /// True where there are no places, so that a search can find nothing: within a degree of 0, 0 and beyond 85 degrees north

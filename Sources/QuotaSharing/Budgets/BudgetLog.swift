@@ -103,6 +103,7 @@ struct BudgetLog {
     mutating func skip(_ offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
+        recordsWithoutSnapshot?.note(offset)
         guard case .history = reading else { return }
 
         history.note(offset)

@@ -23,6 +23,9 @@ struct LimitController {
     static let urgentShare = 0.7
     /// One request in four has less time than `typicalBudget`.
     static let budgetStep = (down: 0.98, up: 1.006_757)
+    /// `typicalBudget` is the quartile of so many first requests before it moves by steps. Steps alone would need a thousand calls
+    /// to forget a first request with almost no time left, as one that waited in Kafka has.
+    static let firstBudgetCount = 16
     /// Between this part of the target and the target nothing changes; steps aim between the two.
     static let (calm, aim) = (0.9, 0.95)
     /// Bounds of one step. Up by a quarter per latency, by half when that is small: from 1 to 256 in 12 steps.
@@ -78,6 +81,8 @@ struct LimitController {
     private(set) var expected = 0.0
     /// A low quartile of the time that requests have when they arrive.
     private(set) var typicalBudget = 0.0
+    /// The time that the first requests had, least first.
+    private var firstBudgets: [Double] = []
 
     private var window = LoadWindow()
     private var windowStart: Instant?
@@ -107,11 +112,13 @@ struct LimitController {
 
     mutating func noteBudget(_ budget: Double) {
         guard budget > 0 else { return }
-        if typicalBudget == 0 {
-            typicalBudget = budget
-        } else {
-            typicalBudget *= budget < typicalBudget ? Self.budgetStep.down : Self.budgetStep.up
-        }
+        guard firstBudgets.count == Self.firstBudgetCount else { return noteFirstBudget(budget) }
+        typicalBudget *= budget < typicalBudget ? Self.budgetStep.down : Self.budgetStep.up
+    }
+
+    private mutating func noteFirstBudget(_ budget: Double) {
+        firstBudgets.insert(budget, at: firstBudgets.firstIndex { $0 > budget } ?? firstBudgets.endIndex)
+        typicalBudget = firstBudgets[firstBudgets.count / 4]
     }
 
     mutating func noteStart(at now: Instant) {

@@ -4,6 +4,7 @@ import EventLoop
 import HTTPTransport
 import Kafka
 import Logging
+import ProviderSimulator
 import SessionState
 
 /// A running console: the page's server, and all that feeds it.
@@ -23,9 +24,13 @@ final class ConsoleService: Sendable {
     private let feeding: Task<Void, Never>
 
     /// Returns once the page can be opened.
+    /// - Parameter streets: the streets of a simulated world, where the places are such a world's.
     /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
-    init(_ settings: Settings, log: Logger) async throws {
+    init(_ settings: Settings, streets: StreetMap? = nil, log: Logger) async throws {
         var configuration = try settings.console()
+        if let streets {
+            configuration.streets = { row, column in streets.block(row: row, column: column) }
+        }
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
         Self.warnOfHosts(settings, configuration: configuration, log: log)
         let (store, traffic, pipeline) = (Store(), Traffic(), Pipeline())

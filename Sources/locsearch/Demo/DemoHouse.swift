@@ -56,6 +56,7 @@ struct DemoHouse: Sendable {
             "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
             "googlePlaces.apiKey": "demo-key",
             "admin.port": "0", "log.level": "error", "log.format": "text",
+            "worker.requestSteps": "true",
             // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
             // which takes it the session timeout less a second.
             "kafka.properties": "session.timeout.ms=6000",
@@ -94,11 +95,11 @@ struct DemoHouse: Sendable {
     func startConsole(showing state: DemoState) async throws -> ConsoleService {
         let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
         do {
-            return try await ConsoleService(settings, log: log)
+            return try await ConsoleService(settings, streets: StreetMap(), log: log)
         } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
         {
             let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
-            return try await ConsoleService(try options.load(defaults: other), log: log)
+            return try await ConsoleService(try options.load(defaults: other), streets: StreetMap(), log: log)
         }
     }
 

@@ -39,4 +39,17 @@ struct PartitionOffsets: Sendable, Hashable {
         done.removeAll(before: commit.offset)
         return done.runs.reduce(Int64(0)) { $0 + Int64($1.clamped(to: range).count) }
     }
+
+    /// Returns true for an offset that the group has finished.
+    func isDone(_ offset: Int64) -> Bool {
+        guard let commit else { return false }
+        return offset < commit.offset || done(in: offset..<offset.saturatingAdding(1)) > 0
+    }
+
+    /// Returns how many offsets below another one are open; all of the log's where nothing was committed.
+    func open(before offset: Int64) -> Int64 {
+        let first = max(bounds.lowerBound, commit?.offset ?? bounds.lowerBound)
+        let rest = first..<max(first, min(offset, bounds.upperBound))
+        return Int64(rest.count) - done(in: rest)
+    }
 }

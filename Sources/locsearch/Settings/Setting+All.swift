@@ -293,6 +293,9 @@ extension Setting {
             Setting(
                 "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces",
                 sharedVariable: "OTEL_SERVICE_NAME"),
+            Setting(
+                "tracing.uiURL", .text,
+                help: "page of a trace, with {traceId}, for links of `explain` and the console; unset: no links"),
         ]
     }()
 }

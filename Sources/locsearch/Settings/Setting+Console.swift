@@ -35,7 +35,8 @@ extension Setting {
                 "console.start", .coordinate,
                 default: "\(console.start.latitude),\(console.start.longitude)", help: "where the map begins"),
             Setting(
-                "console.tileURL", .text, help: "tiles of the map, with {z}, {x} and {y}; unset: a plain grid"),
+                "console.tileURL", .text,
+                help: "tiles of the map, with {z}, {x} and {y}; unset: land and water in outline"),
             Setting("console.tileAttribution", .text, help: "whom the map must name for its tiles"),
             Setting(
                 "console.googleMapsKey", .text,

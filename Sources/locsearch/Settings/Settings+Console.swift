@@ -28,6 +28,7 @@ extension Settings {
 
         console.tiles = try tiles()
         console.googleMapsKey = self["console.googleMapsKey"]
+        console.traceLink = try traceLink()
         console.leaflet = LeafletFiles.read(from: text("console.leafletDirectory"))
         if let expiry = duration("console.requestExpiry") { console.requestExpiry = expiry }
         if let start = Coordinate(text: text("console.start")) { console.start = start }
@@ -72,6 +73,17 @@ extension Settings {
         throw SettingsError(
             "console.host is \"\(console.host)\", where others can reach the console: set console.token or "
                 + "console.tokenFile, or console.allowAnonymous=true where something else keeps them out")
+    }
+
+    /// Returns what links to traces; `nil` where no setting says how.
+    func traceLink() throws(SettingsError) -> TraceLink? {
+        guard let template = self["tracing.uiURL"] else { return nil }
+        guard let link = TraceLink(template) else {
+            throw SettingsError(
+                "tracing.uiURL: expected an http or https URL with {traceId}, without user or password, such as "
+                    + "https://jaeger.example/trace/{traceId}")
+        }
+        return link
     }
 
     private func tiles() throws(SettingsError) -> ConsoleConfiguration.Tiles? {

@@ -1,8 +1,9 @@
-// A map without tiles: a grid of coordinates, on which places lie as on any other map (Mercator's projection).
+// A map that needs no tiles and no internet: land and water in outline, towns, and a grid of coordinates (Mercator's projection).
 // The interface is described in map.js.
 
 import { el, setAttribute, svg } from "./dom.js";
 import { moveByPointer } from "./gestures.js";
+import { Ground } from "./ground.js";
 import { metersPerPixel, project, unproject } from "./mercator.js";
 
 const ZOOM = { least: 3, most: 20 };
@@ -10,12 +11,14 @@ const ZOOM = { least: 3, most: 20 };
 const STEPS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const LEAST_PIXELS = 84;
 const PARTS = 5;
+/** From this zoom on the outline says little, so that the grid is drawn whole. */
+const FINE_FROM_ZOOM = 12;
 
 const degrees = (value, step, [positive, negative]) =>
   `${Math.abs(value).toFixed(Math.max(0, -Math.floor(Math.log10(step))))}° ${value < 0 ? negative : positive}`;
 
-export class GridMap {
-  attribution = "";
+export class OutlineMap {
+  attribution = "Natural Earth";
   takesGooglePlaces = false;
 
   #view;
@@ -25,17 +28,20 @@ export class GridMap {
   #circles = new Map();
   #isDrawing = false;
 
+  #ground;
   #fine = svg("path", { class: "grid-fine" });
   #coarse = svg("path", { class: "grid-coarse" });
   #labels = svg("g", { class: "grid-labels" });
   #shapes = svg("g", {});
   #layer = el("div", { class: "overlays" });
 
-  constructor(container, { view, onMove }) {
+  /** `hasStreets`: the console knows the streets of a simulated world. */
+  constructor(container, { view, onMove, hasStreets = false }) {
     this.#view = view;
     this.#onMove = onMove;
     const drawing = svg("svg", { class: "grid", "aria-hidden": "true" }, this.#fine, this.#coarse, this.#shapes, this.#labels);
-    container.replaceChildren(drawing, this.#layer);
+    this.#ground = new Ground({ hasStreets, onNews: () => this.#changed() });
+    container.replaceChildren(this.#ground.element, drawing, this.#layer);
 
     moveByPointer(container, {
       pan: (x, y) => this.panBy(-x, -y),
@@ -129,6 +135,7 @@ export class GridMap {
   }
 
   #draw() {
+    this.#ground.draw({ origin: this.#origin(), zoom: this.#view.zoom, size: this.#size });
     this.#drawLines();
     for (const { drawing, center, radiusMeters } of this.#circles.values()) {
       const { x, y } = this.point(center);
@@ -144,8 +151,11 @@ export class GridMap {
     holder.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
+  /** Streets need no grid beside them, and the outline of land has enough of its coarse lines. */
   #drawLines() {
     const { width, height } = this.#size;
+    const isWanted = { fine: this.#view.zoom >= FINE_FROM_ZOOM, coarse: true };
+    if (this.#ground.hasStreets(this.#view.zoom)) isWanted.fine = isWanted.coarse = false;
     const origin = this.#origin();
     const northWest = unproject(origin, this.#view.zoom);
     const southEast = unproject({ x: origin.x + width, y: origin.y + height }, this.#view.zoom);
@@ -170,8 +180,8 @@ export class GridMap {
       if (isCoarse) labels.push(svg("text", { x: 10, y: y - 6 }, degrees(latitude, step, ["N", "S"])));
     });
 
-    setAttribute(this.#fine, "d", paths.fine || "M0 0");
-    setAttribute(this.#coarse, "d", paths.coarse || "M0 0");
-    this.#labels.replaceChildren(...labels);
+    setAttribute(this.#fine, "d", (isWanted.fine && paths.fine) || "M0 0");
+    setAttribute(this.#coarse, "d", (isWanted.coarse && paths.coarse) || "M0 0");
+    this.#labels.replaceChildren(...(isWanted.coarse ? labels : []));
   }
 }

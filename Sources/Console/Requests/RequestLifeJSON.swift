@@ -1,0 +1,148 @@
+internal import Basics
+internal import EventContract
+internal import JSON
+internal import LocationSearch
+
+/// Writes what became of requests as the page and `locsearch explain --json` show it. What is not known is left out.
+package enum RequestLifeJSON {
+    /// - Parameter link: makes the links to traces, where there are any.
+    package static func text(of lives: RequestLives, link: TraceLink?) -> [UInt8] {
+        var json = JSONWriter(capacity: 8192)
+        json.beginObject()
+        json.member("id", lives.id)
+        json.array("requests", of: lives.lives) { life, json in
+            json.beginObject()
+            write(life, link: link, to: &json)
+            json.endObject()
+        }
+        json.array("readings", of: lives.readings) { reading, json in
+            json.beginObject()
+            json.member("topic", reading.topic)
+            json.member("since", reading.since?.description)
+            json.member("newest", reading.newest)
+            json.member("heldFrom", reading.held.map { Int($0.lowerBound) })
+            json.member("heldTo", reading.held.map { Int($0.upperBound) })
+            json.member("records", reading.records)
+            json.member("isCut", reading.isCut)
+            json.member("problem", reading.problem)
+            json.endObject()
+        }
+        json.endObject()
+        return json.finish()
+    }
+
+    private static func write(_ life: RequestLife, link: TraceLink?, to json: inout JSONWriter) {
+        let event = life.outcome?.event
+        json.member("requestId", life.requestID)
+        json.member("operation", life.request?.operation ?? event?.operation)
+        json.member("sessionId", life.request?.sessionID ?? event?.sessionID)
+        json.member("traceId", life.traceID)
+        json.member("traceURL", life.traceID.flatMap { link?.url(of: $0) })
+        json.member("source", of: life.source)
+        write(life.state, to: &json)
+
+        if let request = life.request { json.object("record") { json in write(request, to: &json) } }
+        if let phases = RequestPhases(life) { write(phases, to: &json) }
+        json.array("outcomes", of: life.outcomes) { outcome, json in
+            json.beginObject()
+            write(outcome, to: &json)
+            json.endObject()
+        }
+        if let letter = life.letter { json.object("deadLetter") { json in write(letter, to: &json) } }
+    }
+
+    private static func write(_ state: RequestLife.State, to json: inout JSONWriter) {
+        switch state {
+        case .answered: json.member("state", "answered")
+        case .waiting(let before):
+            json.member("state", "waiting")
+            json.member("before", Int(before))
+        case .finished: json.member("state", "finished")
+        case .unknown(let problem):
+            json.member("state", "unknown")
+            json.member("problem", problem)
+        }
+    }
+
+    private static func write(_ request: RequestLife.Request, to json: inout JSONWriter) {
+        json.member("time", request.time?.description)
+        json.member("bytes", request.value?.count ?? 0)
+        json.member("producer", request.producer)
+        json.member("expiry", request.expiry?.description)
+        json.member("fault", request.fault)
+        write(request.key, named: "key", to: &json)
+        json.array("headers", of: request.headers) { header, json in
+            json.beginObject()
+            json.member("name", header.name)
+            write(header.value, named: "value", to: &json)
+            json.endObject()
+        }
+        write(request.value, named: "value", to: &json)
+    }
+
+    /// Bytes that are no text stand in Base64, in a member of another name.
+    private static func write(_ bytes: [UInt8]?, named name: String, to json: inout JSONWriter) {
+        guard let bytes else { return }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            json.key(name)
+            json.value(text)
+        } else {
+            json.key(name + "Base64")
+            json.value(Base64.encode(bytes))
+        }
+    }
+
+    private static func write(_ phases: RequestPhases, to json: inout JSONWriter) {
+        json.member("totalMs", phases.total.milliseconds(roundedUp: false))
+        json.member("areStepsKnown", phases.areStepsKnown)
+        json.member("areStepsCut", phases.areCut)
+        json.array("phases", of: phases.all) { phase, json in
+            json.beginObject()
+            json.member("kind", phase.kind.rawValue)
+            json.member("provider", phase.provider)
+            json.member("startMs", phase.start.milliseconds(roundedUp: false))
+            json.member("durationMs", phase.duration.milliseconds(roundedUp: false))
+            json.member("code", phase.code)
+            json.member("httpStatus", phase.httpStatus)
+            json.member("sequel", phase.sequel?.rawValue)
+            json.endObject()
+        }
+    }
+
+    private static func write(_ outcome: RequestLife.Outcome, to json: inout JSONWriter) {
+        let event = outcome.event
+        json.members(of: outcome.position)
+        json.member("time", outcome.time?.description)
+        json.member("bytes", outcome.byteCount)
+        json.member("provider", event.provider)
+        json.member("triedProviders", event.triedProviders)
+        json.member("receivedAt", event.receivedAt?.description)
+        json.member("completedAt", event.completedAt?.description)
+        json.member("upstreamMs", event.upstream?.milliseconds(roundedUp: false))
+        json.member("attempts", event.attempts)
+
+        switch event.body {
+        case .completed(let result):
+            json.member("code", "ok")
+            if event.operation == "search" { json.member("places", result.places.count) }
+        case .failed(let failure):
+            json.member("code", failure.code)
+            json.member("message", failure.message)
+            json.member("member", failure.member)
+            json.member("httpStatus", failure.httpStatus)
+            json.member("providerStatus", failure.providerStatus)
+            json.member("retryable", failure.isRetryable)
+            json.member("retryAfterMs", failure.retryAfter?.milliseconds(roundedUp: true))
+        }
+    }
+
+    private static func write(_ letter: RequestLife.Letter, to json: inout JSONWriter) {
+        json.members(of: letter.position)
+        json.member("reason", letter.reason)
+        json.member("message", letter.message)
+        json.member("member", letter.member)
+        json.member("time", letter.time?.description)
+        json.member("isRedriven", letter.isRedriven)
+        json.member("redrivenAt", letter.redrivenAt?.description)
+    }
+}

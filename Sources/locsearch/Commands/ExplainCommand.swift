@@ -1,0 +1,73 @@
+import ArgumentParser
+import Console
+import Logging
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Tells the life of one request: where it waited, who was asked, what came of it.",
+        discussion: """
+            ID is a request id, a trace's id (32 hexadecimal digits), or the position of a request's record as outcomes name it
+            in ce_id: topic-partition-offset. A position is found at once; other ids are looked for in the requests topic, the
+            newest records first.
+
+              locsearch explain console-1kq7x2
+              locsearch explain location-search.requests-3-1204 --record
+              locsearch explain 4bf92f3577b34da6a3ce929d0e0e4736 --since 72h --json
+
+            Steps within a worker are told where outcomes name them: worker.requestSteps=true. It joins no group and changes
+            nothing, and needs Read on the topics, and Describe on the group for requests that have no outcome.
+
+            Exit codes: 0 found; 1 not found; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
+            """)
+
+    @Argument(help: "A request id, a trace's id, or topic-partition-offset.") var id: String
+    @Option(help: "How far back to look, up to 720h.", transform: DurationArgument.read) var since =
+        DurationArgument(.seconds(24 * 3600))
+    @Option(help: "How long reading may take in all, up to 1h.", transform: DurationArgument.read) var within =
+        DurationArgument(.seconds(120))
+    @Option(
+        help: "How many of a topic's newest records are read where brokers look nothing up by time, up to 10000000.")
+    var newest = 20_000
+    @Flag(help: "Shows the record too: key, headers and value.") var record = false
+    @Flag(help: "One JSON object, with the record.") var json = false
+    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+    var timeout = DurationArgument(.seconds(15))
+    @OptionGroup(title: "Settings") var options: SettingsOptions
+
+    func validate() throws {
+        if id.isEmpty { throw ValidationError("ID takes a request id, a trace's id, or topic-partition-offset") }
+        guard (.seconds(1) ... .seconds(720 * 3600)).contains(since.duration) else {
+            throw ValidationError("--since takes 1s to 720h")
+        }
+        guard (.seconds(1) ... .seconds(3600)).contains(within.duration) else {
+            throw ValidationError("--within takes 1s to 1h")
+        }
+        guard (1...10_000_000).contains(newest) else { throw ValidationError("--newest takes 1 to 10000000") }
+    }
+
+    func run() async throws {
+        let (settings, log) = try await ToolSettings.load(options)
+        let link = try settings.traceLink()
+        let reader = LifeReader(settings, timeout: timeout.duration, log: log) { topic, records in
+            Terminal.progress("reading \(topic) ... \(StatusText.grouped(Int64(records))) records")
+        }
+        let extent = LifeReader.Extent(since: since.duration, time: within.duration, newest: newest)
+        let lives = try await read(extent, by: reader)
+
+        if json {
+            Terminal.line(String(decoding: RequestLifeJSON.text(of: lives, link: link), as: UTF8.self))
+        } else {
+            for line in LifeText.lines(of: lives, link: link, withRecord: record) { Terminal.line(line) }
+        }
+        if lives.lives.isEmpty {
+            if !json { Terminal.note(LifeText.notFound(lives, since: since.duration)) }
+            throw ExitCode(1)
+        }
+    }
+
+    private func read(_ extent: LifeReader.Extent, by reader: LifeReader) async throws -> RequestLives {
+        defer { Terminal.endProgress() }
+        return try await reader.lives(of: id, extent: extent)
+    }
+}

@@ -1,0 +1,199 @@
+import Console
+import EventContract
+import Kafka
+import LocationSearch
+import Observability
+import WorkerRuntime
+
+/// What the topics have told of the requests that are looked for.
+struct Findings {
+    let sought: SoughtRequest
+    /// By the position of the record in the requests topic.
+    var lives: [SourcePosition: RequestLife] = [:]
+    var requests: RequestLives.Reading
+    var results: RequestLives.Reading
+    var errors: RequestLives.Reading
+    var letters: RequestLives.Reading
+
+    private let decoder: RequestDecoder
+    private let mostLives: Int
+    /// The times of the marks in the dead-letter topic, which may stand before what they are about.
+    private var marks: [RedriveMark: EventTime?] = [:]
+    /// The dead letters that fit, by the position of their record.
+    private var marksOfLetters: [SourcePosition: RedriveMark] = [:]
+
+    init(_ sought: SoughtRequest, topics: WorkerConfiguration.Topics, decoder: RequestDecoder, mostLives: Int) {
+        self.sought = sought
+        self.decoder = decoder
+        self.mostLives = mostLives
+        requests = RequestLives.Reading(topic: topics.requests)
+        results = RequestLives.Reading(topic: topics.results)
+        errors = RequestLives.Reading(topic: topics.errors)
+        letters = RequestLives.Reading(topic: topics.deadLetters)
+        if let position = sought.position { lives[position] = RequestLife(source: position) }
+    }
+
+    /// The positions of those known requests that have no outcome.
+    var open: [SourcePosition] { lives.values.filter { $0.isKnown && $0.outcomes.isEmpty }.map(\.source) }
+
+    /// The lives that something is known of, oldest first.
+    var result: RequestLives {
+        let known = lives.values.filter(\.isKnown).map { completed($0) }
+            .sorted { ($0.time ?? .distantPast, $0.source.offset) < ($1.time ?? .distantPast, $1.source.offset) }
+        return RequestLives(id: sought.text, lives: known, readings: [requests, results, errors, letters])
+    }
+
+    private func completed(_ life: RequestLife) -> RequestLife {
+        var life = life
+        if !life.outcomes.isEmpty { life.state = .answered }
+        life.outcomes.sort {
+            ($0.time ?? .distantPast, $0.position.offset) < ($1.time ?? .distantPast, $1.position.offset)
+        }
+        if let mark = marksOfLetters[life.source], let time = marks[mark] {
+            life.letter?.isRedriven = true
+            life.letter?.redrivenAt = time
+        }
+        return life
+    }
+
+    // MARK: - What is known
+
+    var hasRequests: Bool { lives.values.contains { $0.request != nil } }
+    var areAllAnswered: Bool { !lives.isEmpty && lives.values.allSatisfy { !$0.outcomes.isEmpty } }
+    /// The positions of requests of which only outcomes or dead letters are known.
+    var missingRequests: [SourcePosition] {
+        lives.values.filter { $0.request == nil && $0.source.topic == requests.topic }.map(\.source)
+    }
+    var firstTime: EventTime? { lives.values.compactMap(\.time).min() }
+    var lastTime: EventTime? { lives.values.compactMap(\.time).max() }
+
+    // MARK: - Taking records
+
+    /// - Parameter isKnownToFit: true for the record of an outcome or a dead letter that fits.
+    /// - Returns: false once there are as many lives as anybody looks at.
+    mutating func takeRequest(_ record: ConsumerRecord, isKnownToFit: Bool = false) -> Bool {
+        let incoming = IncomingRecord(record)
+        let reading = Reading(incoming, decoder)
+        guard isKnownToFit || fits(reading, at: incoming.source) else { return true }
+
+        update(incoming.source) { $0.request = RequestLife.Request(incoming, reading) }
+        return lives.count < mostLives
+    }
+
+    mutating func takeOutcome(_ record: ConsumerRecord) {
+        let headers = record.headers
+        guard let source = SourcePosition(headers: headers) else { return }
+        // Most outcomes are of other requests. Where the request is known, only their headers are looked at.
+        let isKnown = lives[source] != nil
+        guard isKnown || !hasRequests || sought.traceID != nil,
+            let event = try? OutcomeReader().read(value: record.value, headers: headers),
+            isKnown || sought.matches(source, requestID: event.requestID, traceID: event.traceID)
+        else { return }
+
+        update(source) { life in
+            let position = SourcePosition(record)
+            // A part of a topic may be read twice, as times say no offset exactly.
+            guard !life.outcomes.contains(where: { $0.position == position }) else { return }
+            life.outcomes.append(
+                RequestLife.Outcome(
+                    position: position, time: record.timestamp.map { EventTime(milliseconds: $0) },
+                    byteCount: record.value?.count ?? 0, event: event))
+        }
+    }
+
+    mutating func takeLetter(_ record: ConsumerRecord) {
+        let headers = record.headers
+        if let mark = RedriveMark(value: record.value, headers: headers) {
+            marks[mark] = .some(record.timestamp.map { EventTime(milliseconds: $0) })
+            return
+        }
+        guard let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
+            let source = letter.source, fits(letter, from: source)
+        else { return }
+
+        marksOfLetters[source] = RedriveMark(partition: record.partition.id.partition, offset: record.offset)
+        update(source) { life in
+            life.letter = RequestLife.Letter(
+                position: SourcePosition(record), reason: letter.reason, message: letter.message,
+                member: letter.member, time: letter.time)
+        }
+    }
+
+    private func fits(_ letter: DeadLetter, from source: SourcePosition) -> Bool {
+        let record = IncomingRecord(
+            source: source, key: letter.key, value: letter.value, headers: letter.originalHeaders)
+        return fits(Reading(record, decoder), at: source)
+    }
+
+    private func fits(_ reading: Reading, at source: SourcePosition) -> Bool {
+        sought.matches(source, requestID: reading.requestID, traceID: reading.envelope.trace?.traceID)
+    }
+
+    private mutating func update(_ source: SourcePosition, _ change: (inout RequestLife) -> Void) {
+        guard lives[source] != nil || lives.count < mostLives else { return }
+        change(&lives[source, default: RequestLife(source: source)])
+    }
+}
+
+/// A record of the requests topic, read as a worker reads it.
+private enum Reading {
+    case request(DecodedRequest)
+    case rejected(RejectedRecord)
+
+    init(_ record: IncomingRecord, _ decoder: RequestDecoder) {
+        do throws(RejectedRecord) {
+            self = .request(try decoder.decode(record))
+        } catch {
+            self = .rejected(error)
+        }
+    }
+
+    var requestID: String {
+        switch self {
+        case .request(let decoded): decoded.request.requestID
+        case .rejected(let rejected): rejected.requestID
+        }
+    }
+
+    var envelope: RequestEnvelope {
+        switch self {
+        case .request(let decoded): decoded.envelope
+        case .rejected(let rejected): rejected.envelope
+        }
+    }
+}
+
+extension RequestLife.Request {
+    /// The record without the secrets of the settings, should any stand in it.
+    fileprivate init(_ record: IncomingRecord, _ reading: Reading) {
+        let masked = SecretRegistry.shared.masked
+        let (operation, session, fault): (String?, String?, String?) =
+            switch reading {
+            case .request(let decoded): (decoded.request.operation.rawValue, decoded.request.sessionID, nil)
+            case .rejected(let rejected):
+                (rejected.operation?.rawValue, rejected.sessionID, rejected.error.message)
+            }
+
+        self.init(
+            time: record.timestamp, key: record.key.map(masked), value: record.value.map(masked),
+            headers: record.headers.map { EventHeader($0.name, $0.value.map(masked)) }, requestID: reading.requestID,
+            operation: operation, sessionID: session, traceID: reading.envelope.trace?.traceID,
+            producer: record.producer, expiry: reading.envelope.expiry, fault: fault)
+    }
+}
+
+extension SourcePosition {
+    fileprivate init(_ record: ConsumerRecord) {
+        self.init(
+            topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset)
+    }
+}
+
+extension RequestLife {
+    /// True where one of the topics has told of it.
+    fileprivate var isKnown: Bool { request != nil || !outcomes.isEmpty || letter != nil }
+}
+
+extension EventTime {
+    fileprivate static var distantPast: EventTime { EventTime(milliseconds: .min) }
+}

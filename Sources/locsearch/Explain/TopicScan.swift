@@ -1,0 +1,137 @@
+internal import Basics
+import Console
+import EventContract
+import Kafka
+import Logging
+
+/// Reads parts of topics as they stand, each from a time on, until a deadline.
+struct TopicScan {
+    /// The part of a topic to read, by the timestamps of its records.
+    struct Span {
+        /// Where to begin.
+        let since: EventTime
+        /// Where to end; `nil`: at the topic's end.
+        var until: EventTime?
+    }
+
+    private let reader: TopicReader
+    private let admin: TopicAdmin
+    private let brokers: String
+    /// How long the brokers may say nothing.
+    private let timeout: Duration
+    private let deadline: Instant
+    /// The most records of a topic, the newest, that are read where brokers look nothing up by time.
+    private let newest: Int
+    private let progress: @Sendable (_ topic: String, _ records: Int) -> Void
+
+    init(
+        _ settings: Settings, extent: LifeReader.Extent, timeout: Duration, log: Logger,
+        progress: @escaping @Sendable (_ topic: String, _ records: Int) -> Void
+    ) throws {
+        let configuration = try settings.consumer().reconnectingSoon
+        reader = try TopicReader(configuration, log: log)
+        admin = try TopicAdmin(configuration, log: log)
+        brokers = settings.text("kafka.bootstrapServers")
+        self.timeout = timeout
+        self.progress = progress
+        deadline = .now + extent.time
+        newest = extent.newest
+    }
+
+    /// True when the time to read is up.
+    var isOver: Bool { Instant.now >= deadline }
+
+    /// Reads a part of a topic.
+    /// - Parameters:
+    ///   - span: the part; `nil`: the newest records.
+    ///   - reading: gets how much was read.
+    ///   - body: returns `false` when enough is read.
+    /// - Throws: `Failure` when the brokers do not answer.
+    func read(
+        _ span: Span?, into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool
+    ) async throws {
+        let topic = reading.topic
+        do {
+            let bounds = try await reader.bounds(of: topic, within: timeout)
+            let starts = try await starts(of: span, bounds: bounds, in: &reading)
+            let ends = try await ends(of: span, bounds: bounds, reading: reading)
+            try await read(from: starts, upTo: ends, into: &reading, body: body)
+        } catch let error as KafkaError where [.authentication, .unknownTopicOrPartition].contains(error.kind) {
+            // The other topics may be readable, and tell enough.
+            reading.problem = "\(error)"
+        } catch let error as KafkaError {
+            throw Failure(error, doing: "\(topic) at \(brokers) cannot be read")
+        }
+    }
+
+    /// Reads the record at a position.
+    /// - Returns: `nil` when it is not there any more, or not yet.
+    func record(at position: SourcePosition, into reading: inout RequestLives.Reading) async throws -> ConsumerRecord? {
+        let id = TopicPartition(position.topic, position.partition)
+        var found: ConsumerRecord?
+        do {
+            let bounds = try await reader.bounds(of: position.topic, within: timeout)
+            let held = bounds[id] ?? 0..<0
+            guard held.contains(position.offset) else {
+                reading.held = held
+                return nil
+            }
+            try await read(from: [id: position.offset], upTo: [id: position.offset + 1], into: &reading) { record in
+                if record.offset == position.offset { found = record }
+                return true
+            }
+        } catch let error as KafkaError where [.authentication, .unknownTopicOrPartition].contains(error.kind) {
+            reading.problem = "\(error)"
+        } catch let error as KafkaError {
+            throw Failure(error, doing: "\(position.topic) at \(brokers) cannot be read")
+        }
+        return found
+    }
+
+    private func read(
+        from starts: [TopicPartition: Int64], upTo ends: [TopicPartition: Int64],
+        into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool
+    ) async throws {
+        var (count, isCut) = (0, false)
+        progress(reading.topic, reading.records)
+        try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
+            count += 1  // bounded: a count of records that were read
+            if count % 1000 == 0 { progress(reading.topic, reading.records + count) }
+            isCut = isOver
+            return body(record) && !isCut
+        }
+        reading.records += count
+        reading.isCut = reading.isCut || isCut
+    }
+
+    // MARK: - From where to where
+
+    private func starts(
+        of span: Span?, bounds: [TopicPartition: Range<Int64>], in reading: inout RequestLives.Reading
+    ) async throws -> [TopicPartition: Int64] {
+        if let span {
+            let found = try await admin.offsets(
+                of: bounds.keys.sorted(), since: span.since.milliseconds, within: timeout)
+            // Without any answer either nothing is so new, or the brokers look nothing up by time, as the embedded one.
+            if !found.isEmpty || bounds.values.allSatisfy(\.isEmpty) {
+                (reading.since, reading.newest) = (min(reading.since ?? span.since, span.since), nil)
+                // A partition without such a record is not read.
+                return bounds.mapValues(\.upperBound).merging(found) { $1 }
+            }
+        }
+
+        let most = max(1, newest / max(bounds.count, 1))
+        (reading.since, reading.newest) = (nil, most)
+        return bounds.mapValues { max($0.lowerBound, $0.upperBound - Int64(most)) }
+    }
+
+    private func ends(
+        of span: Span?, bounds: [TopicPartition: Range<Int64>], reading: RequestLives.Reading
+    ) async throws -> [TopicPartition: Int64] {
+        let ends = bounds.mapValues(\.upperBound)
+        guard reading.newest == nil, let until = span?.until else { return ends }
+
+        let found = try await admin.offsets(of: bounds.keys.sorted(), since: until.milliseconds, within: timeout)
+        return ends.merging(found) { min($0, $1) }
+    }
+}

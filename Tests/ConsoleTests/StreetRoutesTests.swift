@@ -1,0 +1,27 @@
+import Testing
+
+@testable import Console
+
+/// The streets of a simulated world are those of a demo's console alone.
+struct StreetRoutesTests {
+    @Test func demoServesBlocksOfStreets() async throws {
+        let console = try await RunningConsole {
+            $0.streets = { row, column in row == 7 ? Array("{\"row\":\(row),\"column\":\(column)}".utf8) : nil }
+        }
+        let block = try await console.get("/api/streets/7/12")
+        #expect(block.status == 200 && block.body == #"{"row":7,"column":12}"#)
+        #expect(block.headers["cache-control"] == "private, max-age=3600")
+        #expect(try await console.get("/api/config").body.contains(#""streets":true"#))
+        for path in ["/api/streets/8/12", "/api/streets/7/x", "/api/streets/99999999999999999999/1"] {
+            #expect(try await console.get(path).status == 404, "\(path)")
+        }
+        await console.stop()
+    }
+
+    @Test func otherConsolesHaveNone() async throws {
+        let console = try await RunningConsole()
+        #expect(try await console.get("/api/streets/7/12").status == 404)
+        #expect(try await console.get("/api/config").body.contains(#""streets":false"#))
+        await console.stop()
+    }
+}
