@@ -30,6 +30,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
         self.settings = settings
         self.pipeline = pipeline
+        self.log = log
         self.http = http
         desk = DeadLetterDesk(settings, log: log)
         sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
