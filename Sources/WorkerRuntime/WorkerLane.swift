@@ -35,6 +35,8 @@ public actor WorkerLane {
     private var isPrepared = false
     /// `false` while no request may begin: the orders of people are not known yet, or say so.
     private var isIntakeOpen = true
+    /// True while an order allows fewer requests in flight than the settings do.
+    private var isConcurrencyLowered = false
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -210,6 +212,7 @@ public actor WorkerLane {
     /// Follows the orders of people, in place of those before.
     func apply(_ controls: LaneControls) {
         isIntakeOpen = controls.isIntakeOpen
+        isConcurrencyLowered = controls.concurrency != nil
         gate.limit(inFlight: controls.concurrency)
     }
 
@@ -225,9 +228,28 @@ public actor WorkerLane {
             let records = try await source.records(max: min(room, Self.largestRead))
             // They may have been long in coming, or the first of an assignment: then what is read waits.
             guard await waitUntilRequestsMayBegin() else { return }
-            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
-            if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
+            if isConcurrencyLowered {
+                await takeAsThereIsRoom(records)
+            } else {
+                let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+                if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
+            }
             if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+        }
+    }
+
+    /// Begins records as others end. The order that allows fewer in flight may have come while these were asked for.
+    private func takeAsThereIsRoom(_ records: [ConsumerRecord]) async {
+        var waiting = records[...]
+        while !waiting.isEmpty {
+            guard let room = await gate.waitForRoom(while: { !delivery.acceptsRequests }),
+                await waitUntilRequestsMayBegin()
+            else { return }
+
+            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+            let batch = Array(waiting.prefix(room))
+            waiting = waiting.dropFirst(room)
+            if let rest = take(batch, at: arrival) { await takeCarefully(rest, at: arrival) }
         }
     }
 

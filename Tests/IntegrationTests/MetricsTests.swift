@@ -49,9 +49,10 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: the embedded broker tells no topic's settings, and no topic is blocked.
+    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic is blocked, and no order is in force.
     private static let absent: Set = [
         "locsearch_requests_retention_seconds", "locsearch_requests_past_half_retention", "locsearch_topic_blocked",
+        "locsearch_control_active",
     ]
 
     /// The page and the program tell the same: docs/metrics.md is made of these descriptions.
@@ -123,7 +124,7 @@ struct MetricsTests {
     /// How many values each label can have in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
     private static let values = [
         "provider": ProviderID.allCases.count, "sku": PriceClass.allCases.count,
-        "code": SearchError.Code.allCases.count + 2, "state": 4, "reason": 8,
+        "code": SearchError.Code.allCases.count + 2, "state": 4, "reason": 9,
         "kind": 3,
         "topic": 1, "partition": 4, "broker": 1, "client": 2, "loop": 1, "messaging_operation_name": 2,
         "messaging_destination_name": 2,
