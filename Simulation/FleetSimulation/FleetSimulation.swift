@@ -14,6 +14,8 @@ public enum FleetSimulation {
         /// Calls to the provider.
         public var calls: Int
         public var requests: Int
+        /// Processes that were killed.
+        public var kills: Int
     }
 
     /// The names of all faults, in the order of a table's rows.
@@ -37,7 +39,7 @@ public enum FleetSimulation {
         }
         return Outcome(
             seed: plan.seed, verdict: judge.verdict, digest: world.simulation.digest, coverage: world.coverage,
-            calls: world.provider.calls.count, requests: plan.requests.count)
+            calls: world.provider.calls.count, requests: plan.requests.count, kills: world.kills.count)
     }
 
     /// Leaves out faults for as long as the same promise is broken, so that few are left.

@@ -8,6 +8,7 @@ struct Tally: Codable {
     private(set) var failing: Set<UInt64> = []
     private var calls = 0
     private var requests = 0
+    private var kills = 0
     private var coverage: [String: Int] = [:]
 
     mutating func add(_ outcome: FleetSimulation.Outcome) {
@@ -15,6 +16,7 @@ struct Tally: Codable {
         if !outcome.verdict.isGood { failing.insert(outcome.seed) }
         calls += outcome.calls
         requests += outcome.requests
+        kills += outcome.kills
         coverage.merge(outcome.coverage, uniquingKeysWith: +)
     }
 
@@ -24,6 +26,7 @@ struct Tally: Codable {
         failing.formUnion(other.failing)
         calls += other.calls
         requests += other.requests
+        kills += other.kills
         coverage.merge(other.coverage, uniquingKeysWith: +)
     }
 
@@ -41,7 +44,7 @@ struct Tally: Codable {
         return """
             \(table)
             \(schedules) schedules, \(failing.count) failed, \((rate * 10).rounded() / 10) a second, \(requests) requests, \
-            \(calls) calls
+            \(calls) calls, \(kills) processes killed
             """ + (failing.isEmpty ? "" : "\nfailing seeds: \(seeds)")
     }
 

@@ -1,3 +1,4 @@
+import EventContract
 import LocationSearch
 import ProviderCalls
 import SimulatedKafka
@@ -21,6 +22,16 @@ extension Judge {
         guard let first = words.first, bytes.count >= words.count else { return false }
         return (0...bytes.count - words.count).contains { start in
             bytes[start] == first && bytes[start..<start + words.count].elementsEqual(words)
+        }
+    }
+
+    /// No record crashes a process here, however many are killed while they run it.
+    mutating func judgeSetAside() {
+        let reason = Array(DeadLetter.crashedWorkers.utf8)
+        for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
+            let isSetAside = entry.record.headers.contains { $0.name == "dead-letter-reason" && $0.value == reason }
+            guard isSetAside, let source = world.source(of: entry.record) else { continue }
+            find(.setAside, "\(source.partition)@\(source.offset)")
         }
     }
 

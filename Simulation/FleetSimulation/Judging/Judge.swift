@@ -152,6 +152,7 @@ struct Judge {
         judgeCommits(outcomes)
         judgeRepeats()
         judgeDeadLetters()
+        judgeSetAside()
         judgeShortening()
         judgeAborted(outcomes)
         judgeOrder()

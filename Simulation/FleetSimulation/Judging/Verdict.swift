@@ -20,6 +20,7 @@ public struct Verdict: Sendable, Hashable {
         case aborted = "aborted request answered"
         case disordered = "outcomes out of order"
         case noDeadLetter = "record without a dead letter"
+        case setAside = "record set aside that crashed nothing"
         case newestSuperseded = "newest search of a session superseded"
         case olderGoesOn = "older search of a session goes on"
         case overRate = "more calls than the limit"
