@@ -234,7 +234,7 @@ enum LifeText {
             if let since = reading.since {
                 "since \(since)"
             } else if let newest = reading.newest {
-                "the newest \(StatusText.grouped(Int64(newest))) of each partition"
+                "the newest \(newest.grouped) of each partition"
             } else if let held = reading.held {
                 "it holds " + (held.isEmpty ? "no record" : "the offsets \(held.lowerBound) to \(held.upperBound - 1)")
                     + " of that partition"
@@ -246,6 +246,6 @@ enum LifeText {
     }
 
     private static func count(_ number: Int64, _ thing: String) -> String {
-        "\(StatusText.grouped(number)) \(thing)\(number == 1 ? "" : "s")"
+        "\(number.counted(thing))"
     }
 }
