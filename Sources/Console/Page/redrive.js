@@ -8,7 +8,7 @@ const byId = (id) => document.getElementById(id);
 const MILLISECONDS_BETWEEN_QUESTIONS = 700;
 /** A console that does not answer is asked so many times more before the page gives up. */
 const MOST_FAILURES = 60;
-/** What the console sends a second at most. */
+/** What the console sends a second at most: RedriveRun.defaultRate. */
 const RATE = 20;
 
 /** Why the console did not do as asked, in the page's language, and its own line behind it. */
@@ -88,7 +88,10 @@ export class Redrive {
 
   async #send() {
     const letters = this.#chosen().map(({ partition, offset, value }) => ({ partition, offset, ...(value !== undefined && { value }) }));
-    byId("confirm-do").disabled = true;
+    const button = byId("confirm-do");
+    // The console reads all of the topic first, so that nothing goes back a second time.
+    button.disabled = true;
+    setText(button, t("dead.loading"));
     try {
       this.#report = await redrive(this.#confirm, letters);
       this.#problem = undefined;
@@ -97,8 +100,10 @@ export class Redrive {
       this.#follow();
     } catch (error) {
       setText(byId("confirm-problem"), t("dead.failed", { reason: reasonOf(error) }));
-      byId("confirm-do").disabled = false;
+      button.disabled = false;
       if (error.code === "changed") this.#actions.changed();
+    } finally {
+      setText(button, t("dead.confirm.do"));
     }
   }
 

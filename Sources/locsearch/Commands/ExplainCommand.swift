@@ -50,7 +50,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let (settings, log) = try await ToolSettings.load(options)
         let link = try settings.traceLink()
         let reader = LifeReader(settings, timeout: timeout.duration, log: log) { topic, records in
-            Terminal.progress("reading \(topic) ... \(records.grouped) records")
+            Terminal.progress("reading \(topic) ... \(records.counted("record"))")
         }
         let extent = LifeReader.Extent(since: since.duration, time: within.duration, newest: newest)
         let lives = try await read(extent, by: reader)

@@ -246,6 +246,6 @@ enum LifeText {
     }
 
     private static func count(_ number: Int64, _ thing: String) -> String {
-        "\(number.grouped) \(thing)\(number == 1 ? "" : "s")"
+        "\(number.counted(thing))"
     }
 }
