@@ -22,6 +22,14 @@ package protocol ConsoleBackend: Sendable {
         _ letters: Set<DeadLetterList.Position>, ofVersion version: String
     ) async throws(ConsoleError) -> DeadLetterList.Redriven
 
+    /// Reads the orders that are in force in the fleet.
+    /// - Throws: `unavailable` when the fleet's topic cannot be read.
+    func controls() async throws(ConsoleError) -> ControlList
+
+    /// Pauses or resumes a provider or the intake, for the whole fleet.
+    /// - Throws: `invalid` for an unknown provider; `unavailable`.
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult
+
     /// Returns the console's metrics as Prometheus text.
     func metrics() async -> String
 

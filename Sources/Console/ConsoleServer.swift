@@ -38,6 +38,7 @@ package final class ConsoleServer: Sendable {
         TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
         MetricsRoutes(backend: backend).add(to: router)
         DeadLetterRoutes(backend: backend).add(to: router)
+        ControlRoutes(backend: backend).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
 
         return ConsoleServer(

@@ -40,4 +40,6 @@ export const sendRequest = (session, request) => call(`/api/sessions/${encodeURI
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
 export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
 export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const getControls = () => call("/api/controls");
+export const sendPause = (choice) => call("/api/controls/pause", choice);
 export const logIn = (token) => call("/api/login", { token });

@@ -5,6 +5,8 @@ package enum PageFiles {
         "banner.js": PackageResources.banner_js,
         "base.css": PackageResources.base_css,
         "charts.js": PackageResources.charts_js,
+        "controls.css": PackageResources.controls_css,
+        "controls.js": PackageResources.controls_js,
         "credits.js": PackageResources.credits_js,
         "deadletters.js": PackageResources.deadletters_js,
         "detail.js": PackageResources.detail_js,

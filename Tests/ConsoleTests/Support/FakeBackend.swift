@@ -12,6 +12,8 @@ final class FakeBackend: ConsoleBackend {
         var refusal: ConsoleError?
         var list = DeadLetterList(total: 0, pending: 0, letters: [], version: "none")
         var redriven: Set<DeadLetterList.Position> = []
+        var controls = ControlList(orders: [], providers: ["hotpepper"])
+        var choices: [PauseChoice] = []
         var pictures: [String: Picture] = [:]
         /// The URLs that were asked for.
         var fetched: [String] = []
@@ -41,6 +43,13 @@ final class FakeBackend: ConsoleBackend {
         }
         guard isCurrent else { throw ConsoleError(.changed, "there are other dead letters by now") }
         return DeadLetterList.Redriven(redriven: letters.count, deleted: 0)
+    }
+
+    func controls() async throws(ConsoleError) -> ControlList { state.withLock { $0.controls } }
+
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+        state.withLock { $0.choices.append(choice) }
+        return ControlResult(taken: 2, workers: 3)
     }
 
     func metrics() async -> String { "locsearch_group_readable 1\n" }
