@@ -41,6 +41,14 @@ package protocol ConsoleBackend: Sendable {
     /// Returns how far a redrive has come; `nil` when that is not kept any more.
     func redriveReport(_ id: Int) -> RedriveReport?
 
+    /// Reads the orders that are in force in the fleet.
+    /// - Throws: `unavailable` when the fleet's topic cannot be read.
+    func controls() async throws(ConsoleError) -> ControlList
+
+    /// Pauses or resumes a provider or the intake, for the whole fleet.
+    /// - Throws: `invalid` for an unknown provider; `unavailable`.
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult
+
     /// Returns the console's metrics as Prometheus text.
     func metrics() async -> String
 

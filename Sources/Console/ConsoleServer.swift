@@ -41,6 +41,7 @@ package final class ConsoleServer: Sendable {
         MetricsRoutes(backend: backend).add(to: router)
         DeadLetterRoutes(backend: backend).add(to: router)
         RequestRoutes(backend: backend, link: configuration.traceLink).add(to: router)
+        ControlRoutes(backend: backend).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
         if let demo { DemoRoutes(panel: demo).add(to: router) }
 

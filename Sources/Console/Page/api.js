@@ -50,4 +50,6 @@ export const getRedrive = (id) => call(`/api/dead-letters/redrives/${id}`, undef
 export const getDemo = () => call("/api/demo/faults", undefined, { within: SHORT });
 export const setDemo = (name, isOn) => call("/api/demo/faults", { name, isOn });
 export const clearDemo = () => call("/api/demo/faults/clear", {});
+export const getControls = () => call("/api/controls");
+export const sendPause = (choice) => call("/api/controls/pause", choice);
 export const logIn = (token) => call("/api/login", { token });

@@ -82,6 +82,15 @@ export const english = {
   "fleet.note": "As of {time}. Arriving and finished: over the last {window}. What workers have in hand waits, too.", "fleet.note.first": "As of {time}. Rates need a second reading.",
   "fleet.old": "As of {time}, before Kafka went away.",
 
+  "controls": "Controls", "controls.none": "No order is in force: workers go by their settings.", "controls.target": "What to pause", "controls.time": "For how long", "controls.pause": "Pause …",
+  "controls.intake": "Intake of requests", "controls.resume": "Resume", "controls.pause.do": "Pause", "controls.forever": "Until it is resumed", "controls.for": "For {time}",
+  "order.pause-provider": "{provider} is paused", "order.pause-intake": "Intake is paused", "order.rate": "{provider}: {value} calls a second", "order.concurrency": "Concurrency: {value}", "order.log-level": "Log level: {value}",
+  "order.other": "{name} {value}", "order.until": "by {by}, since {at} until {until}", "order.open": "by {by}, since {at} until it is taken back", "order.worker": "{worker} alone",
+  "controls.pause.title": "Pause {target}?", "controls.resume.title": "Resume {target}?", "controls.resume.text": "All workers of the fleet ask it again.", "controls.resume.intake.text": "All workers of the fleet take requests again.",
+  "controls.pause.text": "No worker of the fleet asks it. Calls under way finish; requests go on to another provider, wait, or fail, as the settings say.",
+  "controls.pause.intake.text": "No worker of the fleet begins a request. What is in flight finishes, and requests wait in Kafka.",
+  "controls.giving": "Asking the workers …", "controls.taken": "{taken} of {workers} workers have taken it up.", "controls.nobody": "The order is given, but no worker answers. It counts for those that start.", "controls.failed": "Not done: {reason}",
+
   "dead": "Dead letters", "page.dead": "Dead letters · Location search", "dead.summary": "{pending} to look at, {total} in all.", "dead.summary.newest": "{pending} to look at among the newest {total}.", "dead.none": "None. Every record could be read as a request.",
   "dead.as-of": "As of {time}.", "dead.old": "What is shown is of {time}.", "dead.list": "List again", "dead.open": "Look at them", "dead.groups": "By reason and producer", "dead.letters": "Letters",
   "dead.producer": "from {producer}", "dead.producer.none": "names no producer", "dead.group.state": "{pending} can go back, {faulty} of them still no request", "dead.group.crashing": "{pending} can go back from the command line only", "dead.group.time": "{oldest} to {newest}",

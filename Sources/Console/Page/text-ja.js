@@ -76,6 +76,15 @@ export const japanese = {
   "fleet.never": "減っていません", "fleet.at-once": "待ちなし", "fleet.ready": "{count}台中{ready}台", "fleet.members": "グループに{count}", "fleet.note": "{time}現在。到着と完了は直近{window}の値です。ワーカーが処理中のものも待ちに含みます。",
   "fleet.note.first": "{time}現在。毎秒の値は2回目の読み取りから出ます。", "fleet.old": "Kafkaが応答しなくなる前、{time}の値です。",
 
+  "controls": "操作", "controls.none": "有効な指示はありません。ワーカーは設定どおりに動いています。", "controls.target": "停止する対象", "controls.time": "期間", "controls.pause": "一時停止…",
+  "controls.intake": "要求の受付", "controls.resume": "再開", "controls.pause.do": "一時停止", "controls.forever": "再開するまで", "controls.for": "{time}の間",
+  "order.pause-provider": "{provider}は一時停止中", "order.pause-intake": "受付は一時停止中", "order.rate": "{provider}: 毎秒{value}回まで", "order.concurrency": "同時実行数: {value}", "order.log-level": "ログレベル: {value}",
+  "order.other": "{name} {value}", "order.until": "{by}、{at}から{until}まで", "order.open": "{by}、{at}から取り消されるまで", "order.worker": "{worker}のみ",
+  "controls.pause.title": "{target}を一時停止しますか", "controls.resume.title": "{target}を再開しますか", "controls.resume.text": "すべてのワーカーが再び問い合わせるようになります。", "controls.resume.intake.text": "すべてのワーカーが再び要求を受け付けます。",
+  "controls.pause.text": "どのワーカーも問い合わせなくなります。実行中の呼び出しは完了します。要求は設定に従い、別の提供元に回るか、待つか、失敗します。",
+  "controls.pause.intake.text": "どのワーカーも新しい要求を始めません。処理中のものは完了し、要求はKafkaで待ちます。",
+  "controls.giving": "ワーカーに伝えています…", "controls.taken": "ワーカー{workers}台中{taken}台に反映されました。", "controls.nobody": "指示は出しましたが、応答するワーカーがありません。これから起動するワーカーに適用されます。", "controls.failed": "実行できませんでした: {reason}",
+
   "dead": "デッドレター", "page.dead": "デッドレター · 周辺検索", "dead.summary": "未対応{pending}件、全{total}件。", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件。", "dead.none": "ありません。すべてのレコードを要求として読み取れました。",
   "dead.as-of": "{time}現在。", "dead.old": "表示は{time}のものです。", "dead.list": "再読み込み", "dead.open": "一覧を見る", "dead.groups": "理由と送信元ごと", "dead.letters": "一覧",
   "dead.producer": "送信元 {producer}", "dead.producer.none": "送信元の記載なし", "dead.group.state": "再投入可能{pending}件、うち要求として読めないもの{faulty}件", "dead.group.crashing": "再投入はコマンドラインからのみ{pending}件", "dead.group.time": "{oldest}〜{newest}",

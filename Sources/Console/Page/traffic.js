@@ -1,6 +1,7 @@
 // The traffic page: one event stream feeds the table of outcomes, the charts, the fleet's card and the workers' cards.
 
 import { Charts } from "./charts.js";
+import { Controls } from "./controls.js";
 import { startDeadCard } from "./deadcard.js";
 import { Health } from "./health.js";
 import { OutcomeTable } from "./outcomes.js";
@@ -18,6 +19,7 @@ const record = new RecordView({ closed: (id) => outcomes.focusRow(id) });
 const outcomes = new OutcomeTable({ open: (outcome) => record.open(outcome) });
 let workers = [];
 const health = new Health();
+const controls = new Controls();
 
 onLanguage(() => {
   charts.draw();
@@ -25,6 +27,7 @@ onLanguage(() => {
   record.draw();
   showFleet(health.report);
   showWorkers(workers);
+  controls.draw();
   health.draw();
 });
 showFleet(health.report);
@@ -40,6 +43,7 @@ follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}`
   workers: (event) => {
     workers = event.workers;
     showWorkers(workers);
+    controls.follow(workers);
   },
 }, (status) => health.setConnection(status));
 

@@ -5,6 +5,8 @@ package enum PageFiles {
         "banner.js": PackageResources.banner_js,
         "base.css": PackageResources.base_css,
         "charts.js": PackageResources.charts_js,
+        "controls.css": PackageResources.controls_css,
+        "controls.js": PackageResources.controls_js,
         "credits.js": PackageResources.credits_js,
         "deadcard.js": PackageResources.deadcard_js,
         "deadletters.css": PackageResources.deadletters_css,

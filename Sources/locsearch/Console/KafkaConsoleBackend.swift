@@ -87,6 +87,16 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     func redriveReport(_ id: Int) -> RedriveReport? { desk.report(id) }
 
+    // MARK: - Controls
+
+    func controls() async throws(ConsoleError) -> ControlList {
+        try await ConsoleControls(settings: settings, log: log).list()
+    }
+
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+        try await ConsoleControls(settings: settings, log: log).make(choice)
+    }
+
     // MARK: - Metrics
 
     func metrics() async -> String { PipelineMetrics.text(of: pipeline.report) }

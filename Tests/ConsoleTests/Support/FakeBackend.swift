@@ -18,6 +18,8 @@ final class FakeBackend: ConsoleBackend {
         var redriven: [DeadLetterList.Position: [UInt8]?] = [:]
         var report = RedriveReport(chosen: 0, wentBefore: 0, deleted: 0, wait: .seconds(60))
         var lives: [String: RequestLives] = [:]
+        var controls = ControlList(orders: [], providers: ["hotpepper"])
+        var choices: [PauseChoice] = []
         var pictures: [String: Picture] = [:]
         /// The URLs that were asked for.
         var fetched: [String] = []
@@ -74,6 +76,13 @@ final class FakeBackend: ConsoleBackend {
     }
 
     func redriveReport(_ id: Int) -> RedriveReport? { id == 1 ? state.withLock { $0.report } : nil }
+
+    func controls() async throws(ConsoleError) -> ControlList { state.withLock { $0.controls } }
+
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+        state.withLock { $0.choices.append(choice) }
+        return ControlResult(taken: 2, workers: 3)
+    }
 
     func metrics() async -> String { "locsearch_group_readable 1\n" }
 

@@ -1,0 +1,47 @@
+internal import EventContract
+internal import HTTPServing
+internal import Hummingbird
+internal import JSON
+
+/// Shows the orders in force, and pauses and resumes providers and the intake.
+struct ControlRoutes {
+    let backend: any ConsoleBackend
+
+    private static let mostBytes = 4096
+
+    func add(to router: Router<ClientContext>) {
+        let backend = backend
+        router.get("/api/controls") { _, _ in JSONAnswer.response(Self.json(try await backend.controls())) }
+
+        router.post("/api/controls/pause") { request, _ in
+            let choice = try PauseChoice(json: try await request.bytes(upTo: Self.mostBytes))
+            let result = try await backend.control(choice)
+
+            var json = JSONWriter(capacity: 64)
+            json.beginObject()
+            json.member("taken", result.taken)
+            json.member("workers", result.workers)
+            json.endObject()
+            return JSONAnswer.response(json.finish())
+        }
+    }
+
+    private static func json(_ list: ControlList) -> [UInt8] {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.array("orders", of: list.orders) { order, json in
+            json.beginObject()
+            json.member("control", order.control)
+            json.member("provider", order.provider)
+            json.member("value", order.value)
+            json.member("worker", order.worker)
+            json.member("by", order.by)
+            json.member("at", order.at.description)
+            json.member("until", order.until?.description)
+            json.endObject()
+        }
+        json.member("providers", list.providers)
+        json.endObject()
+        return json.finish()
+    }
+}

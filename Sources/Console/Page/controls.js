@@ -1,0 +1,117 @@
+// What people have ordered of the fleet, with who and until when; and pausing and resuming, after a question.
+
+import { getControls, sendPause } from "./api.js";
+import { el, setText } from "./dom.js";
+import { clock, duration, hasText, number, shortened, t } from "./text.js";
+
+const byId = (id) => document.getElementById(`controls-${id}`);
+/** Seconds that a pause may last; the last one has no end. */
+const TIMES = [600, 1800, 3600, 14_400, undefined];
+
+const providerName = (name) => (hasText(`provider.${name}`) ? t(`provider.${name}`) : shortened(name, 40));
+const targetName = (provider) => (provider ? providerName(provider) : t("controls.intake"));
+
+export class Controls {
+  #list = { orders: [], providers: [] };
+  #seen = "";
+  #choice;
+
+  constructor() {
+    byId("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const [provider, seconds] = [byId("target").value || undefined, TIMES[byId("time").value]];
+      this.#ask({ pause: true, provider, intake: !provider, forSeconds: seconds });
+    });
+    byId("cancel").addEventListener("click", () => byId("confirm").close());
+    byId("do").addEventListener("click", () => this.#give());
+    this.draw();
+    this.#read();
+  }
+
+  /** Reads the orders again when the workers follow others than before. */
+  follow(workers) {
+    const seen = JSON.stringify(workers.map(({ status }) => status?.controls?.orders));
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    this.#read();
+  }
+
+  async #read() {
+    try {
+      this.#list = await getControls();
+    } catch {
+      return; // The page says elsewhere that the console or Kafka is away.
+    }
+    this.draw();
+  }
+
+  draw() {
+    const { orders, providers } = this.#list;
+    byId("none").hidden = orders.length > 0;
+    byId("orders").replaceChildren(...orders.map((order) => this.#row(order)));
+    this.#options(byId("target"), [["", t("controls.intake")], ...providers.map((name) => [name, providerName(name)])]);
+    this.#options(byId("time"), TIMES.map((seconds, index) => [String(index), seconds ? t("controls.for", { time: duration(seconds * 1000) }) : t("controls.forever")]));
+  }
+
+  /** Fills a list of choices, and keeps what is chosen. */
+  #options(select, choices) {
+    const chosen = select.value;
+    select.replaceChildren(...choices.map(([value, text]) => el("option", { value }, text)));
+    if (choices.some(([value]) => value === chosen)) select.value = chosen;
+  }
+
+  #row({ control, provider, value, worker, by, at, until }) {
+    const name = `order.${control}`;
+    const words = hasText(name)
+      ? t(name, { provider: provider && providerName(provider), value: shortened(value ?? "", 20) })
+      : t("order.other", { name: shortened(control, 40), value: shortened(value ?? "", 20) });
+    const origin = t(until ? "order.until" : "order.open", { by: shortened(by, 60), at: moment(at), until: until && moment(until) });
+    const isPause = !worker && ["pause-provider", "pause-intake"].includes(control);
+    return el("li", {},
+      el("strong", { dir: "auto" }, words),
+      el("span", { class: "order-origin", dir: "auto" }, worker ? `${t("order.worker", { worker: shortened(worker, 60) })} · ${origin}` : origin),
+      isPause && el("button", {
+        type: "button", class: "small", "aria-label": `${t("controls.resume")}: ${targetName(provider)}`,
+        onclick: () => this.#ask({ pause: false, provider, intake: !provider }),
+      }, t("controls.resume")));
+  }
+
+  /** Nothing is ordered before this question has been answered. The button that does nothing has the focus. */
+  #ask(choice) {
+    this.#choice = choice;
+    const verb = choice.pause ? "pause" : "resume";
+    setText(byId("title"), t(`controls.${verb}.title`, { target: targetName(choice.provider) }));
+    const time = choice.pause ? ` ${choice.forSeconds ? t("controls.for", { time: duration(choice.forSeconds * 1000) }) : t("controls.forever")}.` : "";
+    setText(byId("text"), t(`controls.${verb}${choice.intake ? ".intake" : ""}.text`) + time);
+    setText(byId("do"), t(choice.pause ? "controls.pause.do" : "controls.resume"));
+    byId("confirm").showModal();
+    byId("cancel").focus();
+  }
+
+  async #give() {
+    byId("confirm").close();
+    const button = byId("form").querySelector("button");
+    button.disabled = true;
+    this.#note("controls.giving");
+    try {
+      const { taken, workers } = await sendPause(this.#choice);
+      this.#note(workers > 0 ? "controls.taken" : "controls.nobody", { taken: number(taken), workers: number(workers) });
+    } catch (error) {
+      this.#note("controls.failed", { reason: error.message || (hasText(`code.${error.code}`) ? t(`code.${error.code}`) : error.code) });
+    }
+    button.disabled = false;
+    await this.#read();
+  }
+
+  #note(name, values) {
+    byId("note").hidden = false;
+    setText(byId("note"), t(name, values));
+  }
+}
+
+/** The time of day, with the date where that is another day's. */
+function moment(time) {
+  const date = new Date(time);
+  const day = date.toDateString() === new Date().toDateString() ? "" : `${date.toLocaleDateString(document.documentElement.lang)} `;
+  return day + clock(time);
+}

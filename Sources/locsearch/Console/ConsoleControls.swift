@@ -1,0 +1,65 @@
+import Basics
+import Console
+import EventContract
+import LocationSearch
+import Logging
+import QuotaSharing
+internal import WorkerRuntime
+
+/// Orders that are given in the console: those of `locsearch controls` that pause and resume the fleet.
+struct ConsoleControls {
+    /// How long the broker may say nothing before a page is told, and how long workers have to take an order up.
+    private static let (timeout, timeToTakeUp) = (Duration.seconds(10), Duration.seconds(5))
+    /// The person is not known by name: a console has one token.
+    private static var person: String { "console@\(HostName.own ?? "unknown host")" }
+
+    let settings: Settings
+    let log: Logger
+
+    func list() async throws(ConsoleError) -> ControlList {
+        let book = try await Self.asking { try await topic().book() }
+        return ControlList(
+            orders: book.orders.filter { !$0.isTakenBack }.map { ControlList.Order($0) },
+            providers: ProviderID.allCases.map(\.rawValue))
+    }
+
+    func make(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+        if let provider = choice.provider, ProviderID(rawValue: provider) == nil {
+            throw ConsoleError(.invalid, "there is no provider \(provider)", member: "provider")
+        }
+        let now = WallTime.now().milliseconds
+        let time = choice.seconds.map { Duration.seconds(saturating: Double($0)) }
+        var order = ControlOrder(
+            choice.provider == nil ? .pauseIntake : .pauseProvider, provider: choice.provider,
+            until: time.map { now.saturatingAdding(Int64($0.milliseconds(roundedUp: true))) }, by: Self.person, at: now)
+        order.isTakenBack = !choice.isPause
+
+        let given = order
+        return try await Self.asking {
+            let topic = try topic()
+            let workers = try await topic.ask(given)
+            let answers = try await topic.give(given, atMost: workers.count, within: Self.timeToTakeUp)
+            return ControlResult(taken: answers.count { $0.refusal == nil }, workers: workers.count)
+        }
+    }
+
+    private func topic() throws -> ControlTopic { try ControlTopic(settings, timeout: Self.timeout, log: log) }
+
+    private static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ConsoleError(.unavailable, "\(error)")
+        }
+    }
+}
+
+extension ControlList.Order {
+    fileprivate init(_ order: ControlOrder) {
+        self.init(
+            control: order.name, provider: order.provider,
+            value: order.number.map { ControlPolicy.plain($0.value) } ?? order.level,
+            worker: order.instance == nil ? nil : order.worker ?? order.instance, by: order.by,
+            at: EventTime(milliseconds: order.at), until: order.until.map { EventTime(milliseconds: $0) })
+    }
+}

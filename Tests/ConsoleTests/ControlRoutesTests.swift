@@ -1,0 +1,59 @@
+import Console
+import EventContract
+import Foundation
+import Synchronization
+import Testing
+
+/// Orders in the console.
+struct ControlRoutesTests {
+    @Test func ordersAreShownWithWhoAndUntilWhen() async throws {
+        let console = try await RunningConsole()
+        console.backend.state.withLock {
+            $0.controls.orders = [
+                ControlList.Order(
+                    control: "pause-provider", provider: "hotpepper", value: nil, worker: nil, by: "mori@ops",
+                    at: EventTime(milliseconds: 0), until: EventTime(milliseconds: 1000))
+            ]
+        }
+        let list = try await console.get("/api/controls").json
+        let order = try #require((list["orders"] as? [[String: Any]])?.first)
+        #expect(order["by"] as? String == "mori@ops")
+        #expect(order["until"] as? String == "1970-01-01T00:00:01.000Z")
+        #expect(order["worker"] == nil)
+        #expect(list["providers"] as? [String] == ["hotpepper"])
+        await console.stop()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"pause":true,"provider":"hotpepper","forSeconds":600}"#, true, "hotpepper", 600),
+            (#"{"pause":true,"intake":true}"#, true, nil, nil),
+            (#"{"pause":false,"intake":false,"provider":"hotpepper","forSeconds":null}"#, false, "hotpepper", nil),
+        ] as [(String, Bool, String?, Int?)])
+    func pausesAndResumesAreGiven(body: String, isPause: Bool, provider: String?, seconds: Int?) async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.post("/api/controls/pause", body)
+        await console.stop()
+
+        #expect(answer.status == 200, "\(answer.body)")
+        #expect(answer.json["taken"] as? Int == 2)
+        #expect(answer.json["workers"] as? Int == 3)
+        let choice = try #require(console.backend.state.withLock { $0.choices.first })
+        #expect((choice.isPause, choice.provider, choice.seconds) == (isPause, provider, seconds))
+    }
+
+    @Test(arguments: [
+        "null", "{", #"{"pause":true}"#, #"{"provider":"hotpepper"}"#,
+        #"{"pause":true,"provider":"hotpepper","intake":true}"#,
+        #"{"pause":true,"intake":true,"forSeconds":0}"#, #"{"pause":true,"intake":true,"forSeconds":604801}"#,
+        #"{"pause":true,"intake":true,"forSeconds":"1h"}"#, #"{"pause":"yes","intake":true}"#,
+    ])
+    func nothingIsPausedByMistake(body: String) async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.post("/api/controls/pause", body)
+        await console.stop()
+
+        #expect(answer.status == 400, "\(answer.body)")
+        #expect(console.backend.state.withLock { $0.choices.isEmpty })
+    }
+}
