@@ -12,10 +12,8 @@ internal import Logging
 final class CarefulIntake {
     /// In a watched partition the next records begin when those before them have ended, or after this time.
     private static let stepTime = Duration.seconds(1)
-    /// A record that has run alone for so long is not the one that crashes processes; it may go on beside others.
-    private static let timeAlone = Duration.seconds(10)
-    /// What is under way has so long to end before a record runs alone.
-    private static let timeToGetQuiet = Duration.seconds(30)
+    /// What is under way has so long to end before a record runs alone: longer than any deadline.
+    private static let timeToGetQuiet = Duration.seconds(65)
     /// A commit that was refused is tried again after this time. One that reaches the group just after it has formed anew costs a
     /// member all its partitions, so that many tries would keep the group from coming to rest.
     private static let retryPause = Duration.milliseconds(500)
@@ -64,7 +62,13 @@ final class CarefulIntake {
             switch partition.permission(for: record.offset) {
             case .runs: beside.append(record)
             case .isSetAside: setAside(record, begin: begin)
-            case .runsAlone: await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
+            case .runsAlone:
+                if await waitUntilAlone(for: partition) {
+                    await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
+                } else {
+                    beside.append(record)
+                }
+                loneTurn.end(of: lane)
             }
         }
         if !beside.isEmpty { await takeStep(beside, mayBegin: mayBegin, begin: begin) }
@@ -82,29 +86,31 @@ final class CarefulIntake {
 
     // MARK: - Alone
 
+    /// Runs a record with nothing else under way in the process. One that takes longer than its turn goes on beside others.
     private func runAlone(
         _ record: ConsumerRecord, of partition: OwnedPartition, mayBegin: () async -> Bool, begin: Begin
     ) async {
-        let isAlone = await waitUntilAlone()
-        defer { loneTurn.end(of: lane) }
-        if !isAlone { log.warning("a record that may crash the process begins although others are still under way") }
-
         partition.willRunAlone(record.offset, at: loop.now)
         guard await commitNotes(of: [partition], mayBegin: mayBegin) else { return }
-        if isAlone, let commit = partition.commitOnCrash(with: record.offset) {
+        if let commit = partition.commitOnCrash(with: record.offset) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         if let request = begin(record, .runsAlone) {
-            _ = await partitions.waitForEnd(of: [request], atMost: Self.timeAlone)
+            let start = loop.now
+            _ = await partitions.waitForEnd(of: [request], atMost: partition.nextTurn)
+            partition.spendCare(start.duration(to: loop.now))
             if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
     }
 
     /// Waits until nothing is under way in the process, and has the other lanes begin nothing.
-    /// - Returns: `false` when that took too long.
-    private func waitUntilAlone() async -> Bool {
-        let end = loop.now + Self.timeToGetQuiet
+    /// - Returns: `false` when that took too long: then no end of the process may be put down to the record.
+    private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
+        let start = loop.now
+        defer { partition.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.careLeft, Self.timeToGetQuiet)
+
         while !loneTurn.take(for: lane) {
             guard loop.now < end else { return false }
             await loop.pause(Self.pause)

@@ -4,7 +4,8 @@ internal import Basics
 ///
 /// A process that ends without saying goodbye leaves its try in the notes. The next owner then begins few records at a time, and
 /// notes how far it begins. After two such ends in a row, the records that may have been under way are run alone, each noted before
-/// it begins. A record that two processes ended with while they ran it alone is set aside: it is not run again.
+/// it begins, as long as `careLeft` lasts. A record that two processes ended with while they ran it alone is set aside: it is not run
+/// again.
 struct CrashWatch {
     /// What may be done with a record.
     enum Permission: Equatable {
@@ -25,6 +26,11 @@ struct CrashWatch {
     /// hundred records under way in a partition, so that one that crashed it is among these.
     private static let (watchedRecords, watchedTime) = (1024, Duration.seconds(30))
 
+    /// How long one record, and all of a partition together, may hold the rest of the process up after those ends, and twice as long
+    /// after each further one. A healthy fleet that lost two owners in a row, beside slow requests, soon goes on so, and is rarely
+    /// hit again while a slow one runs alone. A record that crashes processes is found nevertheless, after more ends where it is slow.
+    private static let (shortestTurn, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
+
     /// What former owners have left, until the partition has got on.
     private var inherited = CrashNotes()
     /// What is to be committed of it.
@@ -32,6 +38,8 @@ struct CrashWatch {
     /// The records taken since the assignment, while that matters.
     private var taken = 0
     private var watchEnd: Instant?
+    /// How long records that ran alone have held the process up.
+    private var careSpent = Duration.zero
     private(set) var hasBegun = false
 
     /// Takes over what former owners have noted, before the first record is taken.
@@ -49,6 +57,16 @@ struct CrashWatch {
     /// True while some records are to be run alone.
     var isCareful: Bool { inherited.tries >= Self.endsUntilAlone }
 
+    /// How much longer records may hold the process up so that they run alone.
+    var careLeft: Duration { isCareful ? max(.zero, lengthened(Self.shortestCare) - careSpent) : .zero }
+
+    /// How long the next of them may.
+    var nextTurn: Duration { min(careLeft, lengthened(Self.shortestTurn)) }
+
+    private func lengthened(_ time: Duration) -> Duration {
+        time * (1 << min(inherited.tries - Self.endsUntilAlone, 10))  // bounded: as here
+    }
+
     /// True until the present try is noted.
     var needsNote: Bool { !hasBegun || isWatched }
 
@@ -56,7 +74,7 @@ struct CrashWatch {
         if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.endsUntilSetAside {
             return .isSetAside
         }
-        return isCareful && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
+        return careLeft > .zero && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
     }
 
     // MARK: - Records
@@ -96,20 +114,23 @@ struct CrashWatch {
         if inherited.suspect?.offset == offset { inherited.suspect = nil }
     }
 
+    /// Counts time for which a record held the process up.
+    mutating func spendCare(_ time: Duration) { careSpent += time }
+
     /// Looks whether the partition has got on, so that what former owners have noted is of the past.
     /// - Parameter position: Where the group would continue now.
     mutating func review(position: Int64, at now: Instant) {
         guard hasBegun, isWatched else { return }
-        let isPast =
-            isCareful
-            ? position >= (inherited.begun ?? 0)
-            : taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
+        let isLongAgo = taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
+        // Behind a slow request the position stays where it is, and the partition gets on all the same.
+        let isPast = isCareful && position >= (inherited.begun ?? 0) || careLeft == .zero && isLongAgo
         guard isPast else { return }
 
         // What comes behind the records that ran alone may hold another one: it begins in small steps first.
         inherited = CrashNotes(tries: isCareful ? 1 : 0)
         notes = CrashNotes(tries: inherited.tries + 1, begun: isWatched ? notes.begun : nil)
         (taken, watchEnd) = (0, isWatched ? now + Self.watchedTime : nil)
+        careSpent = .zero
     }
 
     /// Notes that this owner ends in order: its try counts no more.

@@ -212,6 +212,12 @@ final class OwnedPartition {
 
     func hasRunAlone(_ offset: Int64) { watch.hasRunAlone(offset) }
 
+    /// How much longer records of the partition may hold the process up so that they run alone, and how long the next of them.
+    var careLeft: Duration { watch.careLeft }
+    var nextTurn: Duration { watch.nextTurn }
+
+    func spendCare(_ time: Duration) { watch.spendCare(time) }
+
     /// Looks whether what former owners have noted is of the past.
     func reviewCrashes(at now: Instant) {
         guard let position = tracker.position else { return }

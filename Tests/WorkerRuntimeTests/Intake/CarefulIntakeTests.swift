@@ -73,6 +73,18 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// Two owners of a healthy fleet were killed in a row, and slow requests are among what had begun.
+    @Test func slowRequestsHoldOthersUpNoLongerThanCareLasts() async throws {
+        try await takeOver("tries=2;begun=2", records: ["slow", "slower", "c"], holding: true) { fixture in
+            try await eventually("the first runs alone") { await fixture.provider.waitsAlone("slow") }
+            try await eventually("the others begin beside it", within: .seconds(20)) {
+                await fixture.provider.asked == ["slow", "slower", "c"]
+            }
+            #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to one of them")
+            #expect(await metadata(fixture) == "locsearch1;tries=3;begun=3")
+        }
+    }
+
     @Test(arguments: ["suspect=1:2", "alone=1:1"])
     func recordThatCrashesProcessesIsSetAside(_ note: String) async throws {
         try await takeOver("tries=3;begun=3;\(note)", records: ["a", "poison", "b"]) { fixture in

@@ -59,6 +59,35 @@ struct CrashWatchTests {
     }
 
     /// A second record of the kind may stand behind the first.
+    @Test(arguments: [(tries: 2, seconds: 5), (tries: 3, seconds: 10), (tries: 6, seconds: 80)])
+    func careLastsTwiceAsLongAfterEachFurtherEnd(_ care: (tries: Int, seconds: Int)) {
+        var watch = owner(after: CrashNotes(tries: care.tries, begun: 10))
+        #expect(watch.careLeft == .seconds(care.seconds))
+        #expect(watch.nextTurn == .seconds(care.seconds / 5))
+        watch.willRunAlone(3, at: Self.start)
+        watch.spendCare(.seconds(care.seconds) - .milliseconds(1))
+        #expect(watch.permission(for: 4) == .runsAlone)
+        watch.spendCare(.milliseconds(1))
+        #expect(watch.permission(for: 4) == .runs)
+        #expect(watch.needsNote, "in small steps")
+
+        watch.hasRunAlone(3)
+        #expect(owner(after: watch.notes).careLeft == .seconds(2 * care.seconds), "if this process ends so too")
+    }
+
+    @Test func partitionGetsOnBehindSlowRequestsOnceItsCareIsOver() {
+        var watch = owner(after: CrashNotes(tries: 2, begun: 10))
+        watch.willRunAlone(3, at: Self.start)
+        watch.review(position: 3, at: Self.start + .seconds(30))
+        #expect(watch.isCareful, "records are still to run alone")
+
+        watch.spendCare(.seconds(5))
+        watch.review(position: 3, at: Self.start + .seconds(29))
+        #expect(watch.isCareful)
+        watch.review(position: 3, at: Self.start + .seconds(30))
+        #expect(!watch.isCareful && watch.isWatched)
+    }
+
     @Test func behindWhatRanAloneStepsAreSmallAgain() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(9, at: Self.start)
