@@ -46,6 +46,12 @@ def traffic(browser, demo):
         window.click(".demo-open")
     window.wait_for("#demo-worker-killed")
     window.wait(lambda: ready(window) == "2 of 2 ready", "both workers", within=UNTIL_FORMED)
+    asked = ("hotpepper", "google-places")
+    window.wait(
+        lambda: all("Breaker closed" in text for name in asked for text in providers(window, name)),
+        "breakers that are closed",
+        within=UNTIL_CLOSED,
+    )
     yield window
     demo.clear()
     window.use().run("sessionStorage.clear()")

@@ -73,3 +73,18 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
 
     traffic.use().wait_gone("#connection")
     traffic.wait(lambda: traffic.count("#rows tr") >= 2, "the outcome of after the restart")
+
+
+def test_pages_that_were_left_hold_no_connection_and_live_again_when_gone_back_to(browser, console):
+    """A browser keeps pages for its back button, and opens six connections to a host."""
+    window = browser.window(console.url + "/traffic")
+    for _ in range(8):
+        window.driver.get(search_url(console, fresh_session(), provider="hotpepper") + "&go")
+        window.wait_for_places()
+        window.driver.get(console.url + "/traffic")
+        window.wait_for(".worker .code.good")
+
+    window.driver.back()
+    window.wait_for_places()
+    window.search("fault:503")
+    window.wait_for("#banner")

@@ -66,6 +66,13 @@ export function follow(address, events, onStatus) {
   addEventListener("offline", () => getConfig().catch(() => source.readyState !== EventSource.CLOSED && lost()));
   addEventListener("online", () => source.readyState === EventSource.CLOSED && !document.hidden && connect());
 
+  // A browser keeps a page that was left, for its back button, and with it the connection.
+  addEventListener("pagehide", () => {
+    clearTimeout(timer);
+    source.close();
+  });
+  addEventListener("pageshow", () => source.readyState === EventSource.CLOSED && connect());
+
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) {
       clearTimeout(timer);

@@ -10,7 +10,7 @@ export const english = {
 
   "search": "Search", "search.here": "Search here", "keyword": "Keyword", "keyword.hint": "Cafe, bar, pizza …",
   "category": "Category", "category.restaurant": "Restaurants", "category.hospital": "Hospitals", "category.other": "Other …",
-  "category.own": "Category in the provider's words", "category.hint": "cafe, pharmacy, park …",
+  "category.own": "Category in the provider's words", "category.hint": "cafe, pharmacy, doctor …",
   "radius": "Radius", "provider": "Provider", "open-now": "Open now",
   "provider.auto": "Automatic", "provider.hotpepper": "Hot Pepper", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places (legacy)",

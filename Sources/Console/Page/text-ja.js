@@ -8,9 +8,9 @@ export const japanese = {
   "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
   "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果", "sheet.raise": "シートを上げる", "sheet.lower": "シートを下げる",
 
-  "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "ラーメン、居酒屋、カフェ…",
+  "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "居酒屋、カフェ、寿司…",
   "category": "カテゴリー", "category.restaurant": "飲食店", "category.hospital": "病院", "category.other": "その他…",
-  "category.own": "提供元のカテゴリー名", "category.hint": "cafe、pharmacy、park…",
+  "category.own": "提供元のカテゴリー名", "category.hint": "cafe、pharmacy、doctor…",
   "radius": "範囲", "provider": "提供元", "open-now": "営業中のみ",
   "provider.auto": "自動", "provider.hotpepper": "ホットペッパー", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places(旧版)",

@@ -10,6 +10,9 @@ actor DemoControls: DemoPanel {
     /// The name of the control that is no fault.
     private static let traffic = "traffic"
 
+    /// How long Google, which is never slow here, takes at most.
+    private static let longestCall = Duration.milliseconds(1500)
+
     private let house: DemoHouse
     private let child: WorkerChild
     private let traffic: DemoTraffic
@@ -72,7 +75,10 @@ actor DemoControls: DemoPanel {
     }
 
     /// Gives the workers a new key, without which they would not ask Google again for minutes.
+    ///
+    /// Calls that are under way may still bring refusals, which would shut Google for the new key too.
     private func renewKeys() async {
+        try? await Task.sleep(for: Self.longestCall)
         await house.renewKeys()
         await child.renewKey()
     }
