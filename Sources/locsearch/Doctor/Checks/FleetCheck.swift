@@ -10,7 +10,9 @@ struct FleetCheck: DoctorCheck {
             return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
         }
         guard examination.sharesByTopic else {
-            return [ok("not needed: no limit is shared by demand, and no provider has a daily budget")]
+            return [
+                ok("needed for orders of locsearch controls only: no limit is shared by demand, and no budget kept")
+            ]
         }
 
         let name = examination.settings.topics.fleet
