@@ -114,7 +114,8 @@ struct DemoHouse: Sendable {
         } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
         {
             let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
-            return try await ConsoleService(try options.load(defaults: other), demo: panel, streets: StreetMap(), log: log)
+            return try await ConsoleService(
+                try options.load(defaults: other), demo: panel, streets: StreetMap(), log: log)
         }
     }
 
