@@ -64,7 +64,7 @@ struct CarefulIntakeTests {
                 #expect(await metadata(fixture) == "locsearch1;tries=3;begun=2;alone=\(offset):0")
                 let crash = await fixture.source.crashCommit[Self.partition]
                 #expect(
-                    crash == CommittedOffset(Int64(offset), metadata: "locsearch1;tries=3;begun=2;suspect=\(offset):2"))
+                    crash == CommittedOffset(Int64(offset), metadata: "locsearch1;tries=3;begun=2;suspect=\(offset):3"))
                 await fixture.provider.release(1)
             }
             try await eventually("c is asked for") { await fixture.provider.asked.last == "c" }
@@ -85,7 +85,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test(arguments: ["suspect=1:2", "alone=1:1"])
+    @Test(arguments: ["suspect=1:3", "alone=1:2"])
     func recordThatCrashesProcessesIsSetAside(_ note: String) async throws {
         try await takeOver("tries=3;begun=3;\(note)", records: ["a", "poison", "b"]) { fixture in
             try await fixture.isCommitted(upTo: 3)

@@ -98,14 +98,19 @@ struct CrashWatchTests {
         #expect(watch.permission(for: 11) == .runs)
     }
 
-    @Test func recordOfTwoEndsIsSetAside() {
+    @Test func recordOfThreeEndsIsSetAside() {
         let once = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
         var second = owner(after: once)
         #expect(second.permission(for: 4) == .runsAlone)
 
         second.willRunAlone(4, at: Self.start)
         #expect(second.notes.suspect == .init(offset: 4, ends: 1, isRunning: true))
-        #expect(owner(after: second.notes).permission(for: 4) == .isSetAside)
+        var third = owner(after: second.notes)
+        #expect(third.permission(for: 4) == .runsAlone)
+
+        third.willRunAlone(4, at: Self.start)
+        #expect(third.notes.suspect == .init(offset: 4, ends: 2, isRunning: true))
+        #expect(owner(after: third.notes).permission(for: 4) == .isSetAside)
     }
 
     @Test func recordThatCrashedItsProcessIsSetAsideAtOnce() {
