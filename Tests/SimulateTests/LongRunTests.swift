@@ -43,7 +43,8 @@ struct LongRunTests {
     }
 
     private func writeTally(of count: Int, to file: URL) throws {
-        try Data(#"{"schedules":\#(count),"failing":[],"calls":0,"requests":0,"kills":0,"coverage":{}}"#.utf8).write(to: file)
+        try Data(#"{"schedules":\#(count),"failing":[],"calls":0,"requests":0,"kills":0,"coverage":{}}"#.utf8).write(
+            to: file)
     }
 
     @Test(arguments: [1, 2, 3])

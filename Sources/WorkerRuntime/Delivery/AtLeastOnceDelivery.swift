@@ -94,6 +94,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         writer.close()
     }
 
+    func commitAfterFailure() async { await commits.commitAfterFailure() }
+
     /// Does nothing: a call to commit is bounded by itself.
     func cutCallsShort() async {}
 

@@ -7,6 +7,9 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class CommitLoop {
+    /// A worker that has failed holds nobody up for longer.
+    private static let timeAfterFailure = Duration.seconds(1)
+
     private let source: any RequestSource
     private let partitions: PartitionTable
     private let gate: IntakeGate
@@ -20,7 +23,7 @@ final class CommitLoop {
     private var isFinishing = false
     /// What was handed to the consumer and is not known to be committed.
     private var stored: [AssignedPartition: CommittedOffset] = [:]
-    /// After a fatal failure nothing further may be committed.
+    /// After a fatal failure nothing further is committed at the pace.
     private var isStopped = false
 
     init(
@@ -105,7 +108,19 @@ final class CommitLoop {
         }
     }
 
-    /// Ends the loop at once. Nothing is committed any more.
+    /// Commits what was delivered before a fatal failure, once. Brokers refuse it where another member has the partition by now.
+    func commitAfterFailure() async {
+        let moved = partitions.takeProgress()
+        guard hasBegun, !moved.isEmpty else { return }
+        await source.store(moved)
+        do throws(KafkaError) {
+            try await source.commit(within: Self.timeAfterFailure)
+        } catch {
+            log.notice("the end of this worker could not be noted beside its offsets", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Ends the loop at once. Only `commitAfterFailure` commits anything any more.
     func stop() {
         isStopped = true
         endRest()

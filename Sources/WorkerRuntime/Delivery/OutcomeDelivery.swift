@@ -59,8 +59,12 @@ protocol OutcomeDelivery: AnyObject {
     /// Commits what is left, as far as the brokers take it before `end`, and has `run` return.
     func finish(before end: Instant) async
 
-    /// Ends everything at once after a fatal failure: nothing more is published or committed.
+    /// Ends everything at once after a fatal failure: nothing more is published.
     func stop()
+
+    /// Commits what was delivered before a fatal failure, and that this owner ends in order, where the brokers take it at once.
+    /// Follows `stop`.
+    func commitAfterFailure() async
 
     /// Gives the calls to the brokers that are under way no further time. Follows `stop`.
     func cutCallsShort() async

@@ -106,6 +106,9 @@ final class TransactionalDelivery: OutcomeDelivery {
         wake()
     }
 
+    /// Does nothing: a commit beside the transactions could move the group back behind one whose end got no answer.
+    func commitAfterFailure() async {}
+
     func cutCallsShort() async { await sink.endTransactions(by: loop.now) }
 
     func close(within bound: Duration, hasFailed: Bool) async {

@@ -50,9 +50,14 @@ final class LaneShutdown {
         await leave(after: end, hasFailed: hasFailed())
     }
 
-    /// Ends a lane after a fatal failure: nothing further is published or committed.
+    /// Ends a lane after a fatal failure: nothing further is published, and what was delivered before is committed at the most.
+    ///
+    /// It ends by its own decision, so that no record is to blame: a worker that is started again and again while a topic refuses its
+    /// outcomes would else have the records set aside that wait for that topic.
     func abandon(delivering: Task<Void, Never>?) async {
         await delivering?.value
+        for partition in partitions.all { partition.sayGoodbye() }
+        await delivery.commitAfterFailure()
         await departure.arrive()
         await leave(hasFailed: true)
     }

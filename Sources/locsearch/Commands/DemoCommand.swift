@@ -97,6 +97,7 @@ struct DemoCommand: AsyncParsableCommand {
     private func stay(_ house: DemoHouse, state: DemoState) async throws {
         // Refusals of the requests in the table would keep a provider shut for minutes.
         await house.renewKeys()
+        await house.waitUntilCommitted()
         let child = try await WorkerChild(house.settings)
         var state = state
         state.childURL = child.url

@@ -92,6 +92,21 @@ struct DemoHouse: Sendable {
         return true
     }
 
+    /// Waits until the workers have committed what they were sent, so that a worker that joins now repeats none of it: the embedded
+    /// broker takes no commits while the group forms.
+    func waitUntilCommitted() async {
+        let end = Instant.now + .seconds(10)
+        while Instant.now < end {
+            var hasLag = false
+            for worker in workers {
+                let positions = await worker.statuses().flatMap(\.positions)
+                hasLag = hasLag || positions.contains { $0.lag ?? 0 > 0 }
+            }
+            guard hasLag else { return }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     /// Starts the admin endpoints of the first worker, and says where they are.
     /// - Throws: `Failure` when `admin.port` cannot be listened on.
     func startAdminServer() async throws -> AdminServer {

@@ -1,4 +1,5 @@
 import EventContract
+import EventLoop
 import Kafka
 import TestSupport
 import Testing
@@ -47,6 +48,23 @@ struct CarefulIntakeTests {
             await fixture.source.revoke([0])
             #expect(await metadata(fixture)?.isEmpty == true)
         }
+    }
+
+    /// With an order, a refused outcome ends the worker. It does so by its own decision, so that no record is to blame.
+    @Test func workerThatEndsItselfLeavesNoTry() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.ordering = .partition }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        try await fixture.commitsFirstRequest()
+        #expect(await metadata(fixture) == "locsearch1;tries=1")
+
+        await fixture.sink.refuse { _, _ in KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED") }
+        await fixture.source.append(["refused"].map(LaneFixture.request))
+        await #expect(throws: KafkaError.self) { try await running.value }
+        #expect(await metadata(fixture)?.isEmpty == true)
+        #expect(await fixture.source.commits[Self.partition]?.offset == 1)
     }
 
     @Test func afterAnEndWithoutGoodbyeIsNotedHowFarItBegins() async throws {
