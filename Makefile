@@ -79,7 +79,7 @@ test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedd
 test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser; ARGS='-k restart' runs some
 	@tools/setup browser
 	swift build --product locsearch $(SWIFT_FLAGS)
-	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider Tests/Browser $(ARGS)
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 2 --dist loadfile Tests/Browser $(ARGS)
 
 outline: $(OUTLINE)/ok ## Writes the outline of land and lakes for the console's map anew
 	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Page/outline.json
