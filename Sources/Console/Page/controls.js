@@ -108,10 +108,3 @@ export class Controls {
     setText(byId("note"), t(name, values));
   }
 }
-
-/** The time of day, with the date where that is another day's. */
-function moment(time) {
-  const date = new Date(time);
-  const day = date.toDateString() === new Date().toDateString() ? "" : `${date.toLocaleDateString(document.documentElement.lang)} `;
-  return day + clock(time);
-}

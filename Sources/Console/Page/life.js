@@ -98,9 +98,9 @@ function facts(life) {
   const trace = life.traceId && (webAddress(life.traceURL)
     ? el("a", { href: webAddress(life.traceURL), target: "_blank", rel: "noopener noreferrer" }, life.traceId) : life.traceId);
   return el("dl", { class: "life-facts" },
-    ...fact("life.received", life.record?.time && moment(life.record.time)),
+    ...fact("life.received", life.record?.time && exactly(life.record.time)),
     ...fact("life.producer", life.record?.producer && shortened(life.record.producer, 300)),
-    ...fact("life.expiry", life.record?.expiry && moment(life.record.expiry)),
+    ...fact("life.expiry", life.record?.expiry && exactly(life.record.expiry)),
     ...fact("operation", life.operation && (hasText(`operation.${life.operation}`) ? t(`operation.${life.operation}`) : shortened(life.operation, 40))),
     ...fact("attempts", Number.isFinite(outcome?.attempts) ? number(outcome.attempts) : undefined),
     ...fact("upstream", Number.isFinite(outcome?.upstreamMs) ? duration(outcome.upstreamMs) : undefined),
@@ -110,25 +110,22 @@ function facts(life) {
     ...fact("trace", trace || undefined));
 }
 
-/** A day and a time of day, to the millisecond. */
-function moment(time) {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? "" : `${date.toLocaleDateString(document.documentElement.lang)} ${clock(time, { milliseconds: true })}`;
-}
+/** A time among others that are milliseconds apart. */
+const exactly = (time) => moment(time, { milliseconds: true });
 
 function places(life) {
   return el("section", {},
     recordPlace(life.record ? "life.source" : "life.source.gone", life.source),
-    ...life.outcomes.map((outcome, index) => recordPlace(index === 0 ? "life.outcome" : "life.outcome.again", outcome, moment(outcome.time))));
+    ...life.outcomes.map((outcome, index) => recordPlace(index === 0 ? "life.outcome" : "life.outcome.again", outcome, exactly(outcome.time))));
 }
 
 function letter({ deadLetter }) {
   if (!deadLetter) return undefined;
   const { reason, message, member, time, isRedriven, redrivenAt } = deadLetter;
   return el("section", {},
-    recordPlace("life.letter", deadLetter, time && moment(time)),
+    recordPlace("life.letter", deadLetter, time && exactly(time)),
     el("p", { lang: "en", dir: "auto" }, `${reason}: ${[member, message].filter(Boolean).join(": ")}`),
-    isRedriven && el("p", {}, redrivenAt ? t("life.redriven", { time: moment(redrivenAt) }) : t("dead.redriven")));
+    isRedriven && el("p", {}, redrivenAt ? t("life.redriven", { time: exactly(redrivenAt) }) : t("dead.redriven")));
 }
 
 function record({ record }) {

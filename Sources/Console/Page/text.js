@@ -87,9 +87,10 @@ export function clock(time, { milliseconds = false } = {}) {
   return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
 }
 
-/** A day and the time of day on it, to the second; a dash where there is none. */
-export function moment(time) {
-  return clock(time) === "" ? "–" : `${new Date(time).toLocaleDateString(language())} ${clock(time)}`;
+/** A day and the time of day on it, to the second or the millisecond; a dash where there is none. */
+export function moment(time, precision) {
+  const text = clock(time, precision);
+  return text === "" ? "–" : `${new Date(time).toLocaleDateString(language())} ${text}`;
 }
 
 /** The start of a text, for labels: a name may be as long as its sender likes. */

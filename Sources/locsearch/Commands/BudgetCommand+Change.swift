@@ -95,7 +95,7 @@ struct BudgetChange: ParsableArguments {
         }
         try await show()
         try await requireKeepers(of: provider, settings: settings, topic: topic)
-        guard yes || Self.isConfirmed("\(question)?") else {
+        guard yes || Terminal.confirms("\(question)?") else {
             throw Failure(code: 1, description: "nothing was changed")
         }
 
@@ -124,10 +124,4 @@ struct BudgetChange: ParsableArguments {
 
     /// Members look at their topic five times a second.
     private static let timeToAnswer = Duration.seconds(2)
-
-    private static func isConfirmed(_ question: String) -> Bool {
-        Terminal.writeError("\(question) [y/N] ")
-        let answer = readLine()?.lowercased()
-        return answer == "y" || answer == "yes"
-    }
 }

@@ -137,8 +137,7 @@ extension DeadLettersCommand {
                 Terminal.note(what)
                 return true
             }
-            Terminal.writeError("\(what).\nEach may cost a call to a provider. Send them? [y/N] ")
-            return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+            return Terminal.confirms("\(what).\nEach may cost a call to a provider. Send them?")
         }
 
         private func text(of rate: Double) -> String {

@@ -60,9 +60,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private var isAllowed: @Sendable (_ question: String) -> Bool {
         { [yes] question in
             if yes { return true }
-            guard Terminal.inputIsTerminal else { return false }
-            Terminal.writeError("\(question) [y/N] ")
-            return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+            return Terminal.inputIsTerminal && Terminal.confirms(question)
         }
     }
 }

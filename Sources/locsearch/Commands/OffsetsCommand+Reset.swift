@@ -108,9 +108,8 @@ extension OffsetsCommand {
                 throw Failure(code: 1, description: "nothing was changed: give --yes where nobody can be asked")
             }
 
-            Terminal.writeError(
-                TerminalText.safe("\(plan.summary). Move the offsets of the group \(group)?") + " [y/N] ")
-            guard ["y", "yes"].contains(readLine()?.lowercased() ?? "") else {
+            guard Terminal.confirms(TerminalText.safe("\(plan.summary). Move the offsets of the group \(group)?"))
+            else {
                 throw Failure(code: 1, description: "nothing was changed")
             }
         }

@@ -17,7 +17,7 @@ struct ConsoleControls {
     let log: Logger
 
     func list() async throws(ConsoleError) -> ControlList {
-        let book = try await Self.asking { try await topic().book() }
+        let book = try await ConsoleError.asking { try await topic().book() }
         return ControlList(
             orders: book.orders.filter { !$0.isTakenBack }.map { ControlList.Order($0) },
             providers: ProviderID.allCases.map(\.rawValue))
@@ -35,7 +35,7 @@ struct ConsoleControls {
         order.isTakenBack = !choice.isPause
 
         let given = order
-        return try await Self.asking {
+        return try await ConsoleError.asking {
             let topic = try topic()
             let workers = try await topic.ask(given)
             let answers = try await topic.give(given, atMost: workers.count, within: Self.timeToTakeUp)
@@ -44,14 +44,6 @@ struct ConsoleControls {
     }
 
     private func topic() throws -> ControlTopic { try ControlTopic(settings, timeout: Self.timeout, log: log) }
-
-    private static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
-        do {
-            return try await body()
-        } catch {
-            throw ConsoleError(.unavailable, "\(error)")
-        }
-    }
 }
 
 extension ControlList.Order {

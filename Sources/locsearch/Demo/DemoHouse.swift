@@ -95,15 +95,12 @@ struct DemoHouse: Sendable {
     /// Waits until the workers have committed what they were sent, so that a worker that joins now repeats none of it: the embedded
     /// broker takes no commits while the group forms.
     func waitUntilCommitted() async {
-        let end = Instant.now + .seconds(10)
-        while Instant.now < end {
-            var hasLag = false
+        _ = await ChildProcess.holds(within: .seconds(10)) {
             for worker in workers {
                 let positions = await worker.statuses().flatMap(\.positions)
-                hasLag = hasLag || positions.contains { $0.lag ?? 0 > 0 }
+                if positions.contains(where: { $0.lag ?? 0 > 0 }) { return false }
             }
-            guard hasLag else { return }
-            try? await Task.sleep(for: .milliseconds(50))
+            return true
         }
     }
 

@@ -50,7 +50,7 @@ enum LifeText {
             let place = "partition \(life.source.partition) of \(life.source.topic)"
             return before == 0
                 ? "it is the next one in \(place), and a worker may have it in hand"
-                : "waits in \(place), \(count(before, "record")) before it"
+                : "waits in \(place), \(before.counted("record")) before it"
         case .finished:
             return life.letter == nil
                 ? """
@@ -73,7 +73,7 @@ enum LifeText {
         if let event = life.outcome?.event, let attempts = event.attempts {
             let upstream = event.upstream.map { ", \($0.readable) at providers" } ?? ""
             let tried = event.triedProviders.isEmpty ? "" : ": " + event.triedProviders.joined(separator: ", ")
-            members.append(("calls", "\(count(Int64(attempts), "call"))\(upstream)\(tried)"))
+            members.append(("calls", "\(attempts.counted("call"))\(upstream)\(tried)"))
         }
         if let letter = life.letter { members.append(("dead letter", text(of: letter))) }
         if let session = life.request?.sessionID ?? life.outcome?.event.sessionID {
@@ -96,14 +96,14 @@ enum LifeText {
         let key = request.key.map { "key \(String(decoding: $0.prefix(60), as: UTF8.self))" } ?? "no key"
         let producer = request.producer.map { ", from \($0)" } ?? ""
         let time = request.time.map { "\($0)  " } ?? ""
-        return "\(time)\(place), \(count(Int64(request.value?.count ?? 0), "byte")), \(key)\(producer)"
+        return "\(time)\(place), \((request.value?.count ?? 0).counted("byte")), \(key)\(producer)"
     }
 
     private static func text(of outcome: RequestLife.Outcome) -> String {
         let time = (outcome.time ?? outcome.event.completedAt).map { "\($0)  " } ?? ""
         let kind = if case .completed = outcome.event.body { "result" } else { "error" }
         return
-            "\(time)\(text(of: outcome.position)), a\(kind == "error" ? "n" : "") \(kind) of \(count(Int64(outcome.byteCount), "byte"))"
+            "\(time)\(text(of: outcome.position)), a\(kind == "error" ? "n" : "") \(kind) of \(outcome.byteCount.counted("byte"))"
     }
 
     private static func text(of letter: RequestLife.Letter) -> String {
@@ -242,10 +242,6 @@ enum LifeText {
                 "the record at that position"
             }
         let cut = reading.isCut ? ", until the time was up" : ""
-        return TerminalText.safe("\(reading.topic): \(count(Int64(reading.records), "record")), \(extent)\(cut)")
-    }
-
-    private static func count(_ number: Int64, _ thing: String) -> String {
-        "\(number.counted(thing))"
+        return TerminalText.safe("\(reading.topic): \(reading.records.counted("record")), \(extent)\(cut)")
     }
 }

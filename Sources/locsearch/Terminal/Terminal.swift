@@ -21,6 +21,12 @@ enum Terminal {
     /// Writes a line to standard error: what is not the command's result.
     static func note(_ text: String) { writeError("locsearch: \(text)\n") }
 
+    /// Asks a person a question, to which everything but a yes is a no. So is the end of the input.
+    static func confirms(_ question: String) -> Bool {
+        writeError("\(question) [y/N] ")
+        return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+    }
+
     /// Replaces the last line of standard error, when that is a terminal.
     static func progress(_ text: String) {
         if errorIsTerminal { writeError("\r\u{1B}[K\(text)") }

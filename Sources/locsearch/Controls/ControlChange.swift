@@ -1,0 +1,131 @@
+import ArgumentParser
+internal import Basics
+import Foundation
+import QuotaSharing
+internal import WorkerRuntime
+
+/// The steps that the commands that give an order have in common.
+struct ControlChange: ParsableArguments {
+    @Option(help: "One worker: a name of locsearch status or an id of locsearch controls. Default: the whole fleet.")
+    var worker: String?
+    @Flag(help: "Asks no question.") var yes = false
+    @Flag(help: "Gives the order although no worker answers: it counts for those that start.") var later = false
+    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+    var timeout = DurationArgument(.seconds(15))
+
+    /// The time that workers have to take an order up.
+    private static let timeToTakeUp = Duration.seconds(5)
+
+    /// Asks the workers, then the person, gives the order, and shows what has become of it.
+    /// - Parameters:
+    ///   - words: the order for the question.
+    ///   - cure: what helps against a refusal; `nil`: nothing does.
+    ///   - order: made of the one who gives it and the present time.
+    func make(
+        options: SettingsOptions, words: String, cure: String? = nil,
+        order: (_ by: String, _ at: Int64) throws -> ControlOrder
+    ) async throws {
+        let (settings, log) = try await ToolSettings.load(options)
+        let topic = try ControlTopic(settings, timeout: timeout.duration, log: log)
+        let meant = try await worker(among: topic)
+        func present() throws -> ControlOrder {
+            var order = try order(Self.person, WallTime.now().milliseconds)
+            (order.instance, order.worker) = (meant?.instance, meant?.name)
+            return order
+        }
+
+        let proposal = try present()
+        let workers = try await topic.ask(proposal, atMost: meant == nil ? nil : 1)
+        try require(workers, group: settings.text("kafka.groupId"), cure: cure)
+        guard yes || isConfirmed(words, order: proposal, workers: workers.count) else {
+            throw Failure(code: 1, description: "nothing was changed")
+        }
+
+        // The person may have thought for a while: the time of the order, and what --for counts from, is now.
+        let order = try present()
+        let answers = try await topic.give(order, atMost: workers.count, within: Self.timeToTakeUp)
+        try report(answers, of: workers, order: order)
+        Terminal.line()
+        for line in ControlReport(try await topic.book()).text { Terminal.line(TerminalText.safe(line)) }
+    }
+
+    /// The one who gives the order: `user@host`.
+    static var person: String { "\(NSUserName())@\(HostName.own ?? "unknown host")" }
+
+    private func worker(among topic: ControlTopic) async throws -> ControlTopic.Worker? {
+        guard let worker else { return nil }
+        return try Self.worker(worker, among: try await topic.ask())
+    }
+
+    /// Returns the worker that a person means.
+    static func worker(
+        _ name: String, among workers: [ControlTopic.Worker]
+    ) throws -> ControlTopic.Worker {
+        let meant = workers.filter { $0.name == name || $0.instance == name }
+        if meant.count == 1 { return meant[0] }
+
+        let problem: String
+        if meant.isEmpty {
+            let names = Set(workers.map(\.name)).sorted().joined(separator: ", ")
+            problem = "no worker \(name) answers" + (names.isEmpty ? "" : "; there are \(names)")
+        } else {
+            let ids = meant.map(\.instance).joined(separator: ", ")
+            problem = "\(meant.count) workers are called \(name); give one of their ids: \(ids)"
+        }
+        throw Failure(code: 1, description: "\(problem). Nothing was changed")
+    }
+
+    /// - Throws: where the order would bind nobody, or where a worker would refuse it.
+    private func require(_ workers: [ControlTopic.Worker], group: String, cure: String?) throws {
+        guard !workers.isEmpty || later else {
+            throw Failure(
+                code: 1,
+                description: """
+                    0 workers of the group \(group) answer, so nothing was changed: start them, or see whether they can read \
+                    topics.fleet; --later gives the order to those that start
+                    """)
+        }
+        let refusals = workers.compactMap { worker in worker.refusal.map { "\(worker.name): \($0)" } }
+        guard refusals.isEmpty else {
+            let cure = cure.map { "; \($0)" } ?? ""
+            throw Failure(
+                code: 1,
+                description: "refused, so nothing was changed: \(refusals.joined(separator: "; "))\(cure)")
+        }
+    }
+
+    private func isConfirmed(_ words: String, order: ControlOrder, workers: Int) -> Bool {
+        let end = order.until.map { " until \(ControlReport.local($0))" } ?? ""
+        let target = order.instance == nil ? " for all \(workers) workers of the fleet" : " for \(order.workerText)"
+        // The worker's name is what some other process has answered.
+        return Terminal.confirms(TerminalText.safe("\(words)\(order.control == .drain ? "" : target)\(end)?"))
+    }
+
+    /// Says how many workers have taken the order up.
+    private func report(
+        _ answers: [ControlTopic.Worker], of workers: [ControlTopic.Worker], order: ControlOrder
+    ) throws {
+        let taken = answers.filter { $0.refusal == nil }
+        let count =
+            "\(taken.count) of \(workers.count) \(workers.count == 1 ? "worker has" : "workers have") taken it up"
+        guard taken.count < workers.count else {
+            Terminal.line(count)
+            if order.control == .drain {
+                Terminal.line(
+                    "it finishes what it has, and ends with status 0; what starts workers may start it again")
+            }
+            return
+        }
+
+        let missing = workers.filter { worker in !taken.contains { $0.instance == worker.instance } }.map { worker in
+            let refusal = answers.first { $0.instance == worker.instance }?.refusal
+            return "\(worker.name) (\(worker.instance)): \(refusal ?? "no answer within \(Self.timeToTakeUp.readable)")"
+        }
+        throw Failure(
+            code: 1,
+            description: """
+                \(count). The order is given, and counts for a worker as soon as it reads the topic: \
+                \(missing.joined(separator: "; "))
+                """)
+    }
+}

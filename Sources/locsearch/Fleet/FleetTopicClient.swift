@@ -1,0 +1,117 @@
+import Basics
+import EventLoop
+import Kafka
+import Logging
+import QuotaSharing
+internal import WorkerRuntime
+
+/// The fleet topic for a command: reads what members read, and publishes messages. Each call has clients of its own.
+struct FleetTopicClient {
+    /// The digest of the fleet that is meant.
+    let fleet: String
+    private let name: String
+    private let configuration: ConsumerConfiguration
+    private let producer: ProducerConfiguration
+    private let timeout: Duration
+    private let log: Logger
+
+    private var partition: TopicPartition { TopicPartition(name, 0) }
+
+    /// - Parameter timeout: how long the broker may say nothing before a call fails.
+    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
+        name = settings.topics.fleet
+        fleet = try QuotaScopes(settings).fleet
+        configuration = try settings.consumer()
+        var producer = try settings.producer()
+        producer.linger = .zero  // nothing comes along that it could wait for
+        self.producer = producer
+        self.timeout = timeout
+        self.log = log
+    }
+
+    // MARK: - Reading
+
+    /// Reads the newest records, and all of them only where those do not hold what is looked for. An empty topic is not read.
+    /// - Parameters:
+    ///   - history: how many of the newest records are read first.
+    ///   - begin: told where reading begins, once or twice.
+    ///   - take: gets each record in turn, and in the end the last offset, which may hold none.
+    ///   - needsOlder: asked when the newest are read.
+    func read(
+        newest history: Int64, begin: (FleetTopicExtent) -> Void,
+        take: (_ message: FleetMessage?, _ offset: Int64) -> Void, needsOlder: () -> Bool
+    ) async throws {
+        do {
+            let reader = try makeReader()
+            let bounds = try await bounds(by: reader)
+            guard !bounds.isEmpty else { return }
+
+            func read(from first: Int64) async throws {
+                begin(FleetTopicExtent(first: first, end: bounds.upperBound, oldest: bounds.lowerBound))
+                try await reader.read(
+                    from: [partition: first], upTo: [partition: bounds.upperBound], timeout: timeout
+                ) { record in
+                    take(Self.message(record), record.offset)
+                    return true
+                }
+                take(nil, bounds.upperBound - 1)
+            }
+            try await read(from: max(bounds.lowerBound, bounds.upperBound - history))
+            if needsOlder() { try await read(from: bounds.lowerBound) }
+        } catch let error as KafkaError {
+            throw unreadable(error)
+        }
+    }
+
+    private func makeReader() throws(KafkaError) -> TopicReader {
+        try TopicReader(configuration, mode: .everyRecord, log: log)
+    }
+
+    private func bounds(by reader: TopicReader) async throws(KafkaError) -> Range<Int64> {
+        try await reader.bounds(of: name, within: timeout)[partition] ?? 0..<0
+    }
+
+    private static func message(_ record: ConsumerRecord) -> FleetMessage? {
+        record.value.flatMap { FleetCodec.message($0) }
+    }
+
+    private func unreadable(_ error: KafkaError) -> Failure {
+        Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
+    }
+
+    // MARK: - Publishing
+
+    /// Publishes a message, and reads what members write from then on.
+    /// - Parameters:
+    ///   - time: how long is read.
+    ///   - take: gets each message in turn, and returns true once no more are needed.
+    func ask(_ question: FleetMessage, within time: Duration, take: (FleetMessage) -> Bool) async throws {
+        do {
+            let reader = try makeReader()
+            try await reader.open([partition: try await bounds(by: reader).upperBound])
+            try await send(question)
+
+            let end = Instant.now + time
+            while Instant.now < end {
+                for record in try await reader.news(max: 500, within: .milliseconds(100)).records {
+                    if let message = Self.message(record), take(message) { return }
+                }
+            }
+        } catch let error as KafkaError {
+            throw unreadable(error)
+        }
+    }
+
+    /// Publishes a message. Returns once the brokers have it.
+    func send(_ message: FleetMessage) async throws {
+        let loop = try EventLoop()
+        let producer = try KafkaProducer(loop: loop, configuration: producer, log: log)
+        let record = ProducerRecord(topic: name, partition: 0, value: FleetCodec.bytes(of: message))
+
+        var failure: KafkaError?
+        do throws(KafkaError) { try await producer.send(record) } catch { failure = error }
+        await producer.close()
+        loop.stop()
+        if let failure { throw Failure(failure, doing: "\(name) does not take a record") }
+    }
+}
