@@ -2,7 +2,7 @@
 
 import { getControls, sendPause } from "./api.js";
 import { el, setText } from "./dom.js";
-import { clock, duration, hasText, number, shortened, t } from "./text.js";
+import { duration, hasText, moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(`controls-${id}`);
 /** Seconds that a pause may last; the last one has no end. */

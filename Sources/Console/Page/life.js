@@ -3,7 +3,7 @@
 import { el, webAddress } from "./dom.js";
 import { codeMark } from "./outcomes.js";
 import { recordContent, recordPlace } from "./record.js";
-import { clock, duration, hasText, number, shortened, t } from "./text.js";
+import { duration, hasText, moment, number, shortened, t } from "./text.js";
 
 /** Draws one request of the console's answer. */
 export function lifeCard(life) {
