@@ -2,8 +2,8 @@
 public struct WorkerConfiguration: Sendable, Hashable {
     /// Names of the topics.
     public struct Topics: Sendable, Hashable {
-        /// `topics.requests`: what the worker reads.
-        public var requests = "location-search.requests"
+        /// `topics.requests`: what the worker reads. At least one. The first is the one that the program's own commands write to.
+        public var requestTopics = [RequestTopic("location-search.requests")]
         /// `topics.results`: one record per request that succeeded.
         public var results = "location-search.results"
         /// `topics.errors`: one record per request that failed.
@@ -16,8 +16,14 @@ public struct WorkerConfiguration: Sendable, Hashable {
 
         public init() {}
 
-        /// The names of the four that requests and outcomes go through: what is read first, then what is written.
-        public var all: [String] { [requests, results, errors, deadLetters] }
+        /// The name of the first topic of requests.
+        public var requests: String {
+            get { requestTopics[0].name }
+            set { requestTopics = [RequestTopic(newValue)] }
+        }
+
+        /// The names of those that requests and outcomes go through: what is read first, then what is written.
+        public var all: [String] { requestTopics.map(\.name) + [results, errors, deadLetters] }
     }
 
     /// `worker.ordering`: which outcomes leave in the order of their requests.

@@ -20,6 +20,10 @@ public final class RateLimiter {
         public var cancelled = 0
         /// The number of requests waiting now.
         public var waiting = 0
+        /// Those of `admitted` and `waiting` that are of the class `batch`.
+        public var (admittedBatch, waitingBatch) = (0, 0)
+        /// The number of tenants, each counted once for a class, whose requests wait now.
+        public var waitingTenants = 0
     }
 
     private struct Entry {
