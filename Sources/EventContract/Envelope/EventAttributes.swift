@@ -20,6 +20,8 @@ struct EventAttributes {
     private var hasUnreadableExpiry = false
     /// True for a worker's error that says that an outcome stood in the requests topic.
     private(set) var answersOutcome = false
+    /// The class that the event asks for.
+    private(set) var requestedClass = RequestedClass.none
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
@@ -53,6 +55,7 @@ struct EventAttributes {
         case "ce_type": type = value
         case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
         case "ce_expirytime": takeExpiry(value)
+        case "ce_priority": takePriority(value, named: "ce_priority")
         case OutcomeEncoder.answersOutcomeName: answersOutcome = true
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
@@ -68,6 +71,13 @@ struct EventAttributes {
     mutating func forgetEvent() {
         (contentType, specVersion, id, source, type, time) = (nil, nil, nil, nil, nil, nil)
         takeExpiry(nil)
+        requestedClass = .none
+    }
+
+    /// Takes the event's `priority`.
+    /// - Parameter value: `nil` where the event has none.
+    mutating func takePriority(_ value: [UInt8]?, named name: String) {
+        requestedClass = value.map { RequestedClass($0.span, name: name) } ?? .none
     }
 
     /// Takes the event's `expirytime`.

@@ -8,9 +8,18 @@ public final class DecodedRequest: Sendable {
     /// The parts of the record that its outcome takes over.
     public let envelope: RequestEnvelope
 
-    init(request: SearchRequest, envelope: RequestEnvelope) {
+    /// The class that the request asks for. It counts only where the request's topic lets it choose.
+    public let requestedClass: RequestedClass
+    /// The CloudEvents attribute `source`, as it was written; `nil` for a request that is no event.
+    public let eventSource: [UInt8]?
+
+    init(
+        request: SearchRequest, envelope: RequestEnvelope, requestedClass: RequestedClass, eventSource: [UInt8]?
+    ) {
         self.request = request
         self.envelope = envelope
+        self.requestedClass = requestedClass
+        self.eventSource = eventSource
     }
 }
 

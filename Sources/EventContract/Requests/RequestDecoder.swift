@@ -16,15 +16,23 @@ public struct RequestDecoder: Sendable {
     }
 
     /// Reads one record.
+    /// - Parameter choosesClass: true where the topic lets the request choose its class. Elsewhere what it says of that is ignored.
     /// - Throws: why the record is no valid request. What is wrong with its envelope goes before what is wrong with its
     ///   members, and a member's type before its range.
-    public func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
+    public func decode(
+        _ record: IncomingRecord, choosesClass: Bool = false
+    ) throws(RejectedRecord) -> DecodedRequest {
         var reader = RequestReader(EventAttributes(record.headers))
         do throws(SearchError) {
             try checkSize(of: record)
             try reader.read(record.value)
             let request = try reader.members.request(id: reader.id(or: record.source))
-            return DecodedRequest(request: request, envelope: envelope(of: record, reader: reader))
+            if choosesClass, case .unknown(let name) = reader.requestedClass {
+                throw .invalid(name, expected: "\"interactive\" or \"batch\"")
+            }
+            return DecodedRequest(
+                request: request, envelope: envelope(of: record, reader: reader),
+                requestedClass: reader.requestedClass, eventSource: reader.attributes.source)
         } catch {
             let event = reader.attributes.mode == .bare ? RequestReader.undeclaredEvent(record.value) : nil
             let members = (event ?? reader).members

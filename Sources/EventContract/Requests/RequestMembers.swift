@@ -1,3 +1,4 @@
+import Basics
 import JSON
 import LocationSearch
 
@@ -26,6 +27,8 @@ struct RequestMembers {
     private var pageToken: String?
     private var placeID: String?
     private var timeoutMilliseconds: Int?
+    /// The class that the request asks for. Looked at only where its topic lets it choose, so nothing that it says is refused here.
+    private(set) var requestedClass = RequestedClass.none
     /// The refusals of members with a wrong type, in the order they were met.
     private(set) var problems: [SearchError] = []
 
@@ -75,6 +78,8 @@ struct RequestMembers {
             case "timeoutMs":
                 timeoutMilliseconds = try integer(
                     of: "timeoutMs", expected: "an integer from 1 to 60000", from: &reader)
+            case "priority":
+                requestedClass = try readClass(from: &reader)
             default: try reader.skip()
             }
         }
@@ -122,6 +127,16 @@ struct RequestMembers {
     private static let longitudeRange = "a finite number from -180 to 180"
 
     // MARK: Members
+
+    private func readClass(from reader: inout JSONReader) throws(JSONError) -> RequestedClass {
+        if try reader.skipNull() { return .none }
+        guard let text = try reader.text() else { return .unknown(name: "priority") }
+        switch text {
+        case "interactive": return .known(.interactive)
+        case "batch": return .known(.batch)
+        default: return .unknown(name: "priority")
+        }
+    }
 
     private mutating func readLocation(from reader: inout JSONReader) throws(JSONError) {
         location = nil

@@ -120,6 +120,7 @@ struct RequestReader {
                 case "time": attributes.time = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
                 case "expirytime": attributes.takeExpiry(try Self.bytesOfAnyValue(&reader))
                 case "datacontenttype": attributes.contentType = try Self.bytes(&reader).map(ContentType.init)
+                case "priority": attributes.takePriority(try Self.bytesOfAnyValue(&reader), named: "priority")
                 case "traceparent": attributes.takeTrace(parent: try Self.bytes(&reader))
                 case "tracestate": attributes.takeTrace(state: try Self.bytes(&reader))
                 default: try reader.skip()
@@ -188,6 +189,12 @@ struct RequestReader {
         _ = reader.failure { (reader) throws(SearchError) in try reader.readEnvelope(value.span) }
         let attributes = reader.attributes
         return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reader : nil
+    }
+
+    /// The class that the request asks for. The event's attribute goes before the member, because whoever routes events can set it
+    /// without touching the data.
+    var requestedClass: RequestedClass {
+        attributes.requestedClass == .none ? members.requestedClass : attributes.requestedClass
     }
 
     // MARK: The request's id

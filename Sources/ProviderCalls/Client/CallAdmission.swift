@@ -21,7 +21,9 @@ struct CallAdmission {
     /// Takes all that a call needs and that takes no wait. `waitForRoom` gets the rest.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
-    func admit(before deadline: Deadline, at now: Instant) throws(CallFailure) -> AdmittedCall {
+    func admit(
+        as requestClass: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+    ) throws(CallFailure) -> AdmittedCall {
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
             permit = try breaker.permit(at: now)
@@ -29,10 +31,10 @@ struct CallAdmission {
             throw breakerOpen(error)
         }
 
-        if let budget { return try admit(permit, within: budget, before: deadline, at: now) }
+        if let budget { return try admit(permit, as: requestClass, within: budget, before: deadline, at: now) }
         do throws(LimitError) {
             return AdmittedCall(
-                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now))
+                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now))
         } catch {
             throw limited(error)
         }
@@ -40,15 +42,15 @@ struct CallAdmission {
 
     /// Goes on with `admit` for a provider that has a daily budget.
     private func admit(
-        _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
-        at now: Instant
+        _ permit: consuming CircuitBreaker.Permit, as requestClass: RequestClass, within budget: BudgetGate,
+        before deadline: Deadline, at now: Instant
     ) throws(CallFailure) -> AdmittedCall {
         guard let budgetPermit = budget.tryTake(at: now) else {
             return AdmittedCall(breakerPermit: permit, concurrencyPermit: nil)
         }
         do throws(LimitError) {
             let admitted = AdmittedCall(
-                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now),
+                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now),
                 budgetPermit: budgetPermit)
             // A call that has to wait for room takes its part of the budget when it waits.
             if !admitted.hasRoom { budget.putBack(budgetPermit) }
@@ -62,36 +64,37 @@ struct CallAdmission {
     /// Takes a token and a permit where neither takes a wait.
     /// - Returns: `nil` where one does.
     private func permitWithoutWaiting(
-        before deadline: Deadline, at now: Instant
+        as requestClass: RequestClass, before deadline: Deadline, at now: Instant
     ) throws(LimitError) -> AdaptiveLimit.Permit? {
-        guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
-        return try takePermit(before: deadline, at: now)
+        guard concurrency.hasRoom, limiter.tryAcquire(as: requestClass, at: now) else { return nil }
+        return try takePermit(as: requestClass, before: deadline, at: now)
     }
 
     /// Waits for the token and the permit of a call that `admit` gave none. Kept out of line, because few calls wait.
+    /// - Parameter caller: for whom, which decides in which line.
     /// - Parameter times: until when the call may begin and must have ended.
     /// - Throws: when a token or a permit would come too late.
     @inline(never)
     func waitForRoom(
-        within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
-        let room = try await roomAfterWaiting(within: times, clock: clock)
+        let room = try await roomAfterWaiting(of: caller, within: times, clock: clock)
         let now = clock.now
         guard breaker.isHeldOpen, let end = breaker.openUntil(at: now) else { return room }
 
         // A person has paused the provider meanwhile.
-        limiter.giveBack(at: now)
+        limiter.giveBack(as: caller.flow.requestClass, at: now)
         if let permit = room.budgetPermit { budget?.putBack(permit) }
         throw breakerOpen(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: .pausedByOrder))
     }
 
     private func roomAfterWaiting(
-        within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
-        if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
+        if let budget { return try await waitForRoom(of: caller, and: budget, within: times, clock: clock) }
         do throws(LimitError) {
             return AwaitedRoom(
-                concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), budgetPermit: nil)
+                concurrencyPermit: try await permitAfterWaiting(of: caller, within: times, clock: clock), budgetPermit: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }
@@ -118,13 +121,13 @@ struct CallAdmission {
 
     /// Waits for a part of the daily budget, and then for a token and a permit.
     private func waitForRoom(
-        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, and budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
             let budgetPermit = try await takeBudgetPermit(of: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
-                permit = try await permitAfterWaiting(within: times, clock: clock)
+                permit = try await permitAfterWaiting(of: caller, within: times, clock: clock)
             } catch {
                 budget.putBack(budgetPermit)
                 throw refusal(for: error, within: times, at: clock.now)
@@ -134,7 +137,7 @@ struct CallAdmission {
                 return AwaitedRoom(concurrencyPermit: permit, budgetPermit: budgetPermit)
             }
             // The day has ended while the call waited. It gives its token back until it has a part of the new day.
-            limiter.giveBack(at: clock.now)
+            limiter.giveBack(as: caller.flow.requestClass, at: clock.now)
         }
     }
 
@@ -160,28 +163,30 @@ struct CallAdmission {
     /// A call that must wait for a permit gives its token back first: tokens saved up by a crowd, used all at once when
     /// permits come free, would exceed the rate.
     private func permitAfterWaiting(
-        within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, within times: CallTimes, clock: any MonotonicClock
     ) async throws(LimitError) -> AdaptiveLimit.Permit {
         let latest = latestStart(within: times, at: clock.now)
-        try await limiter.acquire(before: latest, at: clock.now)
-        if concurrency.hasRoom { return try takePermit(before: times.deadline, at: clock.now) }
+        try await limiter.acquire(in: caller.flow, for: caller.owner, before: latest, at: clock.now)
+        if concurrency.hasRoom {
+            return try takePermit(as: caller.flow.requestClass, before: times.deadline, at: clock.now)
+        }
 
-        limiter.giveBack(at: clock.now)
+        limiter.giveBack(as: caller.flow.requestClass, at: clock.now)
         let permit = try await concurrency.acquire(
-            before: times.deadline, startingBefore: times.lastCall, at: clock.now)
-        try await limiter.acquire(before: latest, at: clock.now)
+            in: caller.flow, for: caller.owner, before: times.deadline, startingBefore: times.lastCall, at: clock.now)
+        try await limiter.acquire(in: caller.flow, for: caller.owner, before: latest, at: clock.now)
         return permit
     }
 
     /// Takes a permit for a call that has its token, where there is room. The token is given back when the permit is
     /// refused.
     private func takePermit(
-        before deadline: Deadline, at now: Instant
+        as requestClass: RequestClass, before deadline: Deadline, at now: Instant
     ) throws(LimitError) -> AdaptiveLimit.Permit {
         do throws(LimitError) {
             return try concurrency.enter(before: deadline, at: now)
         } catch {
-            limiter.giveBack(at: now)
+            limiter.giveBack(as: requestClass, at: now)
             throw error
         }
     }
@@ -255,6 +260,17 @@ struct AwaitedRoom: ~Copyable {
     /// Moved to the `AdmittedCall`.
     var concurrencyPermit: AdaptiveLimit.Permit?
     let budgetPermit: BudgetGate.Permit?
+}
+
+/// The request for which a call waits.
+struct Caller {
+    /// What finds the call in its line.
+    let owner: RequestContext?
+
+    init(_ query: ProviderQuery) { owner = query.context }
+
+    /// The line in which the call waits now.
+    var flow: Flow { owner?.flow ?? .standard }
 }
 
 /// The times within which a call must begin and end.

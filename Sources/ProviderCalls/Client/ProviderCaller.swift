@@ -39,6 +39,14 @@ final class ProviderCaller {
     /// The failure of a request that could not be asked for while it was of use.
     var overWhileWaiting: CallFailure { CallFailure(error: .overWhileWaiting(for: id), cause: .noTime) }
 
+    /// Has a query's call, if it waits, go on waiting as an interactive one does.
+    func promote(_ query: ProviderQuery) {
+        guard let context = query.context else { return }
+        context.becomeInteractive()
+        admission.limiter.promote(context, to: context.flow)
+        admission.concurrency.promote(context, to: context.flow)
+    }
+
     /// Makes one HTTP call as soon as it is admitted.
     @inline(__always)
     func attempt(
@@ -84,7 +92,7 @@ final class ProviderCaller {
 
         let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
         do throws(CallFailure) {
-            attempt.admitted = try admission.admit(before: deadline, at: now)
+            attempt.admitted = try admission.admit(as: query.flow.requestClass, before: deadline, at: now)
         } catch {
             throw refusal(error, of: query, since: now)
         }
@@ -97,7 +105,7 @@ final class ProviderCaller {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
         do throws(CallFailure) {
             let room = try await admission.waitForRoom(
-                within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
+                of: Caller(attempt.query), within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
             attempt.admitted?.enter(room)
             attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {

@@ -47,11 +47,14 @@ final class ProviderClient: SharedRateLimit {
 
         let admission = CallAdmission(
             provider: id, breaker: CircuitBreaker(policy.breaker),
-            limiter: RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper),
-            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper), budget: budget)
+            limiter: RateLimiter(
+                limit: policy.rateLimit, share: share, timekeeper: timekeeper, fairness: policy.fairness),
+            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper, fairness: policy.fairness),
+            budget: budget)
         caller = ProviderCaller(
             id, policy: policy, admission: admission, clock: clock, onWasted: onWasted, onCall: onCall)
         admission.breaker.onTransition = { [weak caller] in onTransition(id, $0, caller?.judgedFailure) }
+        sharedCalls.onMoreUrgent = { [weak caller] in caller?.promote($0) }
         // Another member may give calls back, and a person may raise the budget.
         budget?.onMore = { [breaker = admission.breaker] in breaker.endTrip(because: .budgetUsedUp) }
     }

@@ -26,6 +26,9 @@ final class ProviderQuery: Sendable, Hashable {
     /// Notes the calls for the request; `nil` where none are noted.
     var context: RequestContext? { addressed.context }
 
+    /// The line in which the request's calls wait.
+    var flow: Flow { context?.flow ?? .standard }
+
     /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
     var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
 

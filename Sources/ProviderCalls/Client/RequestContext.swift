@@ -12,6 +12,8 @@ public final class RequestContext: Sendable {
     private static let none = Int64.min
 
     private let start: Instant
+    private let tenant: String
+    private let isBatch: Atomic<Bool>
     /// The time from `start` to the first call, in nanoseconds.
     private let firstCall = Atomic<Int64>(RequestContext.none)
     private let isFollowed = Atomic<Bool>(false)
@@ -20,11 +22,20 @@ public final class RequestContext: Sendable {
     private let stepsSoFar = Mutex(RequestSteps())
 
     /// - Parameter start: the receipt of the request.
+    /// - Parameter flow: the line in which the request's calls wait.
     /// - Parameter keepsSteps: true where the outcome is to name the request's steps.
-    public init(since start: Instant, keepsSteps: Bool = false) {
+    public init(since start: Instant, flow: Flow = .standard, keepsSteps: Bool = false) {
         self.start = start
+        tenant = flow.tenant
+        isBatch = Atomic(flow.requestClass == .batch)
         self.keepsSteps = keepsSteps
     }
+
+    /// The line in which the request's calls wait. Its class is that of the most urgent request that waits for them.
+    public var flow: Flow { Flow(isBatch.load(ordering: .relaxed) ? .batch : .interactive, tenant: tenant) }
+
+    /// Has the request's calls wait as interactive ones do, because such a request needs their answer too.
+    func becomeInteractive() { isBatch.store(false, ordering: .relaxed) }
 
     public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
 

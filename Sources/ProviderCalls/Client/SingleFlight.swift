@@ -60,6 +60,8 @@ final class SingleFlight {
     private let taskExecutor: (any TaskExecutor)?
     private var calls: [ProviderQuery: SharedCall] = [:]
     private var counters = Statistics()
+    /// Called when a request of a more urgent class waits for a call that is under way, with that call's query.
+    var onMoreUrgent: ((ProviderQuery) -> Void)?
 
     /// - Parameter taskExecutor: the executor that the calls' tasks prefer. Without one, a resumed call goes through the
     ///   runtime's thread pool before it comes back to the actor: see docs/concurrency.md, 1.
@@ -92,6 +94,7 @@ final class SingleFlight {
                 begin(shared, for: query, isolation: isolation, call)
             } else {
                 counters.joined += 1
+                noteUrgency(of: query, for: shared)
             }
 
             switch await waiter.verdict() {
@@ -113,6 +116,13 @@ final class SingleFlight {
                 throw .cancelled
             }
         }
+    }
+
+    /// A call serves all that wait for it, so it is as urgent as the most urgent of them.
+    @inline(never)
+    private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
+        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else { return }
+        onMoreUrgent?(call.query)
     }
 
     /// True for a caller that has more time than the call had which failed for lack of it.

@@ -25,6 +25,8 @@ public struct ProviderPolicy: Sendable, Hashable {
     public var whenOpen = WhenOpen.fail
     public var concurrency: AdaptiveLimit.Configuration
     public var sharesIdenticalCalls = true
+    /// How requests that wait for the rate limit, or for the concurrency limit, divide it by class and tenant.
+    public var fairness = FairTerms()
 
     /// True where workers tell each other what they need of the key's limit.
     public var sharesByDemand: Bool { rateLimit != nil && share == .byDemand }

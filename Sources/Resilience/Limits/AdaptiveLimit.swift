@@ -1,9 +1,8 @@
 public import Basics
-internal import DequeModule
 
 /// Bounds the calls to a provider that may be under way: as many as the setting allows while the provider is healthy, and
 /// fewer while it is slow, so that the calls let through are answered in time. `LimitController` decides how many; this
-/// type lets calls pass, first come first served.
+/// type lets calls pass, by class and tenant: see `FairQueue`.
 ///
 /// Not `Sendable`: it belongs to one actor, whose isolation `acquire` keeps. A call that does not wait costs no lock and no
 /// allocation.
@@ -33,6 +32,7 @@ public final class AdaptiveLimit {
 
     private struct Entry {
         let waiter: Waiter
+        let owner: AnyObject?
         /// The moment from which a call that begins has no time left to be answered.
         let giveUp: Instant
     }
@@ -44,11 +44,12 @@ public final class AdaptiveLimit {
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
     private var inFlight = 0
-    private var line: Deque<Entry> = []
+    private let line: FairQueue<Entry>
     private var alarm: Instant?
     private var counters = Statistics()
 
-    public init(_ configuration: Configuration, timekeeper: any Timekeeper) {
+    public init(_ configuration: Configuration, timekeeper: any Timekeeper, fairness: FairTerms = FairTerms()) {
+        line = FairQueue(fairness)
         self.timekeeper = timekeeper
         controller = LimitController(
             bounds: configuration.minimum...configuration.maximum, isAdaptive: configuration.isAdaptive)
@@ -78,31 +79,37 @@ public final class AdaptiveLimit {
 
     /// Lets a call pass once there is room and its turn has come.
     /// - Returns: the right to one call, ended by `finish`.
+    /// - Parameter owner: what `promote` finds the call by.
     /// - Parameter latest: the moment after which the call may not begin; `nil` where only the deadline counts.
     /// - Throws: at once when the turn would come too late for an answer before `deadline`.
     public func acquire(
-        before deadline: Deadline, startingBefore latest: Instant? = nil,
-        at now: Instant
+        in flow: Flow = .standard, for owner: AnyObject? = nil, before deadline: Deadline,
+        startingBefore latest: Instant? = nil, at now: Instant
     ) async throws(LimitError) -> Permit {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
-        let wait = timeToTurn
+        let wait = timeToTurn(in: flow)
         let timeToLatest = latest.map { now.duration(to: $0).inSeconds } ?? .infinity
         let longestWait = min(budget - need, budget * Self.longestWait, timeToLatest)
         guard wait <= longestWait else { throw refuse(retryAfter: wait) }
         let waiter = Waiter()
         let giveUp = now + Duration(roundingUp: longestWait)
-        line.append(Entry(waiter: waiter, giveUp: giveUp))
+        line.append(Entry(waiter: waiter, owner: owner, giveUp: giveUp), in: flow)
         counters.waited += 1
         setAlarm(at: giveUp)
         switch await waiter.verdict() {
         case .served: return Permit(limit: self, start: timekeeper.now)
-        case .tooLate: throw refuse(retryAfter: timeToTurn)
+        case .tooLate: throw refuse(retryAfter: timeToTurn(in: flow))
         case .cancelled:
             counters.cancelled += 1
             line.removeAll { $0.waiter === waiter }
             throw .cancelled
         }
+    }
+
+    /// Has a call that waits go on waiting in another flow: see `RateLimiter.promote`.
+    public func promote(_ owner: AnyObject, to flow: Flow) {
+        for entry in line.removeAll(where: { $0.owner === owner }) { line.append(entry, in: flow) }
     }
 
     /// Does what `acquire` does, where there is room and no need to wait.
@@ -134,9 +141,9 @@ public final class AdaptiveLimit {
 
     /// Returns the expected wait in seconds: all calls in front must leave, and in the time that one call takes, as many leave
     /// as the limit allows.
-    private var timeToTurn: Double {
-        let ahead = line.count + 1 + max(0, inFlight - controller.limit)
-        return controller.expected * Double(ahead) / Double(controller.limit)
+    private func timeToTurn(in flow: Flow) -> Double {
+        let ahead = line.ahead(of: flow) + 1 + Double(max(0, inFlight - controller.limit))
+        return controller.expected * ahead / Double(controller.limit)
     }
 
     fileprivate func release(_ signal: LoadSignal, start: Instant, at now: Instant) {
@@ -168,9 +175,10 @@ public final class AdaptiveLimit {
     }
 
     private func giveUp(at now: Instant) {
-        for entry in line where entry.giveUp <= now { entry.waiter.settle(.tooLate()) }
-        line.removeAll { $0.giveUp <= now }
-        if let next = line.lazy.map(\.giveUp).min() { setAlarm(at: next) }
+        for entry in line.removeAll(where: { $0.giveUp <= now }) { entry.waiter.settle(.tooLate()) }
+        var next: Instant?
+        line.forEach { next = min(next ?? $0.giveUp, $0.giveUp) }
+        if let next { setAlarm(at: next) }
     }
 }
 

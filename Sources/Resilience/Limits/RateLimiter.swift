@@ -1,8 +1,7 @@
 public import Basics
-internal import DequeModule
 
-/// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served in the order in which
-/// they came.
+/// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served by class and tenant, and
+/// within one flow in the order in which they came: see `FairQueue`.
 ///
 /// In every second at most `(perSecond + burst) * share` requests pass. The burst's part is at least 1, because a smaller
 /// bucket would never hold a whole token. Virtual scheduling (GCRA) was not chosen: the share at a rebalance and a closure
@@ -21,7 +20,8 @@ public final class RateLimiter {
         /// The number of requests waiting now.
         public var waiting = 0
         /// Those of `admitted` and `waiting` that are of the class `batch`.
-        public var (admittedBatch, waitingBatch) = (0, 0)
+        public var admittedBatch = 0
+        public var waitingBatch = 0
         /// The number of tenants, each counted once for a class, whose requests wait now.
         public var waitingTenants = 0
     }
@@ -29,6 +29,8 @@ public final class RateLimiter {
     private struct Entry {
         let waiter: Waiter
         let deadline: Deadline
+        let flow: Flow
+        let owner: AnyObject?
     }
 
     /// A token that comes due while a request waits is kept for that request this long. Timers fire up to a millisecond or
@@ -52,7 +54,7 @@ public final class RateLimiter {
     private var tokens: Double
     /// The moment up to which `tokens` are counted; it lies in the future while the bucket is closed.
     private var countedUntil: Instant
-    private var line: Deque<Entry> = []
+    private let line: FairQueue<Entry>
     private var alarm: Instant?
     private var counters = Statistics()
 
@@ -61,8 +63,10 @@ public final class RateLimiter {
     /// - Parameter longestClosure: the longest time for which a provider can close the bucket. Beyond ten minutes it is the
     ///   breaker's business.
     public init(
-        limit: RateLimit?, share: Double, timekeeper: any Timekeeper, longestClosure: Duration = .seconds(600)
+        limit: RateLimit?, share: Double, timekeeper: any Timekeeper, longestClosure: Duration = .seconds(600),
+        fairness: FairTerms = FairTerms()
     ) {
+        line = FairQueue(fairness)
         self.limit = limit
         self.longestClosure = longestClosure
         self.timekeeper = timekeeper
@@ -81,6 +85,8 @@ public final class RateLimiter {
     public var statistics: Statistics {
         var statistics = counters
         statistics.waiting = line.count
+        statistics.waitingBatch = line.count(of: .batch)
+        statistics.waitingTenants = line.flowCount
         return statistics
     }
 
@@ -92,26 +98,35 @@ public final class RateLimiter {
     // MARK: - Passing
 
     /// Lets a request pass if that is possible now and no other waits already.
-    public func tryAcquire(at now: Instant) -> Bool {
+    public func tryAcquire(as requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
         guard line.isEmpty, takeToken(at: now) else { return false }
-        counters.admitted += 1
+        noteAdmitted(requestClass)
         return true
     }
 
+    private func noteAdmitted(_ requestClass: RequestClass) {
+        counters.admitted += 1
+        if requestClass == .batch { counters.admittedBatch += 1 }
+    }
+
     /// Lets a request pass when its turn has come.
-    /// - Parameter deadline: the latest moment for the call to begin, which leaves time for the call itself.
-    /// - Throws: at once when the turn would come later, and during the wait when a closure or a smaller share moves it there.
-    public func acquire(before deadline: Deadline, at now: Instant) async throws(LimitError) {
-        if tryAcquire(at: now) { return }
-        let wait = wait(behind: line.count, at: now)
+    /// - Parameters:
+    ///   - owner: what `promote` finds the request by.
+    ///   - deadline: the latest moment for the call to begin, which leaves time for the call itself.
+    /// - Throws: at once when the turn would come later, and during the wait when a closure, a smaller share or more urgent requests
+    ///   move it there.
+    public func acquire(
+        in flow: Flow = .standard, for owner: AnyObject? = nil, before deadline: Deadline, at now: Instant
+    ) async throws(LimitError) {
+        if tryAcquire(as: flow.requestClass, at: now) { return }
+        let wait = wait(behind: line.ahead(of: flow), at: now)
         guard let wait, now + wait <= deadline.instant else {
             counters.refused += 1
             throw .tooLate(retryAfter: wait)
         }
+
         let waiter = Waiter()
-        line.append(Entry(waiter: waiter, deadline: deadline))
-        counters.waited += 1
-        if line.count == 1 { setAlarmForFirst(at: now) }
+        append(Entry(waiter: waiter, deadline: deadline, flow: flow, owner: owner), at: now)
         switch await waiter.verdict() {
         case .served: return
         case .tooLate(let retryAfter): throw .tooLate(retryAfter: retryAfter)
@@ -122,9 +137,39 @@ public final class RateLimiter {
         }
     }
 
+    private func append(_ entry: Entry, at now: Instant) {
+        let flows = line.flowCount
+        line.append(entry, in: entry.flow)
+        counters.waited += 1
+        if line.count == 1 { setAlarmForFirst(at: now) }
+
+        // In one flow nothing overtakes: what was foretold holds. From the second flow on each request watches its own deadline.
+        guard line.flowCount > 1 else { return }
+        if flows > 1 { watchDeadline(of: entry) } else { line.forEach(watchDeadline) }
+    }
+
+    private func watchDeadline(of entry: Entry) {
+        timekeeper.schedule(at: entry.deadline.instant) { [weak self, weak waiter = entry.waiter, flow = entry.flow] in
+            guard let self, let waiter else { return }
+            let retryAfter = wait(behind: line.ahead(of: flow), at: timekeeper.now)
+            guard waiter.settle(.tooLate(retryAfter: retryAfter)) else { return }
+            counters.refused += 1
+            line.removeAll { $0.waiter === waiter }
+        }
+    }
+
+    /// Has a request that waits go on waiting in another flow, because a more urgent request needs its answer too. Goes through all
+    /// that waits.
+    public func promote(_ owner: AnyObject, to flow: Flow) {
+        for entry in line.removeAll(where: { $0.owner === owner }) {
+            line.append(Entry(waiter: entry.waiter, deadline: entry.deadline, flow: flow, owner: owner), in: flow)
+        }
+    }
+
     /// Takes back a turn that was not used, so that the next in line may have it.
-    public func giveBack(at now: Instant) {
+    public func giveBack(as requestClass: RequestClass = .interactive, at now: Instant) {
         counters.admitted -= 1
+        if requestClass == .batch { counters.admittedBatch -= 1 }
         guard limit != nil else { return }
         count(until: now)
         tokens = min(closedUntil(at: now) == nil ? capacity : min(1, capacity), tokens + 1)
@@ -180,16 +225,12 @@ public final class RateLimiter {
     /// Refuses the waiting requests whose turn has moved behind their deadline.
     private func reviewLine(at now: Instant) {
         guard !line.isEmpty else { return }
-        var kept: Deque<Entry> = []
-        for entry in line {
-            let wait = wait(behind: kept.count, at: now)
-            if let wait, now + wait <= entry.deadline.instant {
-                kept.append(entry)
-            } else if entry.waiter.settle(.tooLate(retryAfter: wait)) {
-                counters.refused += 1
-            }
+        line.keep { entry, ahead in
+            let wait = wait(behind: ahead, at: now)
+            if let wait, now + wait <= entry.deadline.instant { return true }
+            if entry.waiter.settle(.tooLate(retryAfter: wait)) { counters.refused += 1 }
+            return false
         }
-        line = kept
         serve(at: now)
     }
 
@@ -215,14 +256,14 @@ public final class RateLimiter {
     }
 
     /// Returns the time until the turn of a request with so many others in front; `nil` when the share never gives it one.
-    private func wait(behind others: Int, at now: Instant) -> Duration? {
+    private func wait(behind others: Double, at now: Instant) -> Duration? {
         wait(behind: others, atRate: max(rate, prospectiveRate), at: now)
     }
 
-    private func wait(behind others: Int, atRate rate: Double, at now: Instant) -> Duration? {
+    private func wait(behind others: Double, atRate rate: Double, at now: Instant) -> Duration? {
         let closed = max(.zero, now.duration(to: countedUntil))
         guard limit != nil else { return closed }
-        let missing = Double(others + 1) - tokens
+        let missing = others + 1 - tokens
         guard missing > 0 else { return closed }
         return rate > 0 ? closed + Duration(roundingUp: missing / rate) : nil
     }
@@ -230,10 +271,9 @@ public final class RateLimiter {
     // MARK: - The line
 
     private func serve(at now: Instant) {
-        while let first = line.first, takeToken(at: now) {
-            line.removeFirst()
-            if first.waiter.settle(.served) {
-                counters.admitted += 1
+        while !line.isEmpty, takeToken(at: now), let next = line.popFirst() {
+            if next.waiter.settle(.served) {
+                noteAdmitted(next.flow.requestClass)
             } else if limit != nil {
                 tokens += 1  // its task was cancelled a moment ago: the next may have the token
             }
