@@ -18,6 +18,12 @@ public struct SearchInteractor: Sendable {
         self.worker = worker
     }
 
+    /// Returns the providers that a request would be asked of, best first; empty where none can serve it.
+    public func providers(for request: SearchRequest) -> [ProviderID] {
+        let candidates = try? selection.candidates(for: request.addressedToProviders())
+        return candidates?.map(\.id) ?? []
+    }
+
     /// Never throws: a failure is an outcome too, so that each request has exactly one.
     /// - Parameter request: validated.
     /// - Parameter lifetime: until when the request is of use; `nil` where only the deadline counts.

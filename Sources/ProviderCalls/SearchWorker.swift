@@ -22,6 +22,7 @@ public actor SearchWorker: SearchReporting {
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
+    private var onShorterLine: (@Sendable () -> Void)?
     /// The orders of people that are in force.
     private var controls = LaneControls()
     /// This loop's part in the quota that its fleet shares.
@@ -91,7 +92,7 @@ public actor SearchWorker: SearchReporting {
         }
     }
 
-    private func client(of id: ProviderID) -> ProviderClient {
+    func client(of id: ProviderID) -> ProviderClient {
         if let known = clients.first(where: { $0.id == id }) { return known }
         let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderClient(
@@ -101,7 +102,17 @@ public actor SearchWorker: SearchReporting {
         quota.add(new)
         clients.append(new)
         if controls != LaneControls() { apply(controls, to: new) }
+        new.onShorterLine = onShorterLine
         return new
+    }
+
+    func follow(_ wake: @escaping @Sendable () -> Void) {
+        onShorterLine = wake
+        for client in clients { client.onShorterLine = wake }
+    }
+
+    func takeNote(of waiting: [ProviderID: WaitingRequests]) {
+        for client in clients { client.waitingToBegin = waiting[client.id] ?? WaitingRequests() }
     }
 
     /// Makes the given providers known, so that `statuses` holds them before the first request asks one.

@@ -1,3 +1,5 @@
+public import Resilience
+
 /// How a worker takes, runs and answers requests. Kafka's and the providers' own settings stand with them.
 public struct WorkerConfiguration: Sendable, Hashable {
     /// Names of the topics.
@@ -44,6 +46,18 @@ public struct WorkerConfiguration: Sendable, Hashable {
         case exactlyOnce = "exactly-once"
     }
 
+    /// `worker.fairBy`: what tells tenants apart, among which each class divides what is scarce.
+    public enum FairBy: Sendable, Hashable {
+        /// All requests of a class are alike.
+        case none
+        /// The CloudEvents attribute `source`.
+        case source
+        /// The record's key.
+        case key
+        /// A header of the record.
+        case header(String)
+    }
+
     public var topics = Topics()
     /// `worker.concurrency`: most requests in flight in this process, over all loops. At least 1.
     public var concurrency = 256
@@ -58,6 +72,11 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
     public var maxAge: Duration?
     public var ordering = Ordering.unordered
+    public var fairBy = FairBy.none
+    /// `worker.batchFloor` and `worker.fairWeights`.
+    public var fairness = FairTerms()
+    /// `worker.lookAheadBytes`: the memory that requests may take in this process which were read and wait for their turn.
+    public var lookAheadBytes = 64 << 20
     public var delivery = Delivery.atLeastOnce
     /// `worker.shutdownGrace`: what is in flight when a drain begins has this long to finish.
     public var shutdownGrace: Duration = .seconds(25)
@@ -75,6 +94,13 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// The time that requests in flight on a revoked partition have to finish: well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
+
+    /// True where requests differ in class or tenant, so that they wait in this process until it is their turn. Elsewhere they wait in
+    /// their topic, and are taken as they come.
+    public var ordersRequests: Bool {
+        fairBy != .none || Set(topics.requestTopics.map(\.classes)).count > 1
+            || topics.requestTopics.contains { $0.classes.count > 1 }
+    }
 
     /// The bounds of what one loop takes at once.
     ///

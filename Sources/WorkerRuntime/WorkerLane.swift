@@ -15,7 +15,7 @@ public import QuotaSharing
 /// intake. The parts are plain objects on the lane's executor: see docs/architecture.md.
 public actor WorkerLane {
     /// The most records read at once: enough to keep the loop busy, few enough to look at the room often.
-    private static let largestRead = 64
+    static let largestRead = 64
 
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -24,9 +24,13 @@ public actor WorkerLane {
     let source: any RequestSource
     let gate: IntakeGate
     let partitions: PartitionTable
-    private let runner: RequestRunner
+    /// Where requests wait to begin; `nil` where all are alike, and begin in the order in which they come.
+    let waitingRoom: WaitingRoom?
+    let flowRule: FlowRule
+    let calls: (any CallQueues)?
+    let runner: RequestRunner
     let delivery: any OutcomeDelivery
-    private let carefulIntake: CarefulIntake
+    let carefulIntake: CarefulIntake
     let rebalancing: Rebalancing
     private let shutdown: LaneShutdown
     private let log: Logger
@@ -46,6 +50,7 @@ public actor WorkerLane {
     /// - Parameter makeSingleSink: makes one like `sink` that puts each record into a batch of its own. `nil`: then a record
     ///   that is refused with its batch is sent again in another batch.
     /// - Parameter interactor: its worker and services live on the same loop.
+    /// - Parameter calls: the lines in which calls wait, on the same loop. `nil`: requests begin in the order in which they come.
     /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
     /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
     /// - Parameters departure, loneTurn: shared by the lanes of a process.
@@ -54,7 +59,7 @@ public actor WorkerLane {
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
-        fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
+        calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), loneTurn: LoneTurn = LoneTurn(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
@@ -66,6 +71,11 @@ public actor WorkerLane {
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)
+        flowRule = FlowRule(configuration)
+        let calls = configuration.ordersRequests ? calls : nil
+        let waitingRoom: WaitingRoom? =
+            if let calls { WaitingRoom(configuration, gate: gate, calls: calls, loop: loop) } else { nil }
+        (self.calls, self.waitingRoom) = (calls, waitingRoom)
         runner = RequestRunner(
             interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing,
             log: log)
@@ -77,7 +87,7 @@ public actor WorkerLane {
         carefulIntake = CarefulIntake(
             partitions: partitions, delivery: delivery, source: source, loneTurn: loneTurn, loop: loop, log: log)
         rebalancing = Rebalancing(
-            partitions: partitions, delivery: delivery, source: source,
+            partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
             fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
@@ -134,7 +144,7 @@ public actor WorkerLane {
             Task(executorPreference: loop) { await self.watchPartitionCount() }
             try await source.subscribe(to: [configuration.topics.requests], listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
-            try await takeRecords()
+            if waitingRoom == nil { try await takeRecords() } else { try await fillWaitingRoom() }
         } catch {
             fail(error)
         }
@@ -169,6 +179,7 @@ public actor WorkerLane {
         let end = loop.now + configuration.shutdownGrace
         state = .draining(until: end)
         gate.close()
+        emptyWaitingRoom()
         await delivery.limit(to: end)
         await source.stopReading()
     }
@@ -186,6 +197,7 @@ public actor WorkerLane {
         }
 
         gate.close()
+        emptyWaitingRoom()
         partitions.abandonAll()
         delivery.stop()
         Task(executorPreference: loop) { await self.cutShort() }
@@ -255,7 +267,7 @@ public actor WorkerLane {
 
     /// Waits while nothing new may begin.
     /// - Returns: `false` when the lane takes no more requests.
-    private func waitUntilRequestsMayBegin() async -> Bool {
+    func waitUntilRequestsMayBegin() async -> Bool {
         while state.isRunning {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
@@ -277,7 +289,7 @@ public actor WorkerLane {
 
     /// Begins records.
     /// - Returns: the rest, from the first one on that may not simply begin; `nil` where all have begun.
-    private func take(_ records: [ConsumerRecord], at arrival: RecordArrival) -> ArraySlice<ConsumerRecord>? {
+    func take(_ records: [ConsumerRecord], at arrival: RecordArrival) -> ArraySlice<ConsumerRecord>? {
         for (index, record) in records.enumerated() {
             guard let partition = partitions.owner(of: record) else { continue }
             if partition.needsCare { return records[index...] }
@@ -286,7 +298,7 @@ public actor WorkerLane {
         return nil
     }
 
-    private func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
+    func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
         await carefulIntake.take(records, mayBegin: { await waitUntilRequestsMayBegin() }) { record, how in
             guard let partition = partitions.owner(of: record) else { return nil }
             return begin(record, of: partition, at: arrival, how)
@@ -300,11 +312,17 @@ public actor WorkerLane {
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
         _ how: CrashWatch.Permission = .runs
     ) -> RequestInProgress? {
+        if waitingRoom != nil, how == .runs { return enter(record, of: partition, at: arrival) }
         guard let request = partitions.take(record, of: partition, at: arrival) else { return nil }
         request.permission = how
+        start(request)
+        return request
+    }
+
+    @inline(__always)
+    func start(_ request: RequestInProgress) {
         starting.append(request)
         request.task = Task.immediate(executorPreference: loop) { await self.processNext() }
-        return request
     }
 
     /// Processes the request that waits longest. A task cannot be handed one: see docs/concurrency.md, 4.

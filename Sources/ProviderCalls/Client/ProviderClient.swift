@@ -24,6 +24,12 @@ final class ProviderClient: SharedRateLimit {
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
     private var rateDemand = RateDemand()
+    /// The requests that have not begun yet and would be asked of this provider.
+    var waitingToBegin = WaitingRequests()
+    /// Called when a line has become shorter.
+    var onShorterLine: (@Sendable () -> Void)? {
+        didSet { caller.admission.limiter.onServed = onShorterLine }
+    }
     /// Requests that wait for an open breaker.
     private var parked = 0
     private var random: any RandomNumberGenerator & Sendable
@@ -296,8 +302,27 @@ final class ProviderClient: SharedRateLimit {
     /// The fraction of the limit that this loop could use now, 0 to 1.
     func demand(at now: Instant) -> Double {
         guard let limit = caller.admission.limiter.limit else { return 0 }
-        return rateDemand.fraction(of: limit, statistics: caller.admission.limiter.statistics, at: now)
+        return rateDemand.fraction(of: limit, statistics: limiterStatistics, at: now)
     }
+
+    /// The limiter's figures, in which the requests that wait to begin count as those that wait for their turn.
+    private var limiterStatistics: RateLimiter.Statistics {
+        var statistics = caller.admission.limiter.statistics
+        statistics.waiting += waitingToBegin.interactive + waitingToBegin.batch
+        statistics.waitingBatch += waitingToBegin.batch
+        statistics.waitingTenants = max(statistics.waitingTenants, waitingToBegin.tenants)
+        return statistics
+    }
+
+    /// Returns whether a call of the class would have its turn soon.
+    func hasShortLine(for requestClass: RequestClass) -> Bool {
+        let admission = caller.admission
+        return admission.limiter.hasShortLine(for: requestClass)
+            && admission.concurrency.hasShortLine(for: requestClass)
+    }
+
+    /// The calls a second that this loop may make; `nil` without a limit.
+    var pace: Double? { caller.admission.limiter.pace }
 
     /// Follows the orders of people about this provider.
     /// - Parameter concurrency: the calls that may be under way on this loop by order; `nil`: those of the policy.

@@ -1,4 +1,4 @@
-internal import LocationSearch
+public import LocationSearch
 import Resilience
 
 /// The conclusions from a failed call about its provider.
@@ -98,6 +98,15 @@ extension SearchError {
     static func givenUp(_ provider: ProviderID) -> SearchError {
         SearchError(
             .timeout, "\(provider.rawValue) took far longer to answer than it does as a rule; send the request again")
+    }
+
+    /// The failure of a request whose turn would come when it is of no use any more.
+    /// - Parameter retryAfter: the time until its turn, as far as the requests of its class and tenant that wait already foretell it.
+    public static func turnTooLate(at provider: ProviderID, retryAfter: Duration) -> SearchError {
+        SearchError(
+            .rateLimited,
+            "\(provider.rawValue) could not be asked before the request expires, because so many of its class and tenant wait before it; send it again later, or give it more time",
+            retryAfter: retryAfter, allowsAttempt: false)
     }
 
     /// The failure of a request that a limiter could not let through in time.

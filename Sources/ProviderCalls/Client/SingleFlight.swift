@@ -1,3 +1,4 @@
+internal import Basics
 import Resilience
 
 /// The end of a caller of a coalesced call that has no answer.

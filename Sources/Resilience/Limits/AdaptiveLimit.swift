@@ -75,6 +75,11 @@ public final class AdaptiveLimit {
     /// True when `acquire` would not wait now.
     public var hasRoom: Bool { line.isEmpty && inFlight < controller.limit }
 
+    /// True while few calls wait that would go before a new one of the class.
+    public func hasShortLine(for requestClass: RequestClass) -> Bool {
+        (requestClass == .batch ? line.count : line.count(of: .interactive)) < max(4, controller.limit / 8)
+    }
+
     // MARK: - Passing
 
     /// Lets a call pass once there is room and its turn has come.

@@ -57,6 +57,8 @@ public final class RateLimiter {
     private let line: FairQueue<Entry>
     private var alarm: Instant?
     private var counters = Statistics()
+    /// Called when requests that waited have had their turn, or may have it sooner.
+    public var onServed: (() -> Void)?
 
     /// - Parameter limit: the key's limit. `nil`: there is none, and only `close` holds requests back.
     /// - Parameter share: this loop's part of the limit, 0 to 1. The bucket begins full, so in `shared` mode begin with 0.
@@ -94,6 +96,19 @@ public final class RateLimiter {
     public func closedUntil(at now: Instant) -> Instant? {
         countedUntil > now ? countedUntil : nil
     }
+
+    /// How much later than its turn a request may be asked to wait for it: long enough to keep the rate in use whatever the loop does
+    /// meanwhile, short enough that what comes later and is more urgent is not far behind.
+    private static let shortLine = 0.1
+
+    /// True while few requests wait that would go before a new one of the class.
+    public func hasShortLine(for requestClass: RequestClass) -> Bool {
+        let waiting = requestClass == .batch ? line.count : line.count(of: .interactive)
+        return waiting == 0 || Double(waiting) < max(4, min(rate * Self.shortLine, 1000))
+    }
+
+    /// The requests a second that this loop may let through, now or soon; `nil` without a limit.
+    public var pace: Double? { limit == nil ? nil : max(rate, prospectiveRate) }
 
     // MARK: - Passing
 
@@ -279,6 +294,7 @@ public final class RateLimiter {
             }
         }
         if !line.isEmpty { setAlarmForFirst(at: now) }
+        onServed?()
     }
 
     /// Sets the alarm for the first in line. Only one counts at a time: an alarm that was overtaken by an earlier one does

@@ -48,6 +48,9 @@ final class CarefulIntake {
     /// True while another lane of the process runs a record alone: nothing may begin.
     var mustWait: Bool { loneTurn.isTaken(besides: lane) }
 
+    /// True while this lane, or another one of the process, runs a record alone, or is about to.
+    var runsAlone: Bool { loneTurn.isTaken }
+
     /// How a record is begun, and set aside.
     typealias Begin = (ConsumerRecord, _ how: CrashWatch.Permission) -> RequestInProgress?
 

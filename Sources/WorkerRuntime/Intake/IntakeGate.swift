@@ -28,6 +28,8 @@ final class IntakeGate {
     private var windowTimer: TimerID?
     private var change = Condition()
     private var isClosed = false
+    /// Called when there may be more room than before.
+    var onRoom: (() -> Void)?
 
     init(_ limits: Limits, loop: EventLoop) {
         (self.limits, settings) = (limits, limits)
@@ -79,7 +81,10 @@ final class IntakeGate {
     }
 
     /// Has the reader look at the room again. Call it after anything that may have made some.
-    func wake() { change.signal() }
+    func wake() {
+        change.signal()
+        onRoom?()
+    }
 
     /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
     func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: loop.now) }
@@ -97,6 +102,18 @@ final class IntakeGate {
             await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { change.add($0) }
         }
         return nil
+    }
+
+    /// The part of all places, one in so many, that is kept for interactive requests, so that they need not wait until one of many batch
+    /// requests ends.
+    private static let interactivePart = 8
+
+    /// Returns whether a request of the class may begin now.
+    func hasPlace(for requestClass: RequestClass) -> Bool {
+        guard !isClosed, room > 0 else { return false }
+        guard requestClass == .batch else { return true }
+        return room > window.limit / Self.interactivePart
+            && unconfirmedBytes < limits.unconfirmedBytes - limits.unconfirmedBytes / Self.interactivePart
     }
 
     private var room: Int {

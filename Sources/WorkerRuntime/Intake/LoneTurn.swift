@@ -23,6 +23,9 @@ public final class LoneTurn: Sendable {
         }
     }
 
+    /// True while a lane has the turn.
+    var isTaken: Bool { owner.load(ordering: .sequentiallyConsistent) >= 0 }
+
     /// True while another lane has the turn: nothing may begin.
     func isTaken(besides lane: Int) -> Bool {
         let owner = owner.load(ordering: .sequentiallyConsistent)

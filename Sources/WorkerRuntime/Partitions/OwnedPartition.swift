@@ -17,6 +17,8 @@ final class OwnedPartition {
         static let deadLetter = HoldReasons(rawValue: 2)
         /// The metadata of the committed offset has little room left for what is done beyond the offset.
         static let metadata = HoldReasons(rawValue: 4)
+        /// What was read and waits to begin takes all the memory that it may.
+        static let memory = HoldReasons(rawValue: 8)
     }
 
     let id: AssignedPartition
@@ -24,6 +26,8 @@ final class OwnedPartition {
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
     var holdReasons: HoldReasons = []
+    /// The memory that the partition's requests take which were read and have not begun, in bytes.
+    var waitingBytes = 0
     /// The partition goes to another member: what was read of it and not taken yet is left to that one.
     var isLeaving = false
     /// The newest search of each session.

@@ -16,6 +16,8 @@ final class PartitionTable {
     private let ordering: WorkerConfiguration.Ordering
     private let maxSpan: Int
     private let keepsSteps: Bool
+    /// The flow of all requests where they are not told apart.
+    private let standardFlow: Flow
     let metadataLimit: MetadataLimit
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
@@ -36,6 +38,7 @@ final class PartitionTable {
         ordering = configuration.ordering
         maxSpan = configuration.maxSpan
         keepsSteps = configuration.requestSteps
+        standardFlow = Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive)
         metadataLimit = MetadataLimit(
             configuration.doneSetBytes, needsProof: configuration.delivery == .exactlyOnce, log: log)
         self.log = log
@@ -184,23 +187,43 @@ final class PartitionTable {
     /// Takes a record in.
     /// - Parameter partition: The record's own.
     /// - Returns: `nil` for one that is not to be run: it is under way already, or a former owner has done it.
+    @inline(__always)
     func take(_ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival) -> RequestInProgress? {
+        guard let request = admit(record, of: partition, at: arrival, flow: { _ in standardFlow }) else { return nil }
+        begin(request)
+        return request
+    }
+
+    /// Notes a record that may begin later.
+    /// - Parameter flow: decides in which line it waits.
+    /// - Returns: as `take` does.
+    @inline(__always)
+    func admit(
+        _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
+        flow: (IncomingRecord) -> Flow
+    ) -> RequestInProgress? {
         let beginning = partition.tracker.begin(record.offset)
         guard case .run(let slot) = beginning else {
             if beginning == .wasDone { notePassedOver() }
             return nil
         }
 
+        let incoming = IncomingRecord(record)
+        let flow = flow(incoming)
         let request = RequestInProgress(
-            record: IncomingRecord(record), partition: partition, slot: slot,
-            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) }, arrival: arrival,
-            keepsSteps: keepsSteps)
-        partition.add(request)
-        gate.requestTaken()
-        meters.requests.countTaken(after: request.topicWait)
-
+            record: incoming, partition: partition, slot: slot,
+            turn: orderKey(of: record, flow.requestClass).map { sequencer.nextTurn(in: $0) }, arrival: arrival,
+            flow: flow, keepsSteps: keepsSteps)
         if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
         return request
+    }
+
+    /// Begins a request that was admitted.
+    @inline(__always)
+    func begin(_ request: RequestInProgress) {
+        request.partition.add(request)
+        gate.requestTaken()
+        meters.requests.countTaken(after: request.topicWait)
     }
 
     private func notePassedOver() {
@@ -214,13 +237,13 @@ final class PartitionTable {
         return hasPassedOver
     }
 
-    private func orderKey(of record: ConsumerRecord) -> OrderKey? {
+    private func orderKey(of record: ConsumerRecord, _ requestClass: RequestClass) -> OrderKey? {
         let id = record.partition.id
         return switch ordering {
         case .unordered: nil
-        case .partition: .partition(id.topic, number: id.partition)
+        case .partition: .partition(id.topic, number: id.partition, requestClass)
         // Without a key there is nothing to keep in order.
-        case .key: record.key.map { .key(partition: id.topic, number: id.partition, key: $0) }
+        case .key: record.key.map { .key(partition: id.topic, number: id.partition, key: $0, requestClass) }
         }
     }
 
@@ -261,6 +284,12 @@ final class PartitionTable {
     }
 
     // MARK: - Holding back
+
+    /// Reads nothing more of a partition whose waiting requests take their part of the memory, and reads on once they take half of it.
+    func adaptReading(of partition: OwnedPartition, to room: WaitingRoom) {
+        if room.isFull(of: partition, among: partitions.count) { hold(partition, because: .memory) }
+        if room.hasRoom(for: partition, among: partitions.count) { release(partition, from: .memory) }
+    }
 
     private func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {
         let wasHeld = !partition.holdReasons.isEmpty

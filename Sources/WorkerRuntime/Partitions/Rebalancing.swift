@@ -11,6 +11,8 @@ final class Rebalancing {
     private let partitions: PartitionTable
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
+    /// The requests that have not begun; `nil` where none wait.
+    private let waitingRoom: WaitingRoom?
     /// The lane's part in the fleet, which follows its partitions.
     let fleet: FleetTicker
     private let requestsTopic: String
@@ -23,10 +25,11 @@ final class Rebalancing {
     private var isUnknownShareLogged = false
 
     init(
-        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        fleet: FleetTicker, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
+        partitions: PartitionTable, waitingRoom: WaitingRoom? = nil, delivery: any OutcomeDelivery,
+        source: any RequestSource, fleet: FleetTicker, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
+        self.waitingRoom = waitingRoom
         self.delivery = delivery
         self.source = source
         self.fleet = fleet
@@ -73,6 +76,7 @@ final class Rebalancing {
         // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
         // published behind the commit.
         for partition in leaving { partition.isLeaving = true }
+        forgetWaiting(of: leaving)
         // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
         if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid(inOrder: isOrdered) } }
 
@@ -94,12 +98,24 @@ final class Rebalancing {
 
     func lost(_ lost: [AssignedPartition]) async {
         if isPutBack(.lostPartitionKept) { return }
-        for partition in lost { partitions[partition.id]?.giveUp() }
+        let leaving = lost.compactMap { partitions[$0.id] }
+        forgetWaiting(of: leaving)
+        for partition in leaving { partition.giveUp() }
         remove(lost)
         await tellFleet(wasTaken: true)
         log.warning(
             "partitions lost: other members have them already, what was in flight is done again there",
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
+    }
+
+    /// Leaves requests that have not begun to the next owner of their partition.
+    private func forgetWaiting(of leaving: [OwnedPartition]) {
+        guard let waitingRoom, !leaving.isEmpty else { return }
+        let ids = Set(leaving.map(ObjectIdentifier.init))
+        for request in waitingRoom.removeAll(where: { ids.contains(ObjectIdentifier($0.partition)) }) {
+            request.end(as: .abandoned)
+            request.leaveTurn()
+        }
     }
 
     private func remove(_ assigned: [AssignedPartition]) {

@@ -18,6 +18,16 @@ final class RequestInProgress: TakenRequest {
     let turn: OutcomeSequencer<OrderKey>.Turn?
     /// Notes whether a provider was called for the request.
     let context: RequestContext
+    /// The line in which the request waits.
+    let flow: Flow
+    /// The memory for which it counts while it waits to begin, in bytes; 0 once it has begun.
+    var waitingBytes = 0
+    /// The decoded record of a request that was decoded before it began, until it begins.
+    var decoded: DecodedRequest?
+    /// Why no provider is to be asked for it; `nil` for a request that is to be run.
+    var refusal: SearchError?
+    /// True once it has its part in its session.
+    var hasJoinedSession = false
     /// The spans of the request; `nil` where it is not traced.
     var trace: RequestTrace?
     var task: Task<Void, Never>?
@@ -33,12 +43,14 @@ final class RequestInProgress: TakenRequest {
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival, keepsSteps: Bool = false
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival, flow: Flow = .standard,
+        keepsSteps: Bool = false
     ) {
+        self.flow = flow
         self.record = record
         takenAt = arrival.instant
         topicWait = arrival.wait(of: record)
-        context = RequestContext(since: arrival.instant, keepsSteps: keepsSteps)
+        context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
         self.partition = partition
         self.slot = slot
         self.turn = turn
@@ -75,8 +87,8 @@ final class RequestInProgress: TakenRequest {
     func leaveTurn() { turn?.leave() }
 }
 
-/// The scope of an order: outcomes with equal keys leave in the order of their requests.
+/// The scope of an order: outcomes with equal keys leave in the order of their requests. An order binds within a class.
 enum OrderKey: Hashable {
-    case key(partition: String, number: Int32, key: [UInt8])
-    case partition(String, number: Int32)
+    case key(partition: String, number: Int32, key: [UInt8], RequestClass)
+    case partition(String, number: Int32, RequestClass)
 }

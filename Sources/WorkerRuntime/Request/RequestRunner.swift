@@ -27,6 +27,8 @@ final class RequestRunner {
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
     private let log: Logger
+    /// `nil` where requests are not told apart.
+    private let flowRule: FlowRule?
     /// True once the log says that the requests topic holds outcomes.
     private var hasReportedLoopback = false
 
@@ -43,8 +45,15 @@ final class RequestRunner {
         self.log = log
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
+        flowRule = configuration.ordersRequests ? FlowRule(configuration) : nil
         timeLimits = RequestTimeLimits(
             standard: configuration.deadline, longest: configuration.maxDeadline, maxAge: configuration.maxAge)
+    }
+
+    /// Decodes a record before its request begins, for what decides when it begins.
+    /// - Returns: `nil` for a record that is no request: it begins at once.
+    func decode(_ record: IncomingRecord, choosesClass: Bool) -> DecodedRequest? {
+        try? decoder.decode(record, choosesClass: choosesClass)
     }
 
     /// Reads a request's record, with which its trace begins.
@@ -54,13 +63,22 @@ final class RequestRunner {
             TrapHook.check(request.record)
         #endif
         do throws(RejectedRecord) {
-            let decoded = try decoder.decode(request.record)
+            let decoded: DecodedRequest
+            if let early = request.decoded.take() {
+                decoded = early
+            } else {
+                decoded = try decoder.decode(request.record, choosesClass: choosesClass(request))
+            }
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return .request(decoded)
         } catch {
             if error.outcome != nil { reportLoopback(request) }
             return .rejected(rejection(of: request, error))
         }
+    }
+
+    private func choosesClass(_ request: RequestInProgress) -> Bool {
+        flowRule?.choosesClass(in: request.record.source.topic) ?? false
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
@@ -128,6 +146,7 @@ final class RequestRunner {
                 decoded.request, before: time.deadline, lifetime: time.lifetime, context: request.context)
             return end(decoded, of: request, with: outcome, receivedAt: receivedAt)
         case .failure(let error):
+            leaveSession(request, as: decoded.request)
             return refuse(decoded, of: request, with: error, receivedAt: receivedAt)
         }
     }
@@ -141,6 +160,8 @@ final class RequestRunner {
     ) -> Result<(deadline: Deadline, lifetime: RequestLifetime?), SearchError> {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         let envelope = decoded.envelope
+        if request.fate == .superseded { return .failure(.superseded) }
+        if let refusal = request.refusal { return .failure(refusal) }
         do throws(SearchError) {
             let time = try timeLimits.time(
                 for: decoded.request, age: envelope.time.map { receivedAt.duration(since: $0) },
@@ -197,10 +218,26 @@ final class RequestRunner {
 
     /// Ends the older of two searches of one session. Offsets decide which that is, so that a record that was handed over
     /// again never ends a newer one.
-    private func joinSession(_ request: RequestInProgress, as search: SearchRequest) {
-        guard let session = search.sessionID, search.operation == .search else { return }
+    /// - Returns: The search that is superseded, which may be this one; `nil` where none is.
+    @discardableResult
+    func joinSession(_ request: RequestInProgress, as search: SearchRequest) -> (any TakenRequest)? {
+        guard !request.hasJoinedSession, let session = search.sessionID, search.operation == .search else { return nil }
+        request.hasJoinedSession = true
         let superseded = request.partition.sessions.begin(request, session: session, position: request.offset)
         superseded?.end(as: .superseded)
+        return superseded
+    }
+
+    /// Returns the providers that a request would be asked of, best first; empty where none can serve it.
+    func providers(for decoded: DecodedRequest) -> [ProviderID] { interactor.providers(for: decoded.request) }
+
+    /// How long a request may wait before its call begins, by its expiry and its age; `nil` where it may wait for any time.
+    func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
+        let now = EventTime(loop.wallNow)
+        let time = try? timeLimits.time(
+            for: decoded.request, age: decoded.envelope.time.map { now.duration(since: $0) },
+            timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: now) })
+        return time.map(\.timeToLastCall) ?? .zero
     }
 
     private func leaveSession(_ request: RequestInProgress, as search: SearchRequest) {

@@ -1,0 +1,48 @@
+internal import Basics
+internal import EventContract
+internal import Kafka
+
+/// Decides to which flow a request belongs: its class by its topic and by what it says itself, its tenant by `worker.fairBy`.
+struct FlowRule {
+    /// Texts of tenants beyond this length are cut, so that what waits is bounded by the size of the records.
+    private static let longestTenant = 128
+
+    private let topics: [String: RequestTopic]
+    private let fairBy: WorkerConfiguration.FairBy
+
+    init(_ configuration: WorkerConfiguration) {
+        let named = configuration.topics.requestTopics.map { ($0.name, $0) }
+        topics = Dictionary(named, uniquingKeysWith: { first, _ in first })
+        fairBy = configuration.fairBy
+    }
+
+    /// Returns whether requests of a topic may choose their class.
+    func choosesClass(in topic: String) -> Bool { (topics[topic]?.classes.count ?? 1) > 1 }
+
+    /// Returns the class of a topic's requests that do not choose one.
+    func standardClass(of topic: String) -> RequestClass { topics[topic]?.standardClass ?? .interactive }
+
+    func flow(of record: IncomingRecord, _ decoded: DecodedRequest) -> Flow {
+        Flow(requestClass(of: record, decoded), tenant: tenant(of: record, decoded))
+    }
+
+    private func requestClass(of record: IncomingRecord, _ decoded: DecodedRequest) -> RequestClass {
+        guard let topic = topics[record.source.topic] else { return .interactive }
+        guard case .known(let requested) = decoded.requestedClass, topic.classes.contains(requested) else {
+            return topic.standardClass
+        }
+        return requested
+    }
+
+    private func tenant(of record: IncomingRecord, _ decoded: DecodedRequest) -> String {
+        let bytes: [UInt8]? =
+            switch fairBy {
+            case .none: nil
+            case .source: decoded.eventSource
+            case .key: record.key
+            case .header(let name): record.headers.last { $0.name == name }?.value
+            }
+        guard let bytes else { return "" }
+        return String(decoding: bytes.prefix(Self.longestTenant), as: UTF8.self)
+    }
+}

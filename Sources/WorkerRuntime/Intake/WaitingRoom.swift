@@ -1,0 +1,187 @@
+internal import Basics
+internal import EventContract
+internal import EventLoop
+internal import LocationSearch
+internal import ProviderCalls
+internal import Resilience
+
+/// Requests that were read and have not begun, from which the most urgent begin first.
+///
+/// Requests wait here, and not at their provider, because what has begun holds a place in flight and spends its deadline. A request
+/// begins when there is a place for its class and when the line of one of its providers is short: so what waits in those lines is
+/// little, and what comes later and is more urgent is soon served. Requests for different providers do not wait for each other.
+///
+/// What waits here has cost nothing. A partition that goes to another member takes its part along, and the next owner reads it again.
+///
+/// Confined to its lane; not `Sendable`.
+final class WaitingRoom {
+    /// The requests that would be asked of the same providers.
+    private struct Queue {
+        let providers: [ProviderID]
+        let requests: FairQueue<RequestInProgress>
+    }
+
+    /// The memory that a waiting request takes beside its record, in bytes: the request itself and its entries in the tables.
+    private static let overhead = 1024
+
+    /// Seconds; a longer wait is not foretold.
+    private static let longestForecast = 86_400.0 * 365
+
+    private let gate: IntakeGate
+    private let loop: EventLoop
+    private let calls: any CallQueues
+    private let terms: FairTerms
+    /// The bytes that may wait, of all partitions together.
+    private let limit: Int
+    private var queues: [Queue] = []
+    private(set) var waitingBytes = 0
+    /// Signalled when a request may begin that could not before.
+    var change = Condition()
+    private var isChanged = true
+    /// Requests whose time was over while they waited: they begin at once, so that their outcomes say so.
+    private var overdue: [RequestInProgress] = []
+
+    init(_ configuration: WorkerConfiguration, gate: IntakeGate, calls: any CallQueues, loop: EventLoop) {
+        self.gate = gate
+        self.loop = loop
+        self.calls = calls
+        terms = configuration.fairness
+        limit = configuration.lookAheadBytes / max(1, configuration.loops)
+    }
+
+    // MARK: - In
+
+    /// Adds a request. `next` returns it when its turn has come.
+    /// - Parameters:
+    ///   - providers: those that it would be asked of, best first.
+    ///   - time: how long it may wait; `nil`: for any time.
+    func enter(_ request: RequestInProgress, for providers: [ProviderID], atMost time: Duration?) {
+        let bytes = Self.overhead + request.record.size
+        request.waitingBytes = bytes
+        request.partition.waitingBytes += bytes
+        waitingBytes += bytes
+        queue(for: providers).append(request, in: request.flow)
+        if let time { watch(request, until: loop.now + time) }
+        noteChange()
+    }
+
+    private func watch(_ request: RequestInProgress, until end: Instant) {
+        _ = loop.schedule(at: end) { [weak self, weak request] in
+            guard let self, let request, request.waitingBytes > 0 else { return }
+            overdue.append(request)
+            noteChange()
+        }
+    }
+
+    private func queue(for providers: [ProviderID]) -> FairQueue<RequestInProgress> {
+        if let known = queues.first(where: { $0.providers == providers }) { return known.requests }
+        let new = Queue(providers: providers, requests: FairQueue(terms))
+        queues.append(new)
+        return new.requests
+    }
+
+    /// True for a partition of which no more is to be read for the time being: it has its part of the memory.
+    func isFull(of partition: OwnedPartition, among partitions: Int) -> Bool {
+        partition.waitingBytes > limit / max(1, partitions)
+    }
+
+    /// True for a partition of which reading may go on.
+    func hasRoom(for partition: OwnedPartition, among partitions: Int) -> Bool {
+        partition.waitingBytes <= limit / max(1, partitions) / 2
+    }
+
+    // MARK: - Out
+
+    /// Removes the request that is to begin now; `nil` while none may.
+    func next() -> RequestInProgress? {
+        while let request = overdue.popLast() {
+            if request.waitingBytes > 0 { return removeAll { $0 === request }.first }
+        }
+        for _ in queues.indices {
+            let queue = queues.removeFirst()
+            queues.append(queue)
+            let request = queue.requests.popFirst { requestClass in
+                gate.hasPlace(for: requestClass)
+                    && queue.providers.contains { calls.hasShortLine(for: requestClass, at: $0) }
+            }
+            if let request { return left(request) }
+        }
+        return nil
+    }
+
+    /// Removes a request before its turn.
+    func remove(_ request: RequestInProgress) { removeAll { $0 === request } }
+
+    /// Removes what a condition holds for. Goes through all that waits.
+    @discardableResult
+    func removeAll(where isRemoved: (RequestInProgress) -> Bool) -> [RequestInProgress] {
+        queues.flatMap { $0.requests.removeAll(where: isRemoved) }.map(left)
+    }
+
+    private func left(_ request: RequestInProgress) -> RequestInProgress {
+        waitingBytes -= request.waitingBytes
+        request.partition.waitingBytes -= request.waitingBytes
+        request.waitingBytes = 0
+        return request
+    }
+
+    // MARK: - Changes
+
+    /// Has the lane look whether a request may begin. Call it after anything that may have made room.
+    func noteChange() {
+        isChanged = true
+        change.signal()
+    }
+
+    /// Waits until something has changed since the last call.
+    /// - Parameter isOver: true once nothing may begin any more.
+    func waitForChange(unless isOver: () -> Bool) async {
+        while !isChanged, !isOver() {
+            await suspend(unless: isChanged || isOver()) { change.add($0) }
+        }
+        isChanged = false
+    }
+
+    // MARK: - What waits
+
+    var count: Int { queues.reduce(0) { $0 + $1.requests.count } }
+
+    /// How long a request that came now would wait for its turn, as far as a limit tells; `nil` where none does.
+    func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {
+        let paces = providers.map { calls.pace(of: $0) }
+        guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
+        return .seconds(min(queue(for: providers).ahead(of: flow) / pace, Self.longestForecast))
+    }
+
+    /// Tells the providers' clients how many requests wait for them, which is part of the loop's demand.
+    func publishCounts() {
+        var waiting: [ProviderID: WaitingRequests] = [:]
+        for queue in queues {
+            guard let provider = queue.providers.first, !queue.requests.isEmpty else { continue }
+            waiting[provider, default: WaitingRequests()].interactive += queue.requests.count(of: .interactive)
+            waiting[provider, default: WaitingRequests()].batch += queue.requests.count(of: .batch)
+            waiting[provider, default: WaitingRequests()].tenants += queue.requests.flowCount
+        }
+        calls.noteWaiting(waiting)
+    }
+
+    /// The requests that wait, by flow.
+    var waiting: [Flow: Int] {
+        var waiting: [Flow: Int] = [:]
+        for queue in queues {
+            for requestClass in RequestClass.allCases {
+                for (tenant, count) in queue.requests.tenants(of: requestClass) {
+                    waiting[Flow(requestClass, tenant: tenant), default: 0] += count
+                }
+            }
+        }
+        return waiting
+    }
+}
+
+extension IncomingRecord {
+    /// The bytes that the record's parts have.
+    fileprivate var size: Int {
+        headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+    }
+}

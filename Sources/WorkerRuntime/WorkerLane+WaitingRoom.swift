@@ -1,0 +1,117 @@
+internal import Basics
+internal import EventContract
+internal import EventLoop
+internal import Kafka
+internal import LocationSearch
+internal import ProviderCalls
+
+/// How a lane takes records where requests differ in class or tenant: it reads ahead as far as its memory allows, and begins what is most
+/// urgent.
+extension WorkerLane {
+    /// Reads records into the waiting room, and begins those whose turn it is, until the lane ends.
+    func fillWaitingRoom() async throws(KafkaError) {
+        let room = waitingRoom
+        gate.onRoom = { [weak room] in room?.noteChange() }
+        calls?.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
+        Task(executorPreference: loop) { await self.serveWaitingRoom() }
+
+        while await waitUntilRequestsMayBegin() {
+            // A cancelled task would be given nothing to read any more, at once and for ever.
+            if Task.isCancelled { await drain() }
+            let records = try await source.records(max: Self.largestRead)
+            guard await waitUntilRequestsMayBegin() else { return }
+
+            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+            if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
+            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+        }
+    }
+
+    /// Takes a record in, whose request begins when its turn has come.
+    /// - Returns: `nil` for one that is not to be run.
+    func enter(
+        _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival
+    ) -> RequestInProgress? {
+        guard let room = waitingRoom else { return nil }
+        var decoded: DecodedRequest?
+        let request = partitions.admit(record, of: partition, at: arrival) { incoming in
+            let topic = incoming.source.topic
+            decoded = runner.decode(incoming, choosesClass: flowRule.choosesClass(in: topic))
+            return decoded.map { flowRule.flow(of: incoming, $0) } ?? Flow(flowRule.standardClass(of: topic))
+        }
+        guard let request else { return nil }
+
+        let providers = decoded.map(runner.providers) ?? []
+        guard let decoded, let provider = providers.first else {
+            // It needs no call: its outcome says what is wrong with it.
+            beginWaiting(request)
+            return request
+        }
+
+        let time = runner.timeToLastCall(decoded)
+        if let time, time <= .zero {
+            beginWaiting(request)
+            return request
+        }
+        if let wait = room.expectedWait(of: request.flow, for: providers), let time, wait > time {
+            request.refusal = .turnTooLate(at: provider, retryAfter: wait)
+            beginWaiting(request)
+            return request
+        }
+
+        room.enter(request, for: providers, atMost: time)
+        partitions.adaptReading(of: partition, to: room)
+        endSuperseded(by: request, decoded)
+        return request
+    }
+
+    /// Ends the older search of a session that still waits, so that no call is made for it.
+    private func endSuperseded(by request: RequestInProgress, _ decoded: DecodedRequest) {
+        guard let older = runner.joinSession(request, as: decoded.request) as? RequestInProgress,
+            older.waitingBytes > 0
+        else { return }
+        waitingRoom?.remove(older)
+        beginWaiting(older)
+    }
+
+    // MARK: - Out of the room
+
+    /// Begins requests as there is room for them, until the lane ends.
+    private func serveWaitingRoom() async {
+        guard let room = waitingRoom else { return }
+        while await waitUntilRequestsMayBegin() {
+            gate.adaptWindow()
+            if carefulIntake.runsAlone {
+                await loop.pause(.milliseconds(5))
+                continue
+            }
+
+            while state.isRunning, delivery.acceptsRequests, let request = room.next() {
+                beginWaiting(request)
+                partitions.adaptReading(of: request.partition, to: room)
+            }
+            room.publishCounts()
+            await room.waitForChange { !state.isRunning }
+        }
+    }
+
+    /// Begins a request, unless its partition has gone to another member.
+    private func beginWaiting(_ request: RequestInProgress) {
+        guard partitions.contains(request.partition), !request.partition.isLeaving else {
+            request.end(as: .abandoned)
+            request.leaveTurn()
+            return
+        }
+        partitions.begin(request)
+        start(request)
+    }
+
+    /// Leaves what waits to the next owners of its partitions.
+    func emptyWaitingRoom() {
+        for request in waitingRoom?.removeAll(where: { _ in true }) ?? [] {
+            request.end(as: .abandoned)
+            request.leaveTurn()
+        }
+        waitingRoom?.noteChange()
+    }
+}
