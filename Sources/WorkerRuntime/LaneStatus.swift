@@ -1,3 +1,4 @@
+public import Basics
 public import Kafka
 
 /// The work that one lane has under way at a moment.
@@ -28,7 +29,17 @@ public struct LaneStatus: Sendable, Hashable {
         }
     }
 
+    /// The requests of one flow that were read and wait for their turn to begin.
+    public struct WaitingFlow: Sendable, Hashable {
+        public let flow: Flow
+        public let count: Int
+        /// How long the oldest of them has waited since it was read.
+        public let longest: Duration
+    }
+
     public let positions: [Partition]
+    /// What was read and waits to begin, by class and tenant; empty where requests are not told apart.
+    public let waiting: [WaitingFlow]
     /// The number of requests whose outcome is not yet made.
     public let inFlight: Int
     /// The number of requests whose outcome is made and not yet confirmed by the brokers.

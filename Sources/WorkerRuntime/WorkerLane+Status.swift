@@ -30,7 +30,8 @@ extension WorkerLane {
             let (delivering, sink) = (delivery.status, delivery.sink)
 
             return LaneStatus(
-                positions: positions, inFlight: gate.inFlight, unconfirmed: gate.open - gate.inFlight,
+                positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [], inFlight: gate.inFlight,
+                unconfirmed: gate.open - gate.inFlight,
                 brokersAreDown: brokersAreDown, isDraining: state.isDraining,
                 commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
                 blockedTopics: delivering.blockedTopics,

@@ -45,7 +45,9 @@ struct FairQueueTests {
     @Test func tenantsTakeTurnsByTheirWeights() {
         var terms = FairTerms()
         terms.weights = ["b": 3]
-        let (a, b, c) = (Flow(.interactive, tenant: "a"), Flow(.interactive, tenant: "b"), Flow(.interactive, tenant: "c"))
+        let (a, b, c) = (
+            Flow(.interactive, tenant: "a"), Flow(.interactive, tenant: "b"), Flow(.interactive, tenant: "c")
+        )
         let queue = Self.queue([(a, 1000), (b, 1000), (c, 5)], terms: terms)
         let taken = Self.taken(100, from: queue)
         #expect(taken[c] == 5)

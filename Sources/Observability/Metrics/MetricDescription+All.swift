@@ -35,6 +35,16 @@ extension MetricDescription {
             "locsearch_requests_unconfirmed", .gauge, in: .requests,
             "Requests whose outcome is made and not confirmed by the brokers yet."),
         MetricDescription(
+            "locsearch_requests_waiting", .gauge, in: .requests, labels: ["class"],
+            "Requests that were read and wait for their turn to begin, by class; 0 where requests are not told apart."),
+        MetricDescription(
+            "locsearch_requests_waiting_longest_seconds", .gauge, in: .requests, labels: ["class"],
+            "How long the oldest of them has waited since it was read, by class."),
+        MetricDescription(
+            "locsearch_tenant_requests_waiting", .gauge, in: .requests, labels: ["class", "tenant"],
+            "Requests that wait for their turn to begin, of the ten tenants of a worker of which most wait: see worker.fairBy."
+        ),
+        MetricDescription(
             "locsearch_requests_done_before_total", .counter, in: .requests,
             "Requests passed over because a former owner of their partition had published their outcomes."),
         MetricDescription(
@@ -58,6 +68,10 @@ extension MetricDescription {
         MetricDescription(
             "locsearch_request_call_wait_seconds", .histogram, in: .requests, bounds: shortBounds,
             "From taking a request to its first call: what it waited for limits, breakers and dead letters before it."),
+        MetricDescription(
+            "locsearch_request_class_wait_seconds", .histogram, in: .requests, labels: ["class"], bounds: longBounds,
+            "From a record's timestamp to its request's first call, by class. Counted where classes or tenants are told apart."
+        ),
         MetricDescription(
             "locsearch_upstream_duration_seconds", .histogram, in: .requests, labels: ["provider"],
             bounds: shortBounds, "Time spent waiting for a provider, per request, by provider."),

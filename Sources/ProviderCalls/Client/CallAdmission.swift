@@ -34,7 +34,8 @@ struct CallAdmission {
         if let budget { return try admit(permit, as: requestClass, within: budget, before: deadline, at: now) }
         do throws(LimitError) {
             return AdmittedCall(
-                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now))
+                breakerPermit: permit,
+                concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now))
         } catch {
             throw limited(error)
         }
@@ -50,7 +51,8 @@ struct CallAdmission {
         }
         do throws(LimitError) {
             let admitted = AdmittedCall(
-                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now),
+                breakerPermit: permit,
+                concurrencyPermit: try permitWithoutWaiting(as: requestClass, before: deadline, at: now),
                 budgetPermit: budgetPermit)
             // A call that has to wait for room takes its part of the budget when it waits.
             if !admitted.hasRoom { budget.putBack(budgetPermit) }
@@ -94,7 +96,8 @@ struct CallAdmission {
         if let budget { return try await waitForRoom(of: caller, and: budget, within: times, clock: clock) }
         do throws(LimitError) {
             return AwaitedRoom(
-                concurrencyPermit: try await permitAfterWaiting(of: caller, within: times, clock: clock), budgetPermit: nil)
+                concurrencyPermit: try await permitAfterWaiting(of: caller, within: times, clock: clock),
+                budgetPermit: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }

@@ -105,7 +105,8 @@ final class ProviderCaller {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
         do throws(CallFailure) {
             let room = try await admission.waitForRoom(
-                of: Caller(attempt.query), within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
+                of: Caller(attempt.query), within: CallTimes(deadline: attempt.deadline, lastCall: lastCall),
+                clock: clock)
             attempt.admitted?.enter(room)
             attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {

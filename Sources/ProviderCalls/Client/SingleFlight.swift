@@ -122,7 +122,9 @@ final class SingleFlight {
     /// A call serves all that wait for it, so it is as urgent as the most urgent of them.
     @inline(never)
     private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
-        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else { return }
+        guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else {
+            return
+        }
         onMoreUrgent?(call.query)
     }
 

@@ -53,9 +53,9 @@ public final class FairQueue<Element> {
     /// The number of flows of which something waits.
     public var flowCount: Int { interactive.round.count + batch.round.count }
 
-    /// Returns the tenants of a class of which something waits, with how much.
-    public func tenants(of requestClass: RequestClass) -> [(tenant: String, count: Int)] {
-        self[requestClass].round.map { ($0.tenant, $0.elements.count) }
+    /// Returns the tenants of a class of which something waits, with how much, and with what has waited longest.
+    public func tenants(of requestClass: RequestClass) -> [(tenant: String, count: Int, first: Element)] {
+        self[requestClass].round.map { ($0.tenant, $0.elements.count, $0.elements[0]) }
     }
 
     private subscript(requestClass: RequestClass) -> Lines {
@@ -168,7 +168,8 @@ public final class FairQueue<Element> {
     public func ahead(of flow: Flow) -> Double {
         let line = self[flow.requestClass].byTenant[flow.tenant]
         return ahead(
-            of: line?.elements.count ?? 0, in: flow.requestClass, others: otherCounts(than: line, in: flow.requestClass),
+            of: line?.elements.count ?? 0, in: flow.requestClass,
+            others: otherCounts(than: line, in: flow.requestClass),
             weight: line?.weight ?? terms.weight(of: flow.tenant))
     }
 

@@ -106,7 +106,8 @@ public struct LaneAssembly: Sendable {
             loop: loop, configuration: configuration, source: clients.source, sink: try clients.makeSink(),
             makeSink: clients.makeSink,
             makeSingleSink: configuration.delivery == .atLeastOnce ? clients.makeSingleSink : nil,
-            interactor: SearchInteractor(selection: selection, worker: searches), calls: searches, fleet: searches, link: link,
+            interactor: SearchInteractor(selection: selection, worker: searches), calls: searches, fleet: searches,
+            link: link,
             departure: departure, loneTurn: loneTurn, meters: meters, tracing: tracing, log: log)
         return AssembledLane(loop: loop, lane: lane, searches: searches, providers: clients.services.map(\.id))
     }

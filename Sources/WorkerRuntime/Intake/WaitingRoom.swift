@@ -166,16 +166,20 @@ final class WaitingRoom {
     }
 
     /// The requests that wait, by flow.
-    var waiting: [Flow: Int] {
-        var waiting: [Flow: Int] = [:]
+    func waiting(at now: Instant) -> [LaneStatus.WaitingFlow] {
+        var waiting: [Flow: LaneStatus.WaitingFlow] = [:]
         for queue in queues {
             for requestClass in RequestClass.allCases {
-                for (tenant, count) in queue.requests.tenants(of: requestClass) {
-                    waiting[Flow(requestClass, tenant: tenant), default: 0] += count
+                for (tenant, count, first) in queue.requests.tenants(of: requestClass) {
+                    let flow = Flow(requestClass, tenant: tenant)
+                    let known = waiting[flow]
+                    waiting[flow] = LaneStatus.WaitingFlow(
+                        flow: flow, count: (known?.count ?? 0) + count,
+                        longest: max(known?.longest ?? .zero, first.takenAt.duration(to: now)))
                 }
             }
         }
-        return waiting
+        return Array(waiting.values)
     }
 }
 

@@ -13,6 +13,7 @@ struct RequestMeters: Sendable {
     private let upstream: CaseTable<ProviderID, Timer>
     private let topicWait: Timer
     private let callWait: Timer
+    private let classWait: CaseTable<RequestClass, Timer>
     private let endToEnd: Timer
     private let processing: Timer
 
@@ -34,6 +35,9 @@ struct RequestMeters: Sendable {
 
         topicWait = maker.timer("locsearch_request_topic_wait_seconds")
         callWait = maker.timer("locsearch_request_call_wait_seconds")
+        classWait = maker.each(RequestClass.self) {
+            maker.timer("locsearch_request_class_wait_seconds", labels: [("class", $0)])
+        }
         endToEnd = maker.timer("locsearch_request_end_to_end_seconds")
         processing = maker.timer(
             "messaging_process_duration_seconds",
@@ -72,6 +76,9 @@ struct RequestMeters: Sendable {
         guard outcome.attempts > 0, let provider = outcome.provider else { return }
         upstream[provider].record(wait: outcome.upstream)
     }
+
+    /// Counts how long a request waited in all, in its topic and in this process, until its first call began.
+    func countWait(_ wait: Duration, of requestClass: RequestClass) { classWait[requestClass].record(wait: wait) }
 
     /// Counts an outcome that the brokers have confirmed.
     /// - Parameters:

@@ -202,6 +202,9 @@ final class RequestRunner {
     ) -> OutgoingOutcome {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
+        if flowRule != nil, let wait = request.context.wait {
+            meters.requests.countWait((request.topicWait ?? .zero) + wait, of: request.flow.requestClass)
+        }
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime(loop.wallNow),
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })

@@ -111,6 +111,18 @@ extension Setting {
                 "worker.ordering", .choice(WorkerConfiguration.Ordering.allCases.map(\.rawValue)),
                 default: worker.ordering.rawValue, help: "which outcomes leave in the order of their requests"),
             Setting(
+                "worker.fairBy", .fairBy, default: "none",
+                help: "what tells tenants apart, who then have equal parts of what is scarce"),
+            Setting("worker.fairWeights", .weights, help: "tenants that have more than one part"),
+            Setting(
+                "worker.batchFloor", .number(0...1), default: "\(worker.fairness.batchFloor)",
+                help: "the part of a limit that batch requests get in any case while some wait"),
+            Setting(
+                "worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.lookAheadBytes)",
+                help:
+                    "memory for requests that are read and wait for their turn, where classes or tenants are told apart"
+            ),
+            Setting(
                 "worker.delivery", .choice(WorkerConfiguration.Delivery.allCases.map(\.rawValue)),
                 default: worker.delivery.rawValue,
                 help: "whether a crash may double outcomes, or transactions prevent it"),

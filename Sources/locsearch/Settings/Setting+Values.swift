@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import LocationSearch
 import PlaceProviders
+import WorkerRuntime
 
 /// The rules that each kind of value keeps.
 extension Setting {
@@ -37,6 +38,8 @@ extension Setting {
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
         case .headers: Self.headers(value) != nil
+        case .fairBy: WorkerConfiguration.FairBy(text: value) != nil
+        case .weights: Self.weights(value) != nil
         case .coordinate: Coordinate(text: value) != nil
         }
     }
@@ -93,6 +96,19 @@ extension Setting {
             }
         }
 
+        return result
+    }
+
+    /// Reads `name=weight,name=weight`. The last equals sign of an entry counts, because names may hold some.
+    /// - Returns: `nil` when a name is missing or stands twice, or a weight is none.
+    static func weights(_ value: String) -> [String: Int]? {
+        var result: [String: Int] = [:]
+        for entry in entries(value) {
+            guard let equals = entry.lastIndex(of: "="), equals != entry.startIndex,
+                let weight = Int(entry[entry.index(after: equals)...]), (1...100).contains(weight),
+                result.updateValue(weight, forKey: String(entry[..<equals])) == nil
+            else { return nil }
+        }
         return result
     }
 

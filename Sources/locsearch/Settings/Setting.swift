@@ -37,6 +37,10 @@ struct Setting: Sendable {
         case googlePlacesFields
         /// The name of a time zone, such as `Asia/Tokyo`.
         case timeZone
+        /// What tells tenants apart: `none`, `source`, `key` or `header:NAME`.
+        case fairBy
+        /// Weights of tenants as `name=weight,name=weight`, each from 1 to 100.
+        case weights
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -110,6 +114,8 @@ struct Setting: Sendable {
         case .headers: "name=value pairs of HTTP headers, separated by commas"
         case .googlePlacesFields: GooglePlacesFields.expectation
         case .timeZone: "a time zone such as Asia/Tokyo, America/Los_Angeles or UTC"
+        case .fairBy: "none, source, key, or header:NAME"
+        case .weights: "name=weight pairs separated by commas, each weight an integer from 1 to 100"
         case .proxy: "an http, https or socks5 URL"
         }
     }
@@ -122,7 +128,7 @@ struct Setting: Sendable {
         guard defaultValue == nil else { return false }
 
         return switch kind {
-        case .text, .proxy, .properties, .headers, .url, .urls, .hosts: true
+        case .text, .proxy, .properties, .headers, .url, .urls, .hosts, .weights: true
         default: false
         }
     }

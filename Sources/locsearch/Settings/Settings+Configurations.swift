@@ -78,9 +78,20 @@ extension Settings {
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
         worker.doneSetBytes = integer("worker.doneSetBytes")
         worker.requestSteps = flag("worker.requestSteps")
+        if let fairBy = WorkerConfiguration.FairBy(text: text("worker.fairBy")) { worker.fairBy = fairBy }
+        worker.fairness = fairness
+        worker.lookAheadBytes = integer("worker.lookAheadBytes")
         if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
         if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
         return worker
+    }
+
+    /// How classes and tenants divide what is scarce.
+    var fairness: FairTerms {
+        var terms = FairTerms()
+        if let floor = number("worker.batchFloor") { terms.batchFloor = floor }
+        if let weights = self["worker.fairWeights"].flatMap(Setting.weights) { terms.weights = weights }
+        return terms
     }
 
     var http: HTTPConfiguration {
@@ -144,6 +155,7 @@ extension Settings {
             }
         if let whenOpen: ProviderPolicy.WhenOpen = choice(prefix + "whenOpen") { policy.whenOpen = whenOpen }
         policy.sharesIdenticalCalls = flag(prefix + "singleFlight")
+        policy.fairness = fairness
         policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")
 
         policy.breaker.isEnabled = flag(prefix + "breaker.enabled")

@@ -29,6 +29,8 @@ extension SettingsRule {
         [
             SettingsRule(["worker.loops", "worker.concurrency"], checkLoops),
             SettingsRule(["worker.deadline", "worker.maxDeadline"], checkDeadlines),
+            SettingsRule(
+                ["worker.fairBy", "worker.ordering", "worker.doneSetBytes", "topics.requests"], checkFairness),
             SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
             SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
             // Of TLS and logins only the first mistake is told, because the next one mostly follows from it.
@@ -80,6 +82,27 @@ extension SettingsRule {
         else { return }
         throw SettingsError(
             "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
+    }
+
+    /// Requests that overtake others need done-sets, without which the next owner would repeat them all, and no order that binds them.
+    @Sendable private static func checkFairness(_ settings: Settings) throws(SettingsError) {
+        let worker = settings.worker()
+        guard worker.ordersRequests else { return }
+        guard worker.doneSetBytes > 0 else {
+            throw SettingsError(
+                "worker.doneSetBytes is 0, with which classes and worker.fairBy cannot be used: a crash would repeat every request that overtook another; leave it at 4096"
+            )
+        }
+
+        let isBound =
+            switch (worker.ordering, worker.fairBy) {
+            case (.unordered, _), (_, .none), (.key, .key): false
+            case (.key, _), (.partition, _): true
+            }
+        guard isBound else { return }
+        throw SettingsError(
+            "worker.fairBy=\(settings.text("worker.fairBy")) does not fit worker.ordering=\(worker.ordering.rawValue): requests that are bound to an order cannot overtake each other; use worker.fairBy=\(worker.ordering == .key ? "key or none" : "none")"
+        )
     }
 
     @Sendable private static func checkGroupProtocol(_ settings: Settings) throws(SettingsError) {

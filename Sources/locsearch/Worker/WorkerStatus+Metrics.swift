@@ -1,3 +1,4 @@
+import Basics
 import Kafka
 import LocationSearch
 import Observability
@@ -21,6 +22,7 @@ extension WorkerStatus {
         return PrometheusText.family("locsearch_partition_lag", lags)
             + PrometheusText.family("locsearch_requests_open", sum { $0.inFlight + $0.unconfirmed })
             + PrometheusText.family("locsearch_requests_unconfirmed", sum(\.unconfirmed))
+            + waitingMetrics(lanes)
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
             + PrometheusText.family(
@@ -31,6 +33,43 @@ extension WorkerStatus {
             + PrometheusText.family("locsearch_loop_busy_seconds_total", busy)
             + fetchQueueMetrics(lanes.compactMap(\.consumer))
             + brokerMetrics(lanes)
+    }
+
+    /// The tenants with the most waiting requests that have a series of their own. What producers write decides on their names, so their
+    /// number must be bounded.
+    private static let shownTenants = 10
+
+    /// Returns what waits to begin in a process: by class, and of the tenants of which most waits.
+    static func waitingFlows(_ lanes: [LaneStatus]) -> [LaneStatus.WaitingFlow] {
+        var flows: [Flow: LaneStatus.WaitingFlow] = [:]
+        for waiting in lanes.flatMap(\.waiting) {
+            let known = flows[waiting.flow]
+            flows[waiting.flow] = LaneStatus.WaitingFlow(
+                flow: waiting.flow, count: waiting.count + (known?.count ?? 0),
+                longest: max(waiting.longest, known?.longest ?? .zero))
+        }
+        return flows.values.sorted { ($1.count, $0.flow.tenant) < ($0.count, $1.flow.tenant) }
+    }
+
+    private static func waitingMetrics(_ lanes: [LaneStatus]) -> String {
+        let flows = waitingFlows(lanes)
+        let classes = RequestClass.allCases.map { requestClass in
+            let ofClass = flows.filter { $0.flow.requestClass == requestClass }
+            return (
+                labels: [("class", requestClass.rawValue)], count: ofClass.reduce(0) { $0 + $1.count },
+                longest: ofClass.map(\.longest).max() ?? .zero
+            )
+        }
+        let tenants = flows.prefix(shownTenants).filter { !$0.flow.tenant.isEmpty }.map { waiting -> Sample in
+            let labels = [("class", waiting.flow.requestClass.rawValue), ("tenant", waiting.flow.tenant)]
+            return (labels: labels, value: Double(waiting.count))
+        }
+        return PrometheusText.family(
+            "locsearch_requests_waiting", classes.map { (labels: $0.labels, value: Double($0.count)) })
+            + PrometheusText.family(
+                "locsearch_requests_waiting_longest_seconds",
+                classes.map { (labels: $0.labels, value: $0.longest / .seconds(1)) })
+            + PrometheusText.family("locsearch_tenant_requests_waiting", tenants)
     }
 
     private static func blockedTopics(of lanes: [LaneStatus]) -> [Sample] {
@@ -90,6 +129,8 @@ extension WorkerStatus {
         _ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]
     ) -> Int64 {
         guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
-        return lanes.filter { $0.deliveryProblem == nil }.flatMap(\.positions).reduce(0) { $0 + ($1.waiting ?? 0) }
+        let able = lanes.filter { $0.deliveryProblem == nil }
+        let read = able.flatMap(\.waiting).reduce(0) { $0 + Int64($1.count) }
+        return able.flatMap(\.positions).reduce(read) { $0 + ($1.waiting ?? 0) }
     }
 }

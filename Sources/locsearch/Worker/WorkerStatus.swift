@@ -137,6 +137,14 @@ struct WorkerStatus: AdminSource {
     private static func write(_ lanes: [LaneStatus], to json: inout JSONWriter) {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.unconfirmed })
+        json.array("waiting", of: Self.waitingFlows(lanes).prefix(20)) { waiting, json in
+            json.beginObject()
+            json.member("class", waiting.flow.requestClass.rawValue)
+            json.member("tenant", waiting.flow.tenant.isEmpty ? nil : waiting.flow.tenant)
+            json.member("requests", waiting.count)
+            json.member("longestSeconds", waiting.longest / .seconds(1))
+            json.endObject()
+        }
         json.member("draining", lanes.contains(where: \.isDraining))
         json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })

@@ -111,7 +111,7 @@ struct PartitionTableTests {
             let groups = requests.map { $0.turn?.group }
             switch ordering {
             case .unordered: #expect(groups.allSatisfy { $0 == nil })
-            case .partition: #expect(groups.allSatisfy { $0 == .partition("requests", number: 0) })
+            case .partition: #expect(groups.allSatisfy { $0 == .partition("requests", number: 0, .interactive) })
             case .key:
                 #expect(groups[0] != nil && groups[0] == groups[1])
                 #expect(groups[2] != nil && groups[2] != groups[0])

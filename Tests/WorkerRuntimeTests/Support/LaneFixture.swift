@@ -33,13 +33,14 @@ struct LaneFixture: Sendable {
 
     /// Runs a lane beside `body`, then drains it and waits for its end.
     static func run(
-        delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
-        tracing: RequestTracing? = nil, assigned: [Int32] = [0],
+        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
+        fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
         replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
         let fixture = try LaneFixture(
-            delivery: delivery, fleet: fleet, tracing: tracing, replacements: replacements, loneTurn: loneTurn, change)
+            delivery: delivery, calls: calls, fleet: fleet, tracing: tracing, replacements: replacements,
+            loneTurn: loneTurn, change)
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
 
@@ -62,8 +63,8 @@ struct LaneFixture: Sendable {
     }
 
     init(
-        delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil,
-        replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
+        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil,
+        tracing: RequestTracing? = nil, replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = WorkerConfiguration()
@@ -87,7 +88,7 @@ struct LaneFixture: Sendable {
             makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            fleet: fleet, loneTurn: loneTurn,
+            calls: calls, fleet: fleet, loneTurn: loneTurn,
             meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
             tracing: tracing,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -17,6 +17,7 @@ ORDER = [
     "supersede",
     "dead_letters",
     "rate_limit",
+    "mixed_work",
     "daily_budget",
     "resilience",
     "adaptive",

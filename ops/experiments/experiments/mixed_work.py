@@ -1,0 +1,183 @@
+"""Who waits for whom: requests that a person waits for, beside a batch job or another tenant's flood, at one key's limit."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+from harness.lab import Experiment, Lab
+from harness.traffic import request
+
+LIMIT, LATENCY_MS = 100, 20
+SETTINGS = {
+    "providers.hotpepper.requestsPerSecond": LIMIT,
+    "worker.fairBy": "header:tenant",
+    "topics.requests": "requests:interactive+batch",
+}
+
+
+class Waits:
+    """How long each request of the quiet producers took beyond its provider's latency, in milliseconds."""
+
+    def __init__(self, lab: Lab):
+        self.lab, self.sent, self.took = lab, {}, {}
+        self.refused = 0
+        lab.reader.on_outcome = self._note
+
+    def _note(self, event: dict, value, message) -> None:
+        began = self.sent.get(event.get("id"))
+        if began is None or event["id"] in self.took:
+            return
+        self.refused += event["kind"] == "error"
+        self.took[event["id"]] = (time.monotonic() - began) * 1000 - LATENCY_MS
+
+    def send(self, id: str, number: int, place: int | None, tenant: str, **members) -> None:
+        self.sent[id] = time.monotonic()
+        self.lab.sender.send(
+            id, request(id, number, **members), id, place, headers=[("tenant", tenant.encode())]
+        )
+
+    def p99(self) -> float:
+        return statistics.quantiles(self.took.values(), n=100)[98] if len(self.took) > 1 else float("nan")
+
+
+def begin(lab: Lab, is_fair: bool, **settings) -> Waits:
+    lab.recorder.add("params", allowed=100_000)
+    lab.begin(partitions=6, errors=8)
+    lab.provider.latency(LATENCY_MS)
+    waits = Waits(lab)
+    chosen = {
+        "providers.hotpepper.requestsPerSecond": LIMIT,
+        # Without classes and tenants, no more may be in flight than get their turn before their deadline.
+        "worker.concurrency": 256 if is_fair else 32,
+        "worker.deadline": "30s",
+    }
+    if is_fair:
+        chosen |= {"topics.requests": f"{lab.topics.requests}:interactive+batch", "worker.fairBy": "header:tenant"}
+    chosen |= {name.replace("__", "."): value for name, value in settings.items()}
+    lab.workers(3, client={"session.timeout.ms": 6000}, **{n.replace(".", "__"): v for n, v in chosen.items()})
+    lab.sender.many(30, prefix="first", until=lambda: False)
+    lab.settle(60)
+    return waits
+
+
+def flood(lab: Lab, count: int, place: int | None, **members) -> None:
+    for i in range(count):
+        lab.sender.send(
+            f"flood{i}", request(f"flood{i}", 1000 + i, **members), f"flood{i}", place, headers=[("tenant", b"flood")]
+        )
+    lab.sender.flush()
+
+
+def measure(
+    lab: Lab, row: str, waits: Waits, seconds: float, rate: float, send: Callable[[int], None], most_ms: float | None
+) -> None:
+    """Sends the quiet producers' requests at their rate, and judges how long they took and how much of the limit was used."""
+    waits.sent.clear()
+    waits.took.clear()
+    waits.refused = 0
+    lab.provider.reset()
+    began = time.monotonic()
+    number = 0
+    while time.monotonic() - began < seconds:
+        if (wait := began + number / rate - time.monotonic()) > 0:
+            time.sleep(wait)
+        send(number)
+        number += 1
+    stats = lab.provider.stats()
+    used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
+    # What was not answered by then has waited for at least so long.
+    end = time.monotonic()
+    while most_ms is not None and len(waits.took) < number and time.monotonic() < end + 10:
+        time.sleep(0.1)
+    for id, at in waits.sent.items():
+        waits.took.setdefault(id, (time.monotonic() - at) * 1000)
+    lab.figure(
+        row,
+        f"p99 of the added wait {waits.p99():.0f} ms, p50 {statistics.median(waits.took.values()):.0f} ms, "
+        f"{waits.refused} of {number} refused, {used:.1%} of the limit used",
+    )
+    if most_ms is not None:
+        lab.check(waits.p99() <= most_ms, f"{row}: p99 of the added wait is {waits.p99():.0f} ms, at most {most_ms} may be")
+        lab.check(used >= 0.97, f"{row}: only {used:.1%} of the limit was used")
+        lab.check(waits.refused == 0, f"{row}: {waits.refused} requests of the quiet producers failed")
+
+
+def classes(lab: Lab) -> None:
+    """20 interactive requests a second beside a batch job, spread over all partitions, and all in one."""
+    rate, seconds = 20, lab.size(15, 60)
+    waits = begin(lab, is_fair=True)
+    for name, place in (("spread", None), ("one partition", 0)):
+        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, priority="batch")
+        time.sleep(2)
+        measure(
+            lab,
+            f"interactive beside batch, {name}",
+            waits,
+            seconds,
+            rate,
+            lambda i, name=name, place=place: waits.send(f"{name[:3]}{i}", i, place, "person", priority="interactive"),
+            most_ms=300,
+        )
+        if not lab.long:
+            lab.settle(60)
+    lab.end(settle=lab.size(90, 1200))
+
+
+def tenants(lab: Lab) -> None:
+    """Nine tenants with 5 requests a second each beside one that floods, in one class."""
+    seconds = lab.size(15, 60)
+    waits = begin(lab, is_fair=True)
+    for name, place in (("spread", None), ("one partition", 0)):
+        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place)
+        time.sleep(2)
+        measure(
+            lab,
+            f"nine quiet tenants beside a flood, {name}",
+            waits,
+            seconds,
+            45,
+            lambda i, name=name, place=place: waits.send(f"{name[:3]}{i}", i, place, f"quiet{i % 9}"),
+            most_ms=500,
+        )
+        if not lab.long:
+            lab.settle(60)
+    lab.end(settle=lab.size(90, 1200))
+
+
+def alike(lab: Lab) -> None:
+    """The same load where all requests are alike, to compare."""
+    waits = begin(lab, is_fair=False)
+    flood(lab, lab.size(2500, 50_000), None)
+    time.sleep(2)
+    measure(
+        lab, "all alike", waits, lab.size(10, 30), 20, lambda i: waits.send(f"a{i}", i, None, "person"), most_ms=None
+    )
+    lab.end(settle=lab.size(120, 1200))
+
+
+OPTIONS = {"broker": "mock", "library": "new", "alone": True}
+EXPERIMENTS = [
+    Experiment(
+        "mixed-classes",
+        "interactive requests are served at once beside a batch job at the key's limit, which is used up",
+        classes,
+        needs={"worker.fairBy": "header:tenant"},
+        seconds=(240, 2400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "mixed-tenants",
+        "nine quiet tenants are served at once beside one that floods, in one class",
+        tenants,
+        needs={"worker.fairBy": "header:tenant"},
+        seconds=(240, 2400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "mixed-alike",
+        "how long the same requests wait where all are alike, to compare",
+        alike,
+        seconds=(240, 2400),
+        **OPTIONS,
+    ),
+]
