@@ -46,7 +46,7 @@ public actor WorkerLane {
     /// - Parameter makeSingleSink: makes one like `sink` that puts each record into a batch of its own. `nil`: then a record
     ///   that is refused with its batch is sent again in another batch.
     /// - Parameter interactor: its worker and services live on the same loop.
-    /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
+    /// - Parameter fleet: told at each rebalance which partitions of the first request topic are this lane's.
     /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
     /// - Parameters departure, loneTurn: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
@@ -132,7 +132,7 @@ public actor WorkerLane {
         do throws(KafkaError) {
             Task(executorPreference: loop) { await self.runFleetTicker() }
             Task(executorPreference: loop) { await self.watchPartitionCount() }
-            try await source.subscribe(to: [configuration.topics.requests], listener: self)
+            try await source.subscribe(to: configuration.topics.requestTopics.map(\.name), listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             try await takeRecords()
         } catch {
