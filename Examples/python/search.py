@@ -15,9 +15,7 @@ def main() -> int:
     servers = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
     with SearchClient(servers, source="/examples/python") as client:
         # The priority counts where the topic has requests of several classes, and is ignored elsewhere.
-        outcome = client.search(
-            {"sessionId": "a-session", "location": SHINJUKU, "priority": "interactive"}, within=30
-        )
+        outcome = client.search({"sessionId": "a-session", "location": SHINJUKU, "priority": "interactive"}, within=30)
 
     if not isinstance(outcome, Completed) or outcome.event["operation"] != "search":
         print(outcome.event)
