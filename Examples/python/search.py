@@ -14,7 +14,8 @@ SHINJUKU = {"latitude": 35.690921, "longitude": 139.700258}
 def main() -> int:
     servers = os.environ.get("KAFKA_BOOTSTRAP_SERVERS", "localhost:9092")
     with SearchClient(servers, source="/examples/python") as client:
-        outcome = client.search({"sessionId": "a-session", "location": SHINJUKU}, within=30)
+        # The priority counts where the topic has requests of several classes, and is ignored elsewhere.
+        outcome = client.search({"sessionId": "a-session", "location": SHINJUKU, "priority": "interactive"}, within=30)
 
     if not isinstance(outcome, Completed) or outcome.event["operation"] != "search":
         print(outcome.event)

@@ -51,7 +51,7 @@ public actor WorkerLane {
     ///   that is refused with its batch is sent again in another batch.
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter calls: the lines in which calls wait, on the same loop. `nil`: requests begin in the order in which they come.
-    /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
+    /// - Parameter fleet: told at each rebalance which partitions of the first request topic are this lane's.
     /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
     /// - Parameters departure, loneTurn: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
@@ -142,7 +142,7 @@ public actor WorkerLane {
         do throws(KafkaError) {
             Task(executorPreference: loop) { await self.runFleetTicker() }
             Task(executorPreference: loop) { await self.watchPartitionCount() }
-            try await source.subscribe(to: [configuration.topics.requests], listener: self)
+            try await source.subscribe(to: configuration.topics.requestTopics.map(\.name), listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             if waitingRoom == nil { try await takeRecords() } else { try await fillWaitingRoom() }
         } catch {

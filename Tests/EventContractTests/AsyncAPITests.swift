@@ -36,7 +36,9 @@ struct AsyncAPITests {
 
     /// What `EventAttributes` takes from headers, and what it takes from a structured event.
     @Test func everyAttributeOfARequestIsDescribed() throws {
-        let attributes = ["specversion", "id", "source", "type", "time", "expirytime", "traceparent", "tracestate"]
+        let attributes = [
+            "specversion", "id", "source", "type", "time", "expirytime", "priority", "traceparent", "tracestate",
+        ]
         let headers = Set(attributes.map { "ce_\($0)" } + ["content-type", "traceparent", "tracestate"])
         #expect(try properties(of: "requestHeaders") == headers)
         #expect(

@@ -4,6 +4,7 @@ import EventContract
 import Kafka
 import TestSupport
 import Testing
+import WorkerRuntime
 
 @testable import locsearch
 
@@ -87,7 +88,7 @@ struct BacklogHistoryTests {
     func partitionWithoutACommitWaitsAsAWhole(start: StartPosition, hasOther: Bool, waiting: Int64?) {
         let ids = (0..<2).map { TopicPartition("t", $0) }
         let report = OffsetsReport(
-            group: "g", topic: "t", presence: .described(.unknown),
+            group: "g", topics: [RequestTopic("t")], presence: .described(.unknown),
             partitions: [
                 PartitionOffsets(ids[0], bounds: 5..<15, commit: nil),
                 PartitionOffsets(ids[1], bounds: 0..<7, commit: hasOther ? CommittedOffset(7) : nil),

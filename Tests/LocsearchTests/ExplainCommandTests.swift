@@ -190,7 +190,7 @@ struct ExplainCommandTests {
             ("topic-a-3-99999999999999999999", nil, nil), ("topic-a--3-12", nil, nil),
         ] as [(String, Int32?, Int64?)])
     func aPositionIsReadAsOutcomesWriteIt(text: String, partition: Int32?, offset: Int64?) {
-        let sought = SoughtRequest(text, in: "topic-a")
+        let sought = SoughtRequest(text, in: ["topic-a"])
         #expect(sought.position?.partition == partition)
         #expect(sought.position?.offset == offset)
     }

@@ -70,7 +70,8 @@ struct OffsetsReportTests {
 
     @Test func tableShowsEachPartitionWithItsMember() {
         let report = OffsetsReport(
-            group: "g", topic: "t", presence: .described(GroupDescription(state: "Stable", members: [Self.member])),
+            group: "g", topics: [RequestTopic("t")],
+            presence: .described(GroupDescription(state: "Stable", members: [Self.member])),
             partitions: [Self.ahead, Self.partition(1, at: 150, "x\u{1B}[2J")])
         #expect(
             report.text == [

@@ -1,4 +1,5 @@
 import EventContract
+import Kafka
 import Testing
 
 @testable import locsearch
@@ -12,7 +13,7 @@ struct RequestTimesTests {
     @Test func newestRequestsAreRemembered() {
         var times = RequestTimes(most: 100)
         for offset in 0..<1000 as Range<Int64> {
-            times.note(partition: 3, offset: offset, EventTime(milliseconds: offset))
+            times.note(partition: TopicPartition("requests", 3), offset: offset, EventTime(milliseconds: offset))
         }
         #expect(times.count == 100)
         #expect(time(of: 899, in: times) == nil)
@@ -23,8 +24,8 @@ struct RequestTimesTests {
 
     @Test func requestThatIsReadTwiceTakesOnePlace() {
         var times = RequestTimes(most: 2)
-        for _ in 0..<10 { times.note(partition: 3, offset: 1, EventTime(milliseconds: 1)) }
-        times.note(partition: 3, offset: 2, EventTime(milliseconds: 2))
+        for _ in 0..<10 { times.note(partition: TopicPartition("requests", 3), offset: 1, EventTime(milliseconds: 1)) }
+        times.note(partition: TopicPartition("requests", 3), offset: 2, EventTime(milliseconds: 2))
         #expect(time(of: 1, in: times) != nil)
         #expect(time(of: 2, in: times) != nil)
     }

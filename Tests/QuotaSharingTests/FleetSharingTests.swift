@@ -48,6 +48,40 @@ struct FleetSharingTests {
         #expect(isSeen)
     }
 
+    /// A member that owns partitions of other topics than the first one has requests and no share of its own.
+    @Test func memberWithoutAShareWaitsWhileNobodyHasQuotaToLeaseOut() {
+        let limit = FleetSimulation.limit
+        var now = Instant.now
+        let owner = LeaseMember(name: "owner", limits: [limit], at: now)
+        let other = LeaseMember(name: "other", limits: [limit], at: now)
+        owner.assign([0, 1], of: 2, at: now)
+        other.assign([], of: 2, at: now)
+
+        func run(for time: Duration) {
+            let end = now + time
+            while now < end {
+                now += .milliseconds(50)
+                for (sender, receiver) in [(owner, other), (other, owner)] {
+                    if let message = sender.tick(at: now) { receiver.receive(message, at: now) }
+                }
+            }
+        }
+
+        #expect(other.isSettling(at: now), "nobody has quota to lease out yet")
+        owner.setDemand(1, of: limit)
+        run(for: LeaseTimes().settling + .seconds(1))
+        #expect(!owner.isSettling(at: now))
+        #expect(other.isSettling(at: now), "the owner needs all that there is")
+
+        owner.setDemand(0.25, of: limit)
+        run(for: .seconds(1))
+        #expect(!other.isSettling(at: now), "its requests may begin, so that it has a demand")
+        other.setDemand(1, of: limit)
+        run(for: .seconds(1))
+        #expect(other.share(of: limit, at: now) > 0.7)
+        #expect(owner.share(of: limit, at: now) + other.share(of: limit, at: now) <= 1 + 1e-9)
+    }
+
     /// A borrower that is never heard of again has stopped using the loan before its lender uses that part again.
     @Test func lessorReservesALeaseForLongerThanItLasts() throws {
         let limit = FleetSimulation.limit

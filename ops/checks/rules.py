@@ -108,6 +108,9 @@ def nothing_holds_a_secret(files: Files) -> Iterator[str]:
             yield f"{path}: holds a key or a password"
 
 
+READERS = ("topics", "worker", "console")
+
+
 def topics_are_made_by_the_command(files: Files) -> Iterator[str]:
     commands = {"compose.yaml": files.compose["services"]["topics"]["command"]}
     for pod, spec in pods(files.overlays["simulator"]):
@@ -126,8 +129,20 @@ def topics_are_made_by_the_command(files: Files) -> Iterator[str]:
                     f"overlay {overlay}: maxReplicaCount is {thing['spec']['maxReplicaCount']}, partitions "
                     f"are {partitions}"
                 )
-    if f"--topic={files.defaults['topics.requests']}" not in files.compose["services"]["load"]["command"]:
-        yield "compose.yaml, load: writes to another topic than topics.requests"
+    yield from _load_writes_to_request_topics(files)
+
+
+def _load_writes_to_request_topics(files: Files) -> Iterator[str]:
+    """Every container that reads requests knows all of their topics, and each producer writes to one of these."""
+    services = files.compose["services"]
+    lists = {name: (services[name].get("environment") or {}).get("TOPICS_REQUESTS") for name in READERS}
+    if len(set(lists.values())) > 1:
+        yield f"compose.yaml: TOPICS_REQUESTS differs: {lists}"
+    topics = lists["worker"] or files.defaults["topics.requests"]
+    known = {entry.partition(":")[0] for entry in topics.split(",")}
+    for name in ("load", "load-batch"):
+        if not {f"--topic={topic}" for topic in known} & set(services[name]["command"]):
+            yield f"compose.yaml, {name}: writes to another topic than those of topics.requests"
 
 
 def our_containers_can_do_nothing_else(files: Files) -> Iterator[str]:

@@ -50,14 +50,14 @@ function note({ at, rates }, verdict) {
 function showPartitions(partitions) {
   place("partitions").hidden = partitions.length === 0;
   syncChildren(place("rows"), {
-    items: partitions, key: ({ partition }) => String(partition), make: () => el("tr", {}),
-    update: (row, { partition, waiting, oldestMs, lag, member }) => {
+    items: partitions, key: ({ topic = "", partition }) => `${topic}-${partition}`, make: () => el("tr", {}),
+    update: (row, { topic, partition, waiting, oldestMs, lag, member }) => {
       const figure = (value) => el("td", { class: "figure" }, Number.isFinite(value) ? number(value) : "–");
-      const drawn = JSON.stringify([partition, waiting, oldestMs, lag, member, document.documentElement.lang]);
+      const drawn = JSON.stringify([topic, partition, waiting, oldestMs, lag, member, document.documentElement.lang]);
       if (row.drawn === drawn) return;
       row.drawn = drawn;
       row.replaceChildren(
-        el("td", { class: "figure" }, String(partition)), figure(waiting),
+        el("td", { class: "figure" }, el("bdi", {}, topic ? `${shortened(topic, 60)} ${partition}` : String(partition))), figure(waiting),
         el("td", { class: "figure" }, Number.isFinite(oldestMs) ? age(oldestMs) : ""), figure(lag),
         el("td", { class: "name" }, el("bdi", {}, shortened(member ?? "", 60))));
     },

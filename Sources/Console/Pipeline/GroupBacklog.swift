@@ -1,13 +1,27 @@
 internal import Basics
 package import EventContract
 
-/// How far the workers' group has come in the requests topic, as the brokers tell it: true also where no worker runs.
+/// How far the workers' group has come in the topics of requests, as the brokers tell it: true also where no worker runs.
 ///
 /// A request waits until it is finished: it has an outcome, and the group has committed that. So what waits includes what
 /// workers have in hand, and what they have finished since their last commit.
 package struct GroupBacklog: Sendable, Hashable {
+    /// A topic that requests are read from.
+    package struct Topic: Sendable, Hashable {
+        package var name: String
+        /// The classes that its requests may have, as `topics.requests` has them: `interactive+batch`.
+        package var classes: String
+
+        package init(_ name: String, classes: String) {
+            self.name = name
+            self.classes = classes
+        }
+    }
+
     /// How far the group has come in one partition. `nil` where that is not known, as for a group that has committed nothing.
     package struct Partition: Sendable, Hashable {
+        /// `nil` where the group reads one topic only.
+        package var topic: String?
         package var number: Int32
         /// The offset that the group has committed.
         package var committed: Int64?
@@ -25,9 +39,11 @@ package struct GroupBacklog: Sendable, Hashable {
         package var member: String?
 
         package init(
-            number: Int32, committed: Int64? = nil, end: Int64, lag: Int64? = nil, doneBeyond: Int64 = 0,
+            topic: String? = nil, number: Int32, committed: Int64? = nil, end: Int64, lag: Int64? = nil,
+            doneBeyond: Int64 = 0,
             waiting: Int64? = nil, oldest: EventTime? = nil, member: String? = nil
         ) {
+            self.topic = topic
             self.number = number
             self.committed = committed
             self.end = end
@@ -62,7 +78,10 @@ package struct GroupBacklog: Sendable, Hashable {
     }
 
     package var group: String
+    /// The first of the topics.
     package var topic: String
+    /// All topics, where there are several; else empty.
+    package var topics: [Topic] = []
     /// When the brokers were asked.
     package var time: EventTime
     /// Kafka's name of the group's state; `nil` where the brokers do not tell.
@@ -71,7 +90,7 @@ package struct GroupBacklog: Sendable, Hashable {
     package var members: [String]?
     /// Why the members are not known.
     package var membersUnknown: String?
-    /// In ascending order.
+    /// In the order of the topics, and of each in ascending order.
     package var partitions: [Partition]
     /// `nil` until there are two readings.
     package var rates: Rates?
@@ -107,6 +126,21 @@ package struct GroupBacklog: Sendable, Hashable {
         guard let waiting, let rates else { return .unknown }
         if waiting == 0 { return .time(.zero) }
         return rates.finished > 0 ? .time(.seconds(saturating: Double(waiting) / rates.finished)) : .never
+    }
+
+    // MARK: - By topic
+
+    /// The names of all topics, for a sentence.
+    package var topicNames: String {
+        topics.isEmpty ? topic : topics.map { "\($0.name) (\($0.classes))" }.joined(separator: ", ")
+    }
+
+    /// The backlog of each topic by itself, without rates; empty where there is one only.
+    package var byTopic: [(topic: Topic, backlog: GroupBacklog)] {
+        topics.map { topic in
+            let own = partitions.filter { $0.topic == topic.name }
+            return (topic, GroupBacklog(group: group, topic: topic.name, time: time, partitions: own))
+        }
     }
 
     private func sum(_ value: (Partition) -> Int64?) -> Int64? {

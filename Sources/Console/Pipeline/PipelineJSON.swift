@@ -34,14 +34,20 @@ package enum PipelineJSON {
     ) {
         json.member("group", backlog.group)
         json.member("topic", backlog.topic)
+        if !backlog.topics.isEmpty {
+            json.array("topics", of: backlog.byTopic) { part, json in
+                json.beginObject()
+                json.member("topic", part.topic.name)
+                json.member("classes", part.topic.classes)
+                writeTotals(of: part.backlog, to: &json)
+                json.endObject()
+            }
+        }
         json.member("at", backlog.time.description)
         json.member("groupState", backlog.state)
         json.member("members", backlog.members?.count)
         json.member("membersUnknown", backlog.membersUnknown)
-        json.member("waiting", backlog.waiting.map { Int($0) })
-        json.member("lag", backlog.lag.map { Int($0) })
-        json.member("doneBeyond", Int(backlog.doneBeyond))
-        json.member("oldestMs", backlog.oldestAge?.milliseconds(roundedUp: false))
+        writeTotals(of: backlog, to: &json)
 
         if let rates = backlog.rates {
             json.object("rates") { json in
@@ -60,6 +66,7 @@ package enum PipelineJSON {
         if let members = backlog.members { json.member("memberNames", members) }
         json.array("partitions", of: backlog.partitions) { partition, json in
             json.beginObject()
+            json.member("topic", partition.topic)
             json.member("partition", Int(partition.number))
             json.member("committed", partition.committed.map { Int($0) })
             json.member("end", Int(partition.end))
@@ -70,5 +77,12 @@ package enum PipelineJSON {
             json.member("member", partition.member)
             json.endObject()
         }
+    }
+
+    private static func writeTotals(of backlog: GroupBacklog, to json: inout JSONWriter) {
+        json.member("waiting", backlog.waiting.map { Int($0) })
+        json.member("lag", backlog.lag.map { Int($0) })
+        json.member("doneBeyond", Int(backlog.doneBeyond))
+        json.member("oldestMs", backlog.oldestAge?.milliseconds(roundedUp: false))
     }
 }

@@ -52,7 +52,8 @@ extension MetricDescription {
             "Requests that the brokers deleted before anybody read them, because their topic's retention was over."),
         MetricDescription(
             "locsearch_requests_retention_seconds", .gauge, in: .requests,
-            "How long the requests topic keeps records. Absent without a limit, and where this user may not ask."),
+            "How long the requests topic keeps records; of several, the shortest time. Absent without a limit, and where this user may not ask."
+        ),
         MetricDescription(
             "locsearch_requests_past_half_retention", .gauge, in: .requests,
             "Requests that wait in this worker's partitions and are older than half of that time. Absent as that is."),

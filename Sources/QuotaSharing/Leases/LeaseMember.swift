@@ -137,9 +137,16 @@ public final class LeaseMember {
     /// The time until the next tick is due.
     public var nextTick: Duration { limits.contains { $0.demand > 0 } ? busyTick : idleTick }
 
-    /// True while this member has partitions and may use nothing yet, because it waits as a new owner does.
+    /// True while this member may use nothing of any limit: it waits as a new owner does, or it has none of the partitions by which
+    /// limits are shared, and no other member has quota to lease out. Such a member has requests of other topics all the same, which
+    /// would be refused one after another for want of quota.
     public func isSettling(at now: Instant) -> Bool {
-        own.owned > 0 && own.usable(at: now) == 0 && limits.allSatisfy { $0.table.leasedIn(at: now) == 0 }
+        guard own.owned > 0 || own.partitionCount == 0 else {
+            return limits.indices.allSatisfy {
+                share(of: $0, at: now) <= LeaseTable.least && prospect(of: $0) <= LeaseTable.least
+            }
+        }
+        return own.owned > 0 && own.usable(at: now) == 0 && limits.allSatisfy { $0.table.leasedIn(at: now) == 0 }
     }
 
     // MARK: - Events

@@ -11,8 +11,8 @@ public protocol FleetMember: Sendable {
 
     /// Called at each rebalance: before a loss is acknowledged, after a gain.
     /// - Parameters:
-    ///   - assigned: all partitions that this member owns from now on.
-    ///   - partitions: the number of partitions of the requests topic; 0: not known yet.
+    ///   - assigned: all partitions of the first topic of requests that this member owns from now on.
+    ///   - partitions: the number of that topic's partitions; 0: not known yet.
     ///   - wasTaken: true when some were taken away without a revocation, so that others may have had them for a while.
     func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async
 

@@ -71,7 +71,9 @@ final class CommitLoop {
         let handedOver = stored
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.timeout)
-            if hasMoved { meters.kafka.countCommit(after: begin.duration(to: loop.now)) }
+            if hasMoved {
+                meters.kafka.countCommit(of: handedOver.keys, after: begin.duration(to: loop.now))
+            }
             partitions.noteCommitted(handedOver.map { ($0.key, $0.value) })
             for (id, commit) in handedOver where stored[id] == commit { stored[id] = nil }
         } catch {

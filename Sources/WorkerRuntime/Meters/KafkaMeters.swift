@@ -12,7 +12,8 @@ struct KafkaMeters: Sendable {
     private let passedOver: Counter
     /// The counter of each topic that a record went to.
     private let sends: [Timer]
-    private let commits: Timer
+    /// One for each topic of requests.
+    private let commits: [(topic: String, timer: Timer)]
     private let rebalances: CaseTable<RebalanceKind, Timer>
 
     init(topics: WorkerConfiguration.Topics, maker: MeterMaker) {
@@ -33,7 +34,7 @@ struct KafkaMeters: Sendable {
         deadLetters = maker.counter("locsearch_dead_letters_written_total")
 
         sends = DeliveryStallDetector.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
-        commits = operation("commit", on: topics.requests)
+        commits = topics.requestTopics.map { ($0.name, operation("commit", on: $0.name)) }
         rebalances = maker.each(RebalanceKind.self) {
             maker.timer("locsearch_rebalance_duration_seconds", labels: [("kind", $0)])
         }
@@ -53,14 +54,18 @@ struct KafkaMeters: Sendable {
     /// Counts requests that the brokers deleted before anybody read them.
     func countMissed(_ count: Int64) { missed.increment(by: count) }
 
-    /// Counts a commit of finished offsets, or of a transaction.
-    func countCommit(after time: Duration) { commits.record(wait: time) }
+    /// Counts a commit of finished offsets, or of a transaction: once for each topic that has offsets in it.
+    func countCommit(of partitions: some Collection<AssignedPartition>, after time: Duration) {
+        for commit in commits where commits.count == 1 || partitions.contains(where: { $0.id.topic == commit.topic }) {
+            commit.timer.record(wait: time)
+        }
+    }
 
     /// Counts a committed transaction and what it wrote. Its records are confirmed together, as far as can be told from here.
     func countTransaction(_ attempt: TransactionAttempt) {
         guard let times = attempt.times else { return }
 
-        countCommit(after: times.confirmed.duration(to: times.committed))
+        countCommit(of: attempt.nextOffsets.keys, after: times.confirmed.duration(to: times.committed))
         for record in attempt.sent {
             countConfirmed(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
             if record.kind == .deadLetters { countDeadLetter() }

@@ -15,9 +15,10 @@ struct RequestMeters: Sendable {
     private let callWait: Timer
     private let classWait: CaseTable<RequestClass, Timer>
     private let endToEnd: Timer
-    private let processing: Timer
+    /// One for each topic of requests, in their order.
+    private let processing: [Timer]
 
-    init(topic: String, group: String, maker: MeterMaker) {
+    init(topics: [String], group: String, maker: MeterMaker) {
         taken = maker.counter("locsearch_requests_taken_total")
         rejected = maker.counter("locsearch_requests_rejected_total")
         setAside = maker.counter("locsearch_requests_set_aside_total")
@@ -39,12 +40,14 @@ struct RequestMeters: Sendable {
             maker.timer("locsearch_request_class_wait_seconds", labels: [("class", $0)])
         }
         endToEnd = maker.timer("locsearch_request_end_to_end_seconds")
-        processing = maker.timer(
-            "messaging_process_duration_seconds",
-            labels: [
-                ("messaging_system", "kafka"), ("messaging_operation_name", "process"),
-                ("messaging_destination_name", topic), ("messaging_consumer_group_name", group),
-            ])
+        processing = topics.map { topic in
+            maker.timer(
+                "messaging_process_duration_seconds",
+                labels: [
+                    ("messaging_system", "kafka"), ("messaging_operation_name", "process"),
+                    ("messaging_destination_name", topic), ("messaging_consumer_group_name", group),
+                ])
+        }
     }
 
     /// Counts a record that was taken.
@@ -84,8 +87,9 @@ struct RequestMeters: Sendable {
     /// - Parameters:
     ///   - time: the time since the record was taken.
     ///   - wait: the time that the record had waited in its topic; `nil` where its timestamp is not known.
-    func countDelivered(after time: Duration, topicWait wait: Duration?) {
-        processing.record(wait: time)
+    ///   - topicIndex: the index of its topic among those of requests.
+    func countDelivered(after time: Duration, topicWait wait: Duration?, topicIndex: Int) {
+        processing[topicIndex].record(wait: time)
         if let wait { endToEnd.record(wait: wait + time) }
     }
 }

@@ -11,7 +11,7 @@ public struct WorkerMeters: Sendable {
     let kafka: KafkaMeters
 
     /// - Parameters:
-    ///   - topics: the names that show as `messaging_destination_name`.
+    ///   - topics: the names that show as `messaging_destination_name`: those of the lanes that count here.
     ///   - group: the consumer group, which shows as `messaging_consumer_group_name`.
     ///   - factory: where the metrics are kept; `nil`: where the process keeps its own.
     public init(
@@ -19,7 +19,7 @@ public struct WorkerMeters: Sendable {
         factory: (any MetricsFactory)? = nil
     ) {
         let maker = MeterMaker(factory: factory ?? MetricsSystem.factory)
-        requests = RequestMeters(topic: topics.requests, group: group, maker: maker)
+        requests = RequestMeters(topics: topics.requestTopics.map(\.name), group: group, maker: maker)
         calls = CallMeters(maker: maker)
         kafka = KafkaMeters(topics: topics, maker: maker)
     }

@@ -22,6 +22,8 @@ final class OwnedPartition {
     }
 
     let id: AssignedPartition
+    /// The index of its topic among those of `topics.requests`.
+    let topicIndex: Int
     var tracker = OffsetTracker()
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
@@ -58,8 +60,9 @@ final class OwnedPartition {
         var offset: Int64 = -1
     }
 
-    init(_ id: AssignedPartition, metadataLimit: MetadataLimit) {
+    init(_ id: AssignedPartition, topicIndex: Int = 0, metadataLimit: MetadataLimit) {
         self.id = id
+        self.topicIndex = topicIndex
         self.metadataLimit = metadataLimit
     }
 

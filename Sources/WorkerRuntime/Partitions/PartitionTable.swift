@@ -14,6 +14,8 @@ final class PartitionTable {
     private let loop: EventLoop
     private let log: Logger
     private let ordering: WorkerConfiguration.Ordering
+    /// The names of the topics that requests are read from, in their order in the settings.
+    private let requestTopics: [String]
     private let maxSpan: Int
     private let keepsSteps: Bool
     /// The flow of all requests where they are not told apart.
@@ -36,6 +38,7 @@ final class PartitionTable {
         self.meters = meters
         self.loop = loop
         ordering = configuration.ordering
+        requestTopics = configuration.topics.requestTopics.map(\.name)
         maxSpan = configuration.maxSpan
         keepsSteps = configuration.requestSteps
         standardFlow = Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive)
@@ -62,7 +65,9 @@ final class PartitionTable {
     func add(_ assigned: [AssignedPartition]) {
         let before = partitions.count
         for partition in assigned {
-            partitions[partition.id] = OwnedPartition(partition, metadataLimit: metadataLimit)
+            let topicIndex = requestTopics.firstIndex(of: partition.id.topic) ?? 0
+            partitions[partition.id] = OwnedPartition(
+                partition, topicIndex: topicIndex, metadataLimit: metadataLimit)
         }
         meters.kafka.countAssigned(change: partitions.count - before)
     }
@@ -253,7 +258,9 @@ final class PartitionTable {
         partition.remove(request)
         meters.requests.countSettled()
         if isDelivered {
-            meters.requests.countDelivered(after: request.takenAt.duration(to: loop.now), topicWait: request.topicWait)
+            meters.requests.countDelivered(
+                after: request.takenAt.duration(to: loop.now), topicWait: request.topicWait,
+                topicIndex: partition.topicIndex)
         }
         if let trace = request.trace {
             trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)

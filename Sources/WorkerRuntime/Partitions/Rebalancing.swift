@@ -15,12 +15,15 @@ final class Rebalancing {
     private let waitingRoom: WaitingRoom?
     /// The lane's part in the fleet, which follows its partitions.
     let fleet: FleetTicker
-    private let requestsTopic: String
+    /// The names of the topics that requests are read from.
+    private let requestTopics: Set<String>
+    /// The topic by whose partitions limits are shared: the first one.
+    private let sharedTopic: String
     private let revokeGrace: Duration
     private let isOrdered: Bool
     private let loop: EventLoop
     private let log: Logger
-    /// The number of partitions of the requests topic; 0 while it is not known.
+    /// The number of partitions of `sharedTopic`; 0 while it is not known.
     private var partitionCount = 0
     private var isUnknownShareLogged = false
 
@@ -33,7 +36,8 @@ final class Rebalancing {
         self.delivery = delivery
         self.source = source
         self.fleet = fleet
-        requestsTopic = configuration.topics.requests
+        requestTopics = Set(configuration.topics.requestTopics.map(\.name))
+        sharedTopic = configuration.topics.requests
         revokeGrace = configuration.revokeGrace
         isOrdered = configuration.ordering != .unordered
         self.loop = loop
@@ -50,11 +54,11 @@ final class Rebalancing {
     /// - Parameter given: what the group hands over. Partitions of other topics are not taken in, so that nothing of them is
     ///   run and they count for no share of a rate: a worker that takes its own outcomes for requests answers them for ever.
     func assigned(_ given: [AssignedPartition]) async {
-        let assigned = given.filter { $0.id.topic == requestsTopic }
+        let assigned = given.filter { requestTopics.contains($0.id.topic) }
         if assigned.count < given.count {
             log.error(
                 "the group hands over partitions of other topics than the requests topic: nothing of them is run",
-                metadata: ["partitions": "\(given.filter { $0.id.topic != requestsTopic }.map(\.id))"])
+                metadata: ["partitions": "\(given.filter { !requestTopics.contains($0.id.topic) }.map(\.id))"])
         }
 
         partitions.add(assigned)
@@ -124,14 +128,18 @@ final class Rebalancing {
 
     // MARK: - The share of the rate
 
+    /// Shares go by the partitions of one topic. Members that know one topic only, as workers of former versions, then reckon with
+    /// the same parts of the limit, and the sum of all parts stays the limit. A lane with partitions of other topics alone has
+    /// what others lease to it.
     private func tellFleet(wasTaken: Bool = false) async {
-        await fleet.assign(partitions.all.map(\.id.id.partition), of: partitionCount, wasTaken: wasTaken)
+        let owned = partitions.all.map(\.id.id).filter { $0.topic == sharedTopic }.map(\.partition)
+        await fleet.assign(owned, of: partitionCount, wasTaken: wasTaken)
     }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
     private func learnPartitionCount() async {
         guard partitions.count > 0 else { return }
-        if let count = await source.partitionCount(of: requestsTopic) { partitionCount = count }
+        if let count = await source.partitionCount(of: sharedTopic) { partitionCount = count }
     }
 
     /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
@@ -156,7 +164,7 @@ final class Rebalancing {
             isUnknownShareLogged = true
             log.warning(
                 "no request begins until the brokers say how many partitions the requests topic has",
-                metadata: ["topic": "\(requestsTopic)"])
+                metadata: ["topic": "\(sharedTopic)"])
         }
         await learnPartitionCount()
         await tellFleet()

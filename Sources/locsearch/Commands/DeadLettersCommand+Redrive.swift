@@ -7,12 +7,13 @@ import WorkerRuntime
 extension DeadLettersCommand {
     struct RedriveCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "redrive", abstract: "Sends dead letters back to the requests topic, once each.",
+            commandName: "redrive", abstract: "Sends dead letters back to their requests topic, once each.",
             discussion: """
                 Key, value and headers are those that the requests topic held. What went back is noted in the \
                 dead-letter topic, so that a second run, after an interruption or with another filter, sends only the \
                 rest. A run that is killed between sending a record and noting it leaves one record that the next run \
-                sends again. Run one redrive at a time: two that run side by side do not see each other's notes.
+                sends again. Where topics.requests names several topics, each goes back to the one that it came from, \
+                or to the first where that is none of them any more. Run one redrive at a time: two that run side by side do not see each other's notes.
 
                 --dry-run shows one line for each dead letter that would go back, the oldest first.
 
@@ -81,11 +82,12 @@ extension DeadLettersCommand {
                         "\(plan.faulty.count) of \(plan.chosen.count) are still no requests and would be put aside again, the"
                             + " first of them because: \(first.fault ?? "")"))
             }
-            if dryRun { return show(plan, requests: settings.topics.requests) }
+            let targets = RedriveTargets(settings.topics)
+            if dryRun { return show(plan, requests: targets.words(for: plan.chosen)) }
 
             let editing = edit ? try await edited(plan, of: snapshot, in: topic, judge: RequestJudge(settings)) : nil
             let chosen = plan.chosen.filter { editing?.values[$0.mark] != nil || editing == nil }
-            guard try isConfirmed(chosen.count, requests: settings.topics.requests) else {
+            guard try isConfirmed(chosen.count, requests: targets.words(for: chosen)) else {
                 Terminal.note("nothing was sent")
                 return
             }
@@ -96,7 +98,7 @@ extension DeadLettersCommand {
             do {
                 failed = try await send(
                     chosen, of: snapshot, in: topic, by: redriver, watching: outcomes,
-                    requests: (settings.topics.requests, plan.redrivenBefore), values: editing?.values ?? [:])
+                    requests: (targets.words(for: chosen), plan.redrivenBefore), values: editing?.values ?? [:])
             } catch {
                 await redriver.close()
                 throw error

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kafka
+import WorkerRuntime
 
 extension OffsetsCommand {
     struct ResetCommand: AsyncParsableCommand {
@@ -9,7 +10,8 @@ extension OffsetsCommand {
                 It shows what changes and asks. What is done again may cost calls to a provider, and gives outcomes a second
                 time; what is skipped gets none. What was noted as done beyond the old offset is forgotten: where it lies
                 behind the new offset, it is done again. An offset outside of the log becomes the log's nearest end. A
-                partition without a record of the time or later is moved to its end.
+                partition without a record of the time or later is moved to its end. Where topics.requests names several
+                topics, all of them are moved unless --topic picks one; --partition and an offset need it.
 
                 A group that has members is refused. Where the brokers do not tell whether it has, as the embedded broker,
                 stop its workers and give --force.
@@ -66,26 +68,34 @@ extension OffsetsCommand {
             "an offset means something else in each partition: give one --partition with it")
 
         private func plan(for report: OffsetsReport, _ offsets: GroupOffsets) async throws -> ResetPlan {
-            let count = report.partitions.count
-            if let wrong = partition.first(where: { Int($0) >= count }) {
+            if !partition.isEmpty, report.topics.count > 1 {
+                throw ValidationError("--partition needs --topic, because topics.requests names \(report.topics.count)")
+            }
+            let counts = report.topics.reduce(into: [:]) { $0[$1.name] = report.partitions(of: $1).count }
+            for count in counts.values where !partition.isEmpty {
+                guard let wrong = partition.first(where: { Int($0) >= count }) else { continue }
                 // bounded: a count
-                throw ValidationError("--partition \(wrong): \(report.topic) has the partitions 0 to \(count - 1)")
+                throw ValidationError("--partition \(wrong): \(report.names) has the partitions 0 to \(count - 1)")
             }
             let chosen = report.partitions.filter { partition.isEmpty || partition.contains($0.id.partition) }
             if case .offset = target, chosen.count > 1 { throw Self.needsOnePartition }
 
             let targets = try await offsets.targets(target, of: chosen)
             let commits = report.partitions.reduce(into: [:]) { $0[$1.id] = $1.commit }
-            let note = GroupHistory.note(
-                settingOffsetsOf: Set(targets.keys), commits: commits, partitionCount: count)
-            return ResetPlan(chosen, targets: targets, metadata: note)
+            // Where a group began is noted of each topic by itself.
+            let notes = report.topics.reduce(into: [:]) { notes, topic in
+                notes[topic.name] = GroupHistory.note(
+                    settingOffsetsOf: Set(targets.keys.filter { $0.topic == topic.name }),
+                    commits: commits.filter { $0.key.topic == topic.name }, partitionCount: counts[topic.name] ?? 0)
+            }
+            return ResetPlan(chosen, targets: targets, metadata: notes)
         }
 
         private func show(_ plan: ResetPlan, _ report: OffsetsReport) {
             if report.partitions.allSatisfy({ $0.commit == nil }) {
                 Terminal.note(
                     TerminalText.safe(
-                        "the group \(report.group) has committed nothing on \(report.topic) so far: is that its name?"))
+                        "the group \(report.group) has committed nothing on \(report.names) so far: is that its name?"))
             }
             for line in plan.text { Terminal.line(line) }
             Terminal.line(plan.summary)

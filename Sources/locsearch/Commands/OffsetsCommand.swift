@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct OffsetsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offsets", abstract: "Shows where the workers' group stands in its topic, and moves it.",
+        commandName: "offsets", abstract: "Shows where the workers' group stands in its topics, and moves it.",
         discussion: """
             A worker commits the offset before which all requests are done, and beside it which requests beyond it are done
             too. Kafka's own tools show only the offset.
@@ -18,7 +18,7 @@ struct OffsetsCommand: AsyncParsableCommand {
 /// The options that all commands about offsets have.
 struct OffsetsOptions: ParsableArguments {
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
-    @Option(help: "The topic. Default: topics.requests.") var topic: String?
+    @Option(help: "The topic. Default: all of topics.requests.") var topic: String?
     @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
         DurationArgument(.seconds(15))
 

@@ -30,7 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
-    @Option(help: "The topic. Default: topics.requests.") var topic: String?
+    @Option(help: "The topic. Default: all of topics.requests.") var topic: String?
     @Option(help: "How long rates are measured, up to 1h.", transform: DurationArgument.read) var window =
         DurationArgument(.seconds(5))
     @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =

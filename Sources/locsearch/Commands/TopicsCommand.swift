@@ -38,7 +38,7 @@ extension TopicsCommand {
         var strict = false
         @Flag(help: "Adds partitions to topics that have fewer than recommended.") var addPartitions = false
 
-        @Option(help: "Partitions of requests, results and errors.") var partitions = 12
+        @Option(help: "Partitions of each topic of requests, of results and errors.") var partitions = 12
         @Option(help: "Brokers that hold each partition.") var replicationFactor = 3
         @Option(help: "How long records are kept: requests, results, errors or deadLetters, then =TIME. May repeat.")
         var retention: [String] = []

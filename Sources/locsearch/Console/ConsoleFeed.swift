@@ -14,6 +14,7 @@ struct ConsoleFeed: Sendable {
     private static let timeout = Duration.seconds(15)
 
     private let settings: Settings
+    private let requestTopics: Set<String>
     private let store: Store
     private let traffic: Traffic
     private let log: Logger
@@ -22,6 +23,7 @@ struct ConsoleFeed: Sendable {
 
     init(_ settings: Settings, store: Store, traffic: Traffic, log: Logger) {
         self.settings = settings
+        requestTopics = Set(settings.topics.requestTopics.map(\.name))
         self.store = store
         self.traffic = traffic
         self.log = log
@@ -32,7 +34,7 @@ struct ConsoleFeed: Sendable {
     /// - Throws: `KafkaError` when no broker answers.
     func open() async throws -> TopicReader {
         let reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
-        let topics = [settings.topics.requests, settings.topics.results, settings.topics.errors]
+        let topics = requestTopics.sorted() + [settings.topics.results, settings.topics.errors]
         let newest = TopicReader.Start.newest(Int64(settings.integer("console.history")))
         try await reader.open(topics, at: newest, within: Self.timeout)
         return reader
@@ -86,7 +88,7 @@ struct ConsoleFeed: Sendable {
             if let event = outcome.event { store.dispatch(.outcome(event)) }
             let isNew = outcome.event?.completedAt.map { $0 >= start } ?? false
 
-            if isNew, let request = outcome.event?.source, request.topic == settings.topics.requests,
+            if isNew, let request = outcome.event?.source, requestTopics.contains(request.topic),
                 progress.requestTimes.isYetToCome(request)
             {
                 progress.early.add(record, of: request)
@@ -102,7 +104,7 @@ struct ConsoleFeed: Sendable {
     }
 
     private func outcome(of record: ConsumerRecord, times: RequestTimes) -> OutcomeRecord {
-        OutcomeRecord(record) { $0.topic == settings.topics.requests ? times[$0] : nil }
+        OutcomeRecord(record) { requestTopics.contains($0.topic) ? times[$0] : nil }
     }
 
     private func takeHistory(_ outcomes: [OutcomeRecord], progress: inout Progress) {
@@ -116,7 +118,7 @@ struct ConsoleFeed: Sendable {
         progress.history = []
     }
 
-    private func isRequest(_ record: ConsumerRecord) -> Bool { record.partition.id.topic == settings.topics.requests }
+    private func isRequest(_ record: ConsumerRecord) -> Bool { requestTopics.contains(record.partition.id.topic) }
 
     private func takeRequest(_ record: ConsumerRecord) {
         guard let decoded = try? decoder.decode(IncomingRecord(record)), let time = decoded.envelope.time else {

@@ -22,7 +22,11 @@ enum PipelineMetrics {
                 name,
                 backlog.partitions.compactMap { partition in
                     value(partition).map { value in
-                        (labels: [("topic", backlog.topic), ("partition", "\(partition.number)")], value: value)
+                        (
+                            labels: [
+                                ("topic", partition.topic ?? backlog.topic), ("partition", "\(partition.number)"),
+                            ], value: value
+                        )
                     }
                 })
         }

@@ -5,7 +5,7 @@ import Kafka
 /// told.
 struct RequestTimes {
     private struct Key: Hashable {
-        let partition: Int32
+        let partition: TopicPartition
         let offset: Int64
     }
 
@@ -14,22 +14,22 @@ struct RequestTimes {
     /// The keys in the order in which they came. Once there are `most`, the place of the oldest is at `next`.
     private var keys: [Key] = []
     private var next = 0
-    private var newestOffsets: [Int32: Int64] = [:]
+    private var newestOffsets: [TopicPartition: Int64] = [:]
 
     /// - Parameter most: the number of requests that are remembered.
     init(most: Int = 20_000) { self.most = max(most, 1) }
 
     var count: Int { times.count }
 
-    /// Remembers the timestamp of a record of the requests topic, if it has one.
+    /// Remembers the timestamp of a record of a topic of requests, if it has one.
     mutating func note(_ record: ConsumerRecord) {
-        let partition = record.partition.id.partition
+        let partition = record.partition.id
         newestOffsets[partition] = max(record.offset, newestOffsets[partition] ?? record.offset)
         guard let timestamp = record.timestamp else { return }
         note(partition: partition, offset: record.offset, EventTime(milliseconds: timestamp))
     }
 
-    mutating func note(partition: Int32, offset: Int64, _ time: EventTime) {
+    mutating func note(partition: TopicPartition, offset: Int64, _ time: EventTime) {
         let key = Key(partition: partition, offset: offset)
         guard times.updateValue(time, forKey: key) == nil else { return }
 
@@ -42,13 +42,17 @@ struct RequestTimes {
         }
     }
 
-    /// `true` for a position of the requests topic that is behind all that were seen of its partition.
+    /// `true` for a position of a topic of requests that is behind all that were seen of its partition.
     func isYetToCome(_ position: SourcePosition) -> Bool {
-        newestOffsets[position.partition].map { position.offset > $0 } ?? true
+        newestOffsets[position.topicPartition].map { position.offset > $0 } ?? true
     }
 
-    /// Returns the time of the request at a position of the requests topic; `nil` when it was not seen or was forgotten.
+    /// Returns the time of the request at a position; `nil` when it was not seen or was forgotten.
     subscript(position: SourcePosition) -> EventTime? {
-        times[Key(partition: position.partition, offset: position.offset)]
+        times[Key(partition: position.topicPartition, offset: position.offset)]
     }
+}
+
+extension SourcePosition {
+    fileprivate var topicPartition: TopicPartition { TopicPartition(topic, partition) }
 }

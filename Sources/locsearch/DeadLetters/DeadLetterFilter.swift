@@ -6,6 +6,7 @@ import LocationSearch
 struct DeadLetterFilter: ParsableArguments {
     @Option(help: "Only those put aside for this reason: an error code, such as invalid-request.") var reason: String?
     @Option(help: "Only those whose fault is this member, such as location.latitude.") var member: String?
+    @Option(help: "Only those that came from this topic.") var topic: String?
     @Option(help: "Only those of this partition of the requests topic.") var partition: Int32?
     @Option(help: "Only those that stood at this offset of the requests topic or behind it.") var fromOffset: Int64?
     @Option(help: "Only those that stood before this offset of the requests topic.") var toOffset: Int64?
@@ -18,6 +19,7 @@ struct DeadLetterFilter: ParsableArguments {
             let known = SearchError.Code.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--reason \(reason) is none; there are \(known)")
         }
+        if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
         if let partition, partition < 0 { throw ValidationError("--partition takes 0 or more") }
         if let fromOffset, fromOffset < 0 { throw ValidationError("--from-offset takes 0 or more") }
         if let toOffset, toOffset <= fromOffset ?? 0 {
@@ -32,6 +34,7 @@ struct DeadLetterFilter: ParsableArguments {
         if let reason, letter.reason != reason { return false }
         if let member, letter.member != member { return false }
 
+        if let topic, letter.source?.topic != topic { return false }
         if let partition, letter.source?.partition != partition { return false }
         if let fromOffset, (letter.source?.offset ?? -1) < fromOffset { return false }
         if let toOffset, (letter.source?.offset ?? .max) >= toOffset { return false }

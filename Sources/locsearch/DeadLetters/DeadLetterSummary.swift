@@ -10,7 +10,7 @@ struct DeadLetterSummary: Sendable {
     let reason: String
     let message: String
     let member: String?
-    /// The record's position in the requests topic.
+    /// The record's position in its topic of requests.
     let source: SourcePosition?
     /// The time at which it was put aside.
     let time: EventTime?

@@ -1,4 +1,4 @@
-/// Which of the dead letters that match a filter go back to the requests topic.
+/// Which of the dead letters that match a filter go back to the topics of requests.
 struct RedrivePlan: Sendable {
     /// Oldest first.
     let chosen: [DeadLetterSummary]

@@ -2,7 +2,7 @@ import Basics
 import EventContract
 import EventLoop
 
-/// One run that sends chosen dead letters back to the requests topic at a rate, and looks for their outcomes meanwhile.
+/// One run that sends chosen dead letters back to the topics of requests at a rate, and looks for their outcomes meanwhile.
 struct RedriveRun {
     /// Letters a second, unless somebody asks for another rate. Each may cost a call to a provider.
     static let defaultRate = 20.0

@@ -4,14 +4,14 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Sends one dead letter after another back to the requests topic.
+/// Sends one dead letter after another back to its topic of requests: see `RedriveTargets`.
 ///
-/// A letter is in the requests topic before it is marked, and marked before the next one is sent. Whatever ends the
+/// A letter is in the topic of requests before it is marked, and marked before the next one is sent. Whatever ends the
 /// process, at most one letter is sent a second time by the next run, and none is lost.
 struct Redriver: Sendable {
     private let loop: EventLoop
     private let producer: KafkaProducer
-    private let requests: String
+    private let targets: RedriveTargets
     private let deadLetters: String
 
     init(_ settings: Settings, log: Logger) throws {
@@ -19,18 +19,18 @@ struct Redriver: Sendable {
         var configuration = try settings.producer()
         configuration.linger = .zero  // nothing comes along that it could wait for
         producer = try KafkaProducer(loop: loop, configuration: configuration, log: log)
-        requests = settings.topics.requests
+        targets = RedriveTargets(settings.topics)
         deadLetters = settings.topics.deadLetters
     }
 
     /// Returns once the brokers have both the record and its mark.
-    /// - Returns: the record's new position in the requests topic, which its outcome names too.
+    /// - Returns: the record's new position in a topic of requests, which its outcome names too.
     /// - Throws: `Failure` that names the topic.
     @discardableResult
     func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws -> SourcePosition {
         let position = try await send(
             ProducerRecord(
-                topic: requests, key: letter.key, value: letter.value,
+                topic: targets.topic(for: letter.source), key: letter.key, value: letter.value,
                 headers: letter.originalHeaders))
         _ = try await send(
             ProducerRecord(

@@ -8,9 +8,10 @@ import WorkerRuntime
 /// What the topics have told of the requests that are looked for.
 struct Findings {
     let sought: SoughtRequest
-    /// By the position of the record in the requests topic.
+    /// By the position of the record in its topic of requests.
     var lives: [SourcePosition: RequestLife] = [:]
-    var requests: RequestLives.Reading
+    /// One for each topic of requests.
+    var requests: [RequestLives.Reading]
     var results: RequestLives.Reading
     var errors: RequestLives.Reading
     var letters: RequestLives.Reading
@@ -26,7 +27,7 @@ struct Findings {
         self.sought = sought
         self.decoder = decoder
         self.mostLives = mostLives
-        requests = RequestLives.Reading(topic: topics.requests)
+        requests = topics.requestTopics.map { RequestLives.Reading(topic: $0.name) }
         results = RequestLives.Reading(topic: topics.results)
         errors = RequestLives.Reading(topic: topics.errors)
         letters = RequestLives.Reading(topic: topics.deadLetters)
@@ -40,7 +41,7 @@ struct Findings {
     var result: RequestLives {
         let known = lives.values.filter(\.isKnown).map { completed($0) }
             .sorted { ($0.time ?? .distantPast, $0.source.offset) < ($1.time ?? .distantPast, $1.source.offset) }
-        return RequestLives(id: sought.text, lives: known, readings: [requests, results, errors, letters])
+        return RequestLives(id: sought.text, lives: known, readings: requests + [results, errors, letters])
     }
 
     private func completed(_ life: RequestLife) -> RequestLife {
@@ -62,7 +63,8 @@ struct Findings {
     var areAllAnswered: Bool { !lives.isEmpty && lives.values.allSatisfy { !$0.outcomes.isEmpty } }
     /// The positions of requests of which only outcomes or dead letters are known.
     var missingRequests: [SourcePosition] {
-        lives.values.filter { $0.request == nil && $0.source.topic == requests.topic }.map(\.source)
+        lives.values.filter { life in life.request == nil && requests.contains { $0.topic == life.source.topic } }
+            .map(\.source)
     }
     var firstTime: EventTime? { lives.values.compactMap(\.time).min() }
     var lastTime: EventTime? { lives.values.compactMap(\.time).max() }
@@ -135,7 +137,7 @@ struct Findings {
     }
 }
 
-/// A record of the requests topic, read as a worker reads it.
+/// A record of a topic of requests, read as a worker reads it.
 private enum Reading {
     case request(DecodedRequest)
     case rejected(RejectedRecord)

@@ -51,7 +51,7 @@ struct LifeReader {
     /// - Returns: No life where none of the topics knows the id.
     /// - Throws: `Failure` when the brokers do not answer.
     func lives(of id: String, extent: Extent) async throws -> RequestLives {
-        let sought = SoughtRequest(id, in: settings.topics.requests)
+        let sought = SoughtRequest(id, in: settings.topics.requestTopics.map(\.name))
         let scan = try TopicScan(settings, extent: extent, timeout: timeout, log: log, progress: progress)
         let since = EventTime.now().earlier(by: extent.since)
 
@@ -80,23 +80,27 @@ struct LifeReader {
     private func readRequests(of scan: TopicScan, since: EventTime, into findings: inout Findings) async throws {
         guard findings.sought.position == nil else { return try await readMissingRequests(of: scan, into: &findings) }
 
-        var reading = findings.requests
+        var readings = findings.requests
         var end: EventTime?
         for start in Self.steps.map({ EventTime.now().earlier(by: $0) }).filter({ $0 > since }) + [since] {
-            try await scan.read(TopicScan.Span(since: start, until: end), into: &reading) { record in
-                findings.takeRequest(record)
+            // All that can be read of a topic is read where reading began with the newest records.
+            for index in readings.indices where readings[index].newest == nil && readings[index].problem == nil {
+                try await scan.read(TopicScan.Span(since: start, until: end), into: &readings[index]) { record in
+                    findings.takeRequest(record)
+                }
             }
             end = start
-            // All that can be read is read where reading began with the newest records.
-            if findings.hasRequests || reading.newest != nil || reading.problem != nil || scan.isOver { break }
+            let areRead = readings.allSatisfy { $0.newest != nil || $0.problem != nil }
+            if findings.hasRequests || areRead || scan.isOver { break }
         }
-        findings.requests = reading
+        findings.requests = readings
         try await readMissingRequests(of: scan, into: &findings)
     }
 
     private func readMissingRequests(of scan: TopicScan, into findings: inout Findings) async throws {
         for position in findings.missingRequests {
-            if let record = try await scan.record(at: position, into: &findings.requests) {
+            guard let index = findings.requests.firstIndex(where: { $0.topic == position.topic }) else { continue }
+            if let record = try await scan.record(at: position, into: &findings.requests[index]) {
                 _ = findings.takeRequest(record, isKnownToFit: true)
             }
         }
@@ -144,11 +148,12 @@ struct LifeReader {
     }
 
     private static func state(of source: SourcePosition, in report: OffsetsReport) -> RequestLife.State {
-        guard let partition = report.partitions.first(where: { $0.id.partition == source.partition }) else {
-            return .unknown("\(report.topic) has no partition \(source.partition)")
+        let partitions = report.partitions.filter { $0.id.topic == source.topic }
+        guard let partition = partitions.first(where: { $0.id.partition == source.partition }) else {
+            return .unknown("\(source.topic) has no partition \(source.partition)")
         }
-        guard partition.commit != nil || report.partitions.contains(where: { $0.commit != nil }) else {
-            return .unknown("the group \(report.group) has committed nothing on \(report.topic) yet")
+        guard partition.commit != nil || partitions.contains(where: { $0.commit != nil }) else {
+            return .unknown("the group \(report.group) has committed nothing on \(source.topic) yet")
         }
         return partition.isDone(source.offset) ? .finished : .waiting(before: partition.open(before: source.offset))
     }

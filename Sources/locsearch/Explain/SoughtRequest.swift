@@ -6,15 +6,15 @@ struct SoughtRequest: Sendable, Hashable {
     let text: String
     /// The trace, where the id may be a trace's.
     let traceID: String?
-    /// The position in the requests topic, where the id is one.
+    /// The position in a topic of requests, where the id is one.
     let position: SourcePosition?
 
-    /// - Parameter topic: the requests topic.
-    init(_ text: String, in topic: String) {
+    /// - Parameter topics: the topics of requests.
+    init(_ text: String, in topics: [String]) {
         self.text = text
         let isTrace = text.utf8.count == 32 && text.utf8.allSatisfy(\.isHexadecimal)
         traceID = isTrace ? text.lowercased() : nil
-        position = Self.position(in: topic, text)
+        position = topics.lazy.compactMap { Self.position(in: $0, text) }.first
     }
 
     /// Reads `topic-partition-offset`, and `topic-partition@offset`, which lists of dead letters show.

@@ -5,24 +5,28 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// The offsets of a group on one topic: looked up and moved, with errors that say what to do.
+/// The offsets of a group on its topics: looked up and moved, with errors that say what to do.
 struct GroupOffsets {
     let group: String
-    let topic: String
+    /// The topics in the order of the settings.
+    let topics: [RequestTopic]
     private let brokers: String
     private let admin: GroupAdmin
     private let configuration: ConsumerConfiguration
     private let timeout: Duration
     private let log: Logger
 
-    /// - Parameter timeout: how long the brokers have for each answer.
+    /// - Parameters:
+    ///   - topic: `nil`: all that requests are read from.
+    ///   - timeout: how long the brokers have for each answer.
     init(
         _ settings: Settings, group: String?, topic: String?, timeout: Duration, log: Logger
     ) throws {
         var configuration = try settings.consumer()
         if let group { configuration.groupID = group }
         self.group = configuration.groupID
-        self.topic = topic ?? settings.topics.requests
+        let all = settings.topics.requestTopics
+        topics = topic.map { name in [all.first { $0.name == name } ?? RequestTopic(name)] } ?? all
         brokers = settings.text("kafka.bootstrapServers")
         self.configuration = configuration
         self.timeout = timeout
@@ -36,23 +40,31 @@ struct GroupOffsets {
     // MARK: - Looking
 
     /// Looks up where the group stands. Offsets are asked for before the log's ends, so that no lag is below 0.
-    /// - Parameter known: the topic's partitions, where they were looked up before.
+    /// - Parameter known: the topics' partitions, where they were looked up before.
     func report(of known: [TopicPartition]? = nil) async throws -> OffsetsReport {
         let ids: [TopicPartition]
         if let known { ids = known } else { ids = try await partitions() }
         let commits = try await asking("the offsets of the group \(group) cannot be looked at") {
             try await admin.commits(of: ids, within: timeout)
         }
-        let bounds = try await asking("the log of \(topic) cannot be looked at") {
+        let bounds = try await asking("the log of \(names) cannot be looked at") {
             try await admin.bounds(of: ids, within: timeout)
         }
 
         let partitions = ids.map { PartitionOffsets($0, bounds: bounds[$0] ?? 0..<0, commit: commits[$0]) }
         let presence = await presence(hasCommits: !commits.isEmpty)
-        return OffsetsReport(group: group, topic: topic, presence: presence, partitions: partitions)
+        return OffsetsReport(group: group, topics: topics, presence: presence, partitions: partitions)
     }
 
+    private var names: String { topics.map(\.name).joined(separator: ", ") }
+
     private func partitions() async throws -> [TopicPartition] {
+        var ids: [TopicPartition] = []
+        for topic in topics { ids += try await partitions(of: topic.name) }
+        return ids
+    }
+
+    private func partitions(of topic: String) async throws -> [TopicPartition] {
         let count = try await asking("the topics cannot be looked at") {
             try await admin.partitionCount(of: topic, within: timeout)
         }
@@ -99,7 +111,7 @@ struct GroupOffsets {
     private func offsets(
         since milliseconds: Int64, of partitions: [PartitionOffsets]
     ) async throws -> [TopicPartition: Int64] {
-        let found = try await asking("the offsets of \(topic) cannot be looked up by time") {
+        let found = try await asking("the offsets of \(names) cannot be looked up by time") {
             try await admin.offsets(of: partitions.map(\.id), since: milliseconds, within: timeout)
         }
         let without = partitions.filter { found[$0.id] == nil }
@@ -116,7 +128,7 @@ struct GroupOffsets {
         let ends = filled.reduce(into: [:]) { $0[$1.id] = $1.bounds.upperBound }
 
         let reader = try TopicReader(configuration, log: log)
-        let newest = try await asking("the newest records of \(topic) cannot be read") {
+        let newest = try await asking("the newest records of \(names) cannot be read") {
             var newest: Int64?
             try await reader.read(from: ends.mapValues { $0 - 1 }, upTo: ends, timeout: timeout) { record in
                 newest = [newest, record.timestamp].compactMap { $0 }.max()

@@ -1,32 +1,47 @@
 import JSON
 import Kafka
+import WorkerRuntime
 
-/// Shows a person or a program how far a group has come in each partition of a topic.
+/// Shows a person or a program how far a group has come in each partition of its topics.
 struct OffsetsReport {
     let group: String
-    let topic: String
+    /// At least one.
+    let topics: [RequestTopic]
     let presence: GroupPresence
-    /// In ascending order of the partitions.
+    /// In the order of the topics, and of each in ascending order.
     let partitions: [PartitionOffsets]
+
+    /// The topics' names for a sentence.
+    var names: String { topics.map(\.name).joined(separator: ", ") }
+
+    func partitions(of topic: RequestTopic) -> [PartitionOffsets] {
+        partitions.filter { $0.id.topic == topic.name }
+    }
 
     // MARK: - For people
 
     var text: [String] { heading + [""] + table }
 
     private var heading: [String] {
+        let all = topics.count > 1 ? ["all topics: \(Self.sums(of: partitions))"] : []
+        let each = topics.map { topic in
+            let classes = topics.count > 1 ? " (\(topic.classText))" : ""
+            return "topic \(topic.name)\(classes): \(Self.sums(of: partitions(of: topic)))"
+        }
+        return (["group \(group): \(presence.words)"] + each + all).map { TerminalText.safe($0) }
+    }
+
+    private static func sums(of partitions: [PartitionOffsets]) -> String {
         let open = partitions.reduce(Int64(0)) { $0.saturatingAdding($1.open ?? 0) }
         let done = partitions.reduce(Int64(0)) { $0.saturatingAdding($1.doneBeyond) }
         let count = partitions.count.counted("partition")
-        return [
-            TerminalText.safe("group \(group): \(presence.words)"),
-            TerminalText.safe(
-                "topic \(topic): \(count), \(open.grouped) open, \(done.grouped) done beyond the committed offsets"),
-        ]
+        return "\(count), \(open.grouped) open, \(done.grouped) done beyond the committed offsets"
     }
 
     private var table: [String] {
+        let hasTopics = topics.count > 1
         var table = TextTable([
-            TextTable.Column(title: "partition", alignment: .right),
+            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
             TextTable.Column(title: "committed", alignment: .right), TextTable.Column(title: "end", alignment: .right),
             TextTable.Column(title: "lag", alignment: .right),
             TextTable.Column(title: "done beyond", alignment: .right),
@@ -35,7 +50,8 @@ struct OffsetsReport {
         ])
         for partition in partitions {
             table.add([
-                "\(partition.id.partition)", partition.commit.map { "\($0.offset)" } ?? "-",
+                hasTopics ? partition.id.topic : "", "\(partition.id.partition)",
+                partition.commit.map { "\($0.offset)" } ?? "-",
                 "\(partition.bounds.upperBound)", partition.lag?.grouped ?? "-", partition.doneBeyond.grouped,
                 partition.open?.grouped ?? "-", presence.member(of: partition.id) ?? "",
                 partition.words.joined(separator: "; "),
@@ -52,7 +68,7 @@ struct OffsetsReport {
             var json = JSONWriter(capacity: 512)
             json.beginObject()
             json.member("group", group)
-            json.member("topic", topic)
+            json.member("topic", partition.id.topic)
             json.member("partition", Int(partition.id.partition))
             json.member("committed", partition.commit.map { Int($0.offset) })
             json.member("begin", Int(partition.bounds.lowerBound))

@@ -6,6 +6,8 @@ struct ResetPlan {
     struct Change: Sendable, Hashable {
         let partition: PartitionOffsets
         let to: Int64
+        /// The metadata that is written beside the new offset.
+        let metadata: String
         /// Offsets that are done, and are done again.
         let redone: Int64
         /// Offsets that are open, and are left out.
@@ -16,38 +18,39 @@ struct ResetPlan {
         let isNeeded: Bool
     }
 
-    /// In ascending order of the partitions.
+    /// In the order of the partitions that the plan was made of.
     let changes: [Change]
-    /// The metadata of the offsets that are written.
-    let metadata: String
 
     /// - Parameters:
     ///   - partitions: where the group stands.
     ///   - targets: where each of them is to stand. A target outside of the log is moved to the log's nearest end.
-    ///   - metadata: what is to stand beside the new offsets.
-    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], metadata: String = "") {
-        self.metadata = metadata
+    ///   - metadata: what is to stand beside the new offsets of each topic.
+    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], metadata: [String: String] = [:]) {
         changes = partitions.compactMap { partition in
-            targets[partition.id].map { Change(partition, target: $0, metadata: metadata) }
+            let metadata = metadata[partition.id.topic] ?? ""
+            return targets[partition.id].map { Change(partition, target: $0, metadata: metadata) }
         }
     }
 
     /// The offsets that are to be written.
     var commits: [TopicPartition: CommittedOffset] {
         changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
-            commits[change.partition.id] = CommittedOffset(change.to, metadata: metadata)
+            commits[change.partition.id] = CommittedOffset(change.to, metadata: change.metadata)
         }
     }
 
     /// The table of what changes.
     var text: [String] {
+        let hasTopics = Set(changes.map(\.partition.id.topic)).count > 1
         var table = TextTable([
-            TextTable.Column(title: "partition", alignment: .right), TextTable.Column(title: "from", alignment: .right),
+            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
+            TextTable.Column(title: "from", alignment: .right),
             TextTable.Column(title: "to", alignment: .right), TextTable.Column(title: "what that does", maxWidth: 120),
         ])
         for change in changes {
             table.add([
-                "\(change.partition.id.partition)", change.partition.commit.map { "\($0.offset)" } ?? "none",
+                hasTopics ? change.partition.id.topic : "", "\(change.partition.id.partition)",
+                change.partition.commit.map { "\($0.offset)" } ?? "none",
                 "\(change.to)", change.words,
             ])
         }
@@ -68,6 +71,7 @@ extension ResetPlan.Change {
         let to = min(max(target, bounds.lowerBound), bounds.upperBound)
         self.partition = partition
         self.to = to
+        self.metadata = metadata
         isNeeded = commit != CommittedOffset(to, metadata: metadata)
         clamping =
             if target < bounds.lowerBound {

@@ -70,7 +70,9 @@ extension Setting {
     private static let topics: [Setting] = {
         let topics = WorkerConfiguration.Topics()
         return [
-            Setting("topics.requests", .topic, default: topics.requests, help: "requests"),
+            Setting(
+                "topics.requests", .requestTopics, default: topics.requests,
+                help: "requests; the program's own commands write to the first topic"),
             Setting(
                 "topics.results", .topic, default: topics.results, help: "one record per request that succeeded"),
             Setting("topics.errors", .topic, default: topics.errors, help: "one record per request that failed"),

@@ -14,6 +14,7 @@ extension Setting {
         switch kind {
         case .flag: return Self.flag(value)
         case .list(let values): return Self.list(value, of: values)
+        case .requestTopics: return Self.requestTopics(value)
         case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
         case .urls: return Self.urls(value)
         case .hosts: return Self.hosts(value)
@@ -25,7 +26,7 @@ extension Setting {
     /// Returns true when a value that is used as it stands keeps the rule of its kind.
     private func fits(_ value: String) -> Bool {
         switch kind {
-        case .text, .flag, .list, .url, .urls, .hosts, .googlePlacesFields: true
+        case .text, .flag, .list, .requestTopics, .url, .urls, .hosts, .googlePlacesFields: true
         case .proxy: !value.contains(where: \.isWhitespace)
         case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
         case .topic: Self.isTopic(value)
@@ -59,7 +60,11 @@ extension Setting {
         return entries.joined(separator: ",")
     }
 
-    private static func isTopic(_ value: String) -> Bool {
+    private static func requestTopics(_ value: String) -> String? {
+        (try? RequestTopic.list(value)) == nil ? nil : entries(value).joined(separator: ",")
+    }
+
+    static func isTopic(_ value: String) -> Bool {
         value.utf8.count <= 249 && value != "." && value != ".."
             && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }

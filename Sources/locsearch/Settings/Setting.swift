@@ -1,5 +1,6 @@
 import Basics
 import PlaceProviders
+import WorkerRuntime
 
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
 /// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
@@ -11,6 +12,8 @@ struct Setting: Sendable {
         case addresses
         /// A name that Kafka allows for a topic.
         case topic
+        /// Topics of requests, separated by commas, each with the classes that its requests may have: see `RequestTopic.list`.
+        case requestTopics
         case integer(ClosedRange<Int>)
         case number(ClosedRange<Double>)
         case flag
@@ -96,7 +99,11 @@ struct Setting: Sendable {
         switch kind {
         case .text: "text"
         case .addresses: "host:port, separated by commas"
-        case .topic: "a topic's name: 1 to 249 letters, digits, dots, hyphens or underscores"
+        case .topic: Self.topicExpectation
+        case .requestTopics:
+            Self.topicExpectation
+                + "; several are separated by commas, each with the classes of its requests if they are not"
+                + " interactive, such as name:batch or name:interactive+batch"
         case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
         case .flag: "true or false"
@@ -120,6 +127,8 @@ struct Setting: Sendable {
         }
     }
 
+    private static let topicExpectation = "a topic's name: 1 to 249 letters, digits, dots, hyphens or underscores"
+
     /// Returns true when an environment variable may set the setting to nothing, which counts as not set.
     ///
     /// That is customary for what many installations leave out: keys, passwords, files, a proxy. A choice, a number or a
@@ -142,11 +151,23 @@ struct Setting: Sendable {
         let place = origin == .default ? "" : " (\(origin))"
         throw SettingsError(
             "\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\"")\(place): expected \(expectation)"
-                + (isMissingItsUnit(value) ? "; \(Duration.fault(of: value))" : ""))
+                + (fault(of: value).map { "; \($0)" } ?? ""))
     }
 
-    private func isMissingItsUnit(_ value: String) -> Bool {
-        if case .duration = kind { Double(value) != nil } else { false }
+    /// Returns what is wrong with a value where that can be said more exactly than `expectation` does.
+    private func fault(of value: String) -> String? {
+        switch kind {
+        case .duration: return Double(value) != nil ? Duration.fault(of: value) : nil
+        // A value with an at sign may hold a secret: see `mayHide`.
+        case .requestTopics where !mayHide(value):
+            do throws(RequestTopic.Fault) {
+                _ = try RequestTopic.list(value)
+                return nil
+            } catch {
+                return error.description
+            }
+        default: return nil
+        }
     }
 
     /// Returns a number as a user would write it: `0.2`, and `1` rather than `1.0`.

@@ -24,9 +24,31 @@ extension Settings {
     func requireSeparateTopics() throws(SettingsError) {
         var taken: [String: String] = [:]
         for name in Setting.all.map(\.name) where name.hasPrefix("topics.") {
-            if let other = taken.updateValue(name, forKey: text(name)) {
-                throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
+            let topics = name == "topics.requests" ? topics.requestTopics.map(\.name) : [text(name)]
+            for topic in topics {
+                if let other = taken.updateValue(name, forKey: topic) {
+                    throw SettingsError("\(name) is \"\(topic)\", as is \(other): expected a topic of its own")
+                }
             }
+        }
+    }
+
+    /// Refuses limits that are shared by partitions where requests come from several topics. A share goes by the partitions of
+    /// the first topic, and a worker that owns none of these would have none of the limit, for good.
+    /// - Throws: `SettingsError` that names the first such setting.
+    func requireSharesWithSeveralTopics() throws(SettingsError) {
+        let requests = topics.requestTopics
+        guard requests.count > 1 else { return }
+
+        for provider in Self.providerNames {
+            let prefix = "providers.\(provider.name)."
+            guard self[prefix + "requestsPerSecond"] != nil, text(prefix + "limitMode") == "by-partitions" else {
+                continue
+            }
+            throw SettingsError(
+                "\(prefix)limitMode is by-partitions, which gives workers shares by their partitions of one topic, and"
+                    + " topics.requests names \(requests.count): use \(prefix)limitMode=shared, or one topic of requests"
+            )
         }
     }
 
@@ -57,7 +79,8 @@ extension Settings {
 
     var topics: WorkerConfiguration.Topics {
         var topics = WorkerConfiguration.Topics()
-        topics.requests = text("topics.requests")
+        // The value was checked when it was read.
+        if let requests = try? RequestTopic.list(text("topics.requests")) { topics.requestTopics = requests }
         topics.results = text("topics.results")
         topics.errors = text("topics.errors")
         topics.deadLetters = text("topics.deadLetters")

@@ -53,7 +53,10 @@ extension SettingsRule {
     static let ofWorker =
         all + [
             SettingsRule(
-                ["googlePlaces.", "hotpepper.", "providers.order", "worker.allowNoProvider"], checkProviders)
+                ["googlePlaces.", "hotpepper.", "providers.order", "worker.allowNoProvider"], checkProviders),
+            SettingsRule(["topics.requests", "providers."]) { (settings) throws(SettingsError) in
+                try settings.requireSharesWithSeveralTopics()
+            },
         ]
 
     private static let files = [

@@ -3,10 +3,11 @@ import Console
 import EventContract
 import Kafka
 import Logging
+import WorkerRuntime
 
 /// Reads how far the workers' group has come, again and again, without being a member of it. One caller at a time.
 struct BacklogReader {
-    /// How long the topic's partitions are taken for known: asking for them has the broker list all topics.
+    /// How long the topics' partitions are taken for known: asking for them has the broker list all topics.
     private static let lifetimeOfPartitions = Duration.seconds(30)
 
     private let offsets: GroupOffsets
@@ -18,6 +19,7 @@ struct BacklogReader {
     private var partitions: (ids: [TopicPartition], readAt: Instant)?
 
     /// - Parameters:
+    ///   - topic: `nil`: all that requests are read from.
     ///   - timeout: how long the brokers have for each answer.
     ///   - window: the time that rates are computed over.
     init(
@@ -54,15 +56,18 @@ struct BacklogReader {
 
 extension GroupBacklog {
     init(_ report: OffsetsReport, waiting: [TopicPartition: WaitingRequests], times: [TopicPartition: EventTime]) {
+        let hasTopics = report.topics.count > 1
         self.init(
-            group: report.group, topic: report.topic, time: .now(),
+            group: report.group, topic: report.topics[0].name, time: .now(),
             partitions: report.partitions.map { partition in
                 Partition(
-                    number: partition.id.partition, committed: partition.commit?.offset,
+                    topic: hasTopics ? partition.id.topic : nil, number: partition.id.partition,
+                    committed: partition.commit?.offset,
                     end: partition.bounds.upperBound, lag: partition.lag, doneBeyond: partition.doneBeyond,
                     waiting: waiting[partition.id]?.count, oldest: times[partition.id],
                     member: report.presence.member(of: partition.id))
             })
+        if hasTopics { topics = report.topics.map { Topic($0.name, classes: $0.classText) } }
 
         switch report.presence {
         case .untold(let reason): membersUnknown = reason

@@ -49,8 +49,17 @@ enum StatusText {
                 ("finished", "\(decimal(rates.finished)) a second \(window)\(workOff(of: report))"),
             ]
         }
-        lines += [("group", "\(backlog.group) on \(backlog.topic): \(members(of: backlog))")]
+        lines += backlog.byTopic.map { ("topic", line(of: $0.backlog, in: $0.topic)) }
+        lines += [("group", "\(backlog.group) on \(backlog.topicNames): \(members(of: backlog))")]
         return lines.map { TerminalText.safe($0.0.padded(to: 10) + $0.1) }
+    }
+
+    private static func line(of backlog: GroupBacklog, in topic: GroupBacklog.Topic) -> String {
+        let name = "\(topic.name) (\(topic.classes))"
+        guard let waiting = backlog.waiting else { return "\(name): nothing is committed yet" }
+        let oldest = backlog.oldestAge.map { ", the oldest for \($0.readable)" } ?? ""
+        let lag = backlog.lag.map { "; \($0.grouped) behind the committed offsets" } ?? ""
+        return "\(name): \(waiting.counted("request"))\(oldest)\(lag)"
     }
 
     private static func workOff(of report: PipelineReport) -> String {
@@ -102,7 +111,7 @@ enum StatusText {
 
     private static func table(of backlog: GroupBacklog) -> [String] {
         var table = TextTable([
-            TextTable.Column(title: "partition", alignment: .right),
+            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
             TextTable.Column(title: "waiting", alignment: .right),
             TextTable.Column(title: "oldest", alignment: .right),
             TextTable.Column(title: "committed", alignment: .right),
@@ -111,7 +120,7 @@ enum StatusText {
         ])
         for partition in backlog.partitions {
             table.add([
-                "\(partition.number)", partition.waiting.map(\.grouped) ?? "-",
+                partition.topic ?? "", "\(partition.number)", partition.waiting.map(\.grouped) ?? "-",
                 backlog.age(of: partition)?.readable ?? "", partition.committed.map { "\($0)" } ?? "-",
                 "\(partition.end)", partition.lag.map(\.grouped) ?? "-", partition.member ?? "",
             ])

@@ -4,7 +4,7 @@ import WorkerRuntime
 extension RecommendedTopic {
     /// The choices that a user has about the topics.
     struct Choices: Sendable {
-        /// Partitions of requests, results and errors. 1 to 10,000.
+        /// Partitions of each topic of requests, of results and errors. 1 to 10,000.
         var partitions = 12
         /// Brokers that hold each partition. 1 to 9.
         var replicationFactor = 3
@@ -40,7 +40,7 @@ extension RecommendedTopic {
     ) -> [RecommendedTopic] {
         let requestBytes = max(maxMessageBytes, maxRequestBytes + headerBytes)
 
-        return Role.allCases.map { role in
+        return Role.allCases.flatMap { role in role.names(in: names).map { (role, $0) } }.map { role, name in
             let partitions =
                 switch role {
                 case .requests, .results, .errors: choices.partitions
@@ -48,7 +48,7 @@ extension RecommendedTopic {
                 case .fleet: fleetPartitions
                 }
             return RecommendedTopic(
-                role: role, name: role.name(in: names), partitions: partitions,
+                role: role, name: name, partitions: partitions,
                 replicationFactor: choices.replicationFactor,
                 configurations: retention(of: role, choices: choices) + [
                     maxBytes(of: role, requestBytes: requestBytes),
@@ -113,13 +113,14 @@ extension RecommendedTopic {
 }
 
 extension RecommendedTopic.Role {
-    func name(in topics: WorkerConfiguration.Topics) -> String {
+    /// The topics that have the role: several only of requests.
+    func names(in topics: WorkerConfiguration.Topics) -> [String] {
         switch self {
-        case .requests: topics.requests
-        case .results: topics.results
-        case .errors: topics.errors
-        case .deadLetters: topics.deadLetters
-        case .fleet: topics.fleet
+        case .requests: topics.requestTopics.map(\.name)
+        case .results: [topics.results]
+        case .errors: [topics.errors]
+        case .deadLetters: [topics.deadLetters]
+        case .fleet: [topics.fleet]
         }
     }
 

@@ -13,24 +13,29 @@ import WorkerRuntime
 final class RetentionWatch: Sendable {
     /// The state of the backlog at a moment.
     struct State: Sendable, Equatable {
-        /// How long the topic keeps records; `nil` without a limit, and where this user may not ask.
-        var retention: Duration?
+        /// How long each topic keeps records. One without a limit is missing, and so is one of which this user may not ask.
+        var retentions: [String: Duration] = [:]
         /// The requests that wait and are older than half of that; `nil` while that is not known.
         var endangered: Int64?
+
+        /// The shortest time for which a topic keeps records.
+        var retention: Duration? { retentions.values.min() }
     }
 
-    /// How often the brokers are asked for what waits, and how often for the topic's settings.
+    /// How often the brokers are asked for what waits, and how often for the topics' settings.
     private static let (period, settingsPeriod) = (Duration.seconds(60), Duration.seconds(600))
     private static let timeout = Duration.seconds(5)
 
-    private let topic: String
+    private let topics: [String]
     private let configuration: ConsumerConfiguration
     private let log: Logger
     private let current = Mutex(State())
 
-    /// - Parameter configuration: how to connect; no group is joined.
-    init(topic: String, configuration: ConsumerConfiguration, log: Logger) {
-        self.topic = topic
+    /// - Parameters:
+    ///   - topics: those of requests.
+    ///   - configuration: how to connect; no group is joined.
+    init(topics: [String], configuration: ConsumerConfiguration, log: Logger) {
+        self.topics = topics
         self.configuration = configuration
         self.log = log
     }
@@ -59,15 +64,22 @@ final class RetentionWatch: Sendable {
 
         do throws(KafkaError) {
             let admin = try TopicAdmin(configuration, log: log)
-            if asksSettings { state.retention = try await retention(by: admin) }
+            if asksSettings {
+                state.retentions = [:]
+                for topic in topics { state.retentions[topic] = try await retention(of: topic, by: admin) }
+            }
             state.endangered = nil
-            guard let retention = state.retention else { return }
+            guard !state.retentions.isEmpty else { return }
 
-            let half = Self.middle(of: retention, before: EventTime.now().milliseconds)
-            let boundaries =
-                waiting.isEmpty
-                ? [:] : try await admin.offsets(of: waiting.map(\.id), since: half, within: Self.timeout)
-            state.endangered = Self.endangered(of: waiting, boundaries: boundaries)
+            var endangered: Int64 = 0
+            for (topic, retention) in state.retentions {
+                let waiting = waiting.filter { $0.id.topic == topic }
+                guard !waiting.isEmpty else { continue }
+                let half = Self.middle(of: retention, before: EventTime.now().milliseconds)
+                let boundaries = try await admin.offsets(of: waiting.map(\.id), since: half, within: Self.timeout)
+                endangered = endangered.saturatingAdding(Self.endangered(of: waiting, boundaries: boundaries))
+            }
+            state.endangered = endangered
         } catch {
             state.endangered = nil
             log.debug("how long requests may wait is not known", metadata: ["reason": "\(error)"])
@@ -75,7 +87,7 @@ final class RetentionWatch: Sendable {
     }
 
     /// - Returns: `nil` without a limit, and where the brokers do not tell.
-    private func retention(by admin: TopicAdmin) async throws(KafkaError) -> Duration? {
+    private func retention(of topic: String, by admin: TopicAdmin) async throws(KafkaError) -> Duration? {
         do throws(KafkaError) {
             let settings = try await admin.configuration(of: topic, within: Self.timeout)
             return Self.retention(from: settings)

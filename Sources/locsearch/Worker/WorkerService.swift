@@ -43,7 +43,7 @@ struct WorkerService {
         defer { watching.cancel() }
 
         let retention = RetentionWatch(
-            topic: settings.topics.requests, configuration: try settings.consumer(), log: log)
+            topics: settings.topics.requestTopics.map(\.name), configuration: try settings.consumer(), log: log)
         let watchingRetention = Task { await retention.run { await worker.statuses().flatMap(\.positions) } }
         defer { watchingRetention.cancel() }
 
@@ -121,7 +121,7 @@ struct WorkerService {
             metadata: [
                 "version": "\(Version.current)", "librdkafka": "\(LibraryVersion.running)",
                 "allocator": "\(ProcessSetup.allocator)",
-                "requests": "\(settings.topics.requests)", "group": "\(settings.text("kafka.groupId"))",
+                "requests": "\(settings.text("topics.requests"))", "group": "\(settings.text("kafka.groupId"))",
                 "providers": "\(worker.providers.map(\.rawValue).joined(separator: ","))",
             ])
     }

@@ -117,7 +117,7 @@ struct WorkerFixture: Sendable {
                     policies: policy.map { policy in
                         Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
                     } ?? [:], clock: LoopClock(loop), random: loop.random)),
-            departure: departure, meters: WorkerMeters(), log: log)
+            departure: departure, meters: WorkerMeters(topics: configuration.topics), log: log)
     }
 
     /// Runs one worker until as many outcomes are there as expected, then drains it.

@@ -36,6 +36,8 @@ actor FakeSource: RequestSource {
     private(set) var membershipQuestions = 0
     private var failure: KafkaError?
     private(set) var partitionCountQuestions = 0
+    /// The topics that the lane has subscribed to.
+    private(set) var subscribed: [String] = []
     private(set) var isSubscribed = false
     private(set) var isClosed = false
 
@@ -134,6 +136,7 @@ actor FakeSource: RequestSource {
 
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
         self.listener = listener
+        subscribed = topics
         isSubscribed = true
     }
 

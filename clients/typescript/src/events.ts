@@ -75,6 +75,12 @@ export interface RequestMembers {
    * worker.maxDeadline. 1 to 60000.
    */
   timeoutMs?: number | null;
+  /**
+   * The class of the request: interactive where a person waits for the outcome, batch where nobody does. It counts
+   * only in a topic whose entry in topics.requests names several classes; elsewhere it is ignored, whatever it is.
+   * Default: the attribute priority of the event (ce_priority), else the first class that the topic's entry names.
+   */
+  priority?: "interactive" | "batch" | null;
 }
 
 /** The Request whose operation is absent or search. */

@@ -10,8 +10,9 @@ struct GroupCheck: DoctorCheck {
             return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
         }
 
-        let topic = examination.settings.topics.requests
-        let ids = (0..<(cluster.topics[topic]?.partitions ?? 0)).map { TopicPartition(topic, Int32(clamping: $0)) }
+        let ids = examination.settings.topics.requestTopics.map(\.name).flatMap { topic in
+            (0..<(cluster.topics[topic]?.partitions ?? 0)).map { TopicPartition(topic, Int32(clamping: $0)) }
+        }
         do throws(KafkaError) {
             let admin = try GroupAdmin(consumer, log: examination.log)
             let finding = await finding(by: admin, of: ids, in: consumer, within: examination.timeout)

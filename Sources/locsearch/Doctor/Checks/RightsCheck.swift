@@ -13,20 +13,20 @@ struct RightsCheck: DoctorCheck {
         else { return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)] }
 
         let topics = examination.settings.topics
-        let roles = examination.roles.filter { cluster.topics[$0.name(in: topics)] != nil }
-        guard !roles.isEmpty else {
+        let known = examination.roles.flatMap { role in role.names(in: topics).map { (role: role, name: $0) } }
+            .filter { cluster.topics[$0.name] != nil }
+        guard !known.isEmpty else {
             return [skipped("none of the topics is there", cure: "`locsearch topics create` makes them")]
         }
 
         var findings: [Finding] = []
-        if roles.contains(.requests), let refusal = await refusal(of: consumer, topics, examination) {
-            findings.append(refusal)
+        for topic in known where topic.role == .requests {
+            if let refusal = await refusal(of: consumer, topic.name, examination) { findings.append(refusal) }
         }
 
         // As a rule the reason is the same for all of them.
         var untold: String?
-        for role in roles {
-            let name = role.name(in: topics)
+        for (role, name) in known {
             do throws(KafkaError) {
                 guard let had = try await admin.operations(on: name, within: examination.timeout) else {
                     untold = untold ?? "the brokers do not tell"
@@ -54,13 +54,13 @@ struct RightsCheck: DoctorCheck {
         return findings.isEmpty ? [ok("this user may do on each topic what a worker does there")] : findings
     }
 
-    /// Reads from the end of the requests topic, which tells nothing and changes nothing where it is allowed.
+    /// Reads from the end of a topic of requests, which tells nothing and changes nothing where it is allowed.
     private func refusal(
-        of consumer: ConsumerConfiguration, _ topics: WorkerConfiguration.Topics, _ examination: Examination
+        of consumer: ConsumerConfiguration, _ topic: String, _ examination: Examination
     ) async -> Finding? {
         do throws(KafkaError) {
             let reader = try TopicReader(consumer, log: examination.log)
-            try await reader.open([topics.requests], at: .end, within: examination.timeout)
+            try await reader.open([topic], at: .end, within: examination.timeout)
             _ = try await reader.records(max: 1, within: Self.refusalTime)
             return nil
         } catch {
@@ -68,7 +68,7 @@ struct RightsCheck: DoctorCheck {
                 error.kind == .authentication
                 ? "give this user Read on it: docs/access.md has the commands"
                 : "look at the brokers that hold it, and at their log"
-            return failed("\(topics.requests) cannot be read (\(error))", cure: cure)
+            return failed("\(topic) cannot be read (\(error))", cure: cure)
         }
     }
 }

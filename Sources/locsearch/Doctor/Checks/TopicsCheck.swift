@@ -1,4 +1,5 @@
 import Kafka
+import WorkerRuntime
 
 /// The topics: whether they are there, and how they are set up.
 struct TopicsCheck: DoctorCheck {
@@ -34,8 +35,19 @@ struct TopicsCheck: DoctorCheck {
                 unread.append((topic.name, error.description))
             }
             examination.topicConfigurations[topic.name] = configuration
-            let loops = settings.integer("worker.loops")
+            // What loops have to do with several topics of requests has a line of its own.
+            let loops = settings.topics.requestTopics.count > 1 ? 1 : settings.integer("worker.loops")
             findings.append(contentsOf: look(at: topic, found: found, configuration: configuration, loops: loops))
+        }
+
+        let counts = settings.topics.requestTopics.compactMap { topic in
+            cluster.topics[topic.name].map { (name: topic.name, partitions: $0.partitions) }
+        }
+        if counts.count > 1, counts.count == settings.topics.requestTopics.count,
+            let finding = lookAtLoops(
+                settings.integer("worker.loops"), counts, sharesLimits: examination.sharesByTopic)
+        {
+            findings.append(finding)
         }
 
         // As a rule the reason is the same for all of them.
@@ -47,6 +59,24 @@ struct TopicsCheck: DoctorCheck {
                     cure: "give this user DescribeConfigs, or compare it with `locsearch topics create --print`"))
         }
         return findings
+    }
+
+    /// Looks whether several topics of requests have partitions for all loops of a worker.
+    /// - Parameters:
+    ///   - topics: those of requests, in the order of the settings.
+    ///   - sharesLimits: true where workers share limits by demand.
+    func lookAtLoops(_ loops: Int, _ topics: [(name: String, partitions: Int)], sharesLimits: Bool) -> Finding? {
+        let all = topics.reduce(0) { $0.saturatingAdding($1.partitions) }
+        guard all >= loops else {
+            return warning(
+                "the topics of requests have \(all) partitions, and worker.loops is \(loops): some loops have nothing to do",
+                cure: "lower worker.loops, or add partitions")
+        }
+        guard sharesLimits, let first = topics.first, first.partitions < loops else { return nil }
+        return warning(
+            "\(first.name), the first of topics.requests, has \(first.partitions) partitions, and worker.loops is \(loops):"
+                + " limits are shared by its partitions, and a loop without one has only what others leave",
+            cure: "lower worker.loops, or add partitions to it")
     }
 
     private func missing(_ topic: RecommendedTopic) -> Finding {

@@ -87,6 +87,12 @@ class RequestMembers(TypedDict):
     worker.maxDeadline. 1 to 60000.
     """
 
+    priority: NotRequired[Literal["interactive", "batch"] | None]
+    """The class of the request: interactive where a person waits for the outcome, batch where nobody does. It counts
+    only in a topic whose entry in topics.requests names several classes; elsewhere it is ignored, whatever it is.
+    Default: the attribute priority of the event (ce_priority), else the first class that the topic's entry names.
+    """
+
 
 class SearchRequest(RequestMembers):
     """The Request whose operation is absent or search."""

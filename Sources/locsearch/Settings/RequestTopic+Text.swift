@@ -1,0 +1,63 @@
+import Basics
+import WorkerRuntime
+
+/// The text of `topics.requests`: entries such as `name`, `name:batch` or `name:interactive+batch`, separated by commas.
+extension RequestTopic {
+    /// A mistake in the text of `topics.requests`, in words that end a line.
+    struct Fault: Error, Hashable, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Reads all entries, in their order.
+    /// - Throws: `Fault` that names the first mistake.
+    static func list(_ text: String) throws(Fault) -> [RequestTopic] {
+        var topics: [RequestTopic] = []
+        for entry in Setting.entries(text) {
+            let topic = try RequestTopic(text: entry)
+            guard !topics.contains(where: { $0.name == topic.name }) else {
+                throw Fault(description: "\"\(topic.name)\" is named twice")
+            }
+            topics.append(topic)
+        }
+        return topics
+    }
+
+    /// Reads one entry.
+    init(text: String) throws(Fault) {
+        // A colon is no part of a topic's name.
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard Setting.isTopic(parts[0]) else {
+            throw Fault(description: parts[0].isEmpty ? "an entry has no name" : "\"\(parts[0])\" is no topic's name")
+        }
+        guard parts.count > 1 else {
+            self.init(parts[0])
+            return
+        }
+
+        var classes: [RequestClass] = []
+        for word in parts[1].split(separator: "+", omittingEmptySubsequences: false) {
+            guard let requestClass = RequestClass(rawValue: String(word)) else {
+                throw Fault(
+                    description:
+                        "\"\(word)\" is no class of requests: the classes are \(RequestClass.names(and: " and "))")
+            }
+            guard !classes.contains(requestClass) else {
+                throw Fault(description: "\"\(parts[0])\" has the class \(word) twice")
+            }
+            classes.append(requestClass)
+        }
+        self.init(parts[0], classes: classes)
+    }
+
+    /// The classes, the standard one first.
+    var orderedClasses: [RequestClass] {
+        [standardClass] + RequestClass.allCases.filter { $0 != standardClass && classes.contains($0) }
+    }
+
+    /// The classes as the setting has them: `interactive+batch`.
+    var classText: String { orderedClasses.map(\.rawValue).joined(separator: "+") }
+}
+
+extension RequestClass {
+    fileprivate static func names(and word: String) -> String { allCases.map(\.rawValue).joined(separator: word) }
+}

@@ -1,0 +1,109 @@
+import Basics
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// What `topics.requests` may hold, and what it is refused for.
+struct RequestTopicsSettingTests {
+    private func load(_ flags: [String: String]) throws -> Settings {
+        try Settings.load(flags: flags, file: nil, environment: [:])
+    }
+
+    @Test(
+        arguments: [
+            ("a", [RequestTopic("a")]), ("a:interactive", [RequestTopic("a")]),
+            ("a:batch", [RequestTopic("a", classes: [.batch])]),
+            ("a:batch+interactive", [RequestTopic("a", classes: [.batch, .interactive])]),
+            (
+                "a, b:batch ,c.d_e-f:interactive+batch",
+                [
+                    RequestTopic("a"), RequestTopic("b", classes: [.batch]),
+                    RequestTopic("c.d_e-f", classes: [.interactive, .batch]),
+                ]
+            ),
+        ] as [(String, [RequestTopic])])
+    func topicsAreReadWithTheirClasses(text: String, topics: [RequestTopic]) throws {
+        let settings = try load(["topics.requests": text])
+        #expect(settings.topics.requestTopics == topics)
+        #expect(settings.topics.requests == topics[0].name, "the program's own commands write to the first")
+        #expect(settings.text("topics.requests") == text.replacing(" ", with: ""))
+        #expect(settings.worker().topics == settings.topics)
+    }
+
+    @Test func standardClassIsTheFirstNamed() throws {
+        let topic = try #require(try load(["topics.requests": "a:batch+interactive"]).topics.requestTopics.first)
+        #expect(topic.standardClass == .batch)
+        #expect(topic.classes == [.interactive, .batch])
+        #expect(topic.classText == "batch+interactive")
+    }
+
+    @Test(arguments: [
+        ("a b", "\"a b\" is no topic's name"), ("..", "\"..\" is no topic's name"), ("a,", "an entry has no name"),
+        (",a", "an entry has no name"), (":batch", "an entry has no name"), ("a,a", "\"a\" is named twice"),
+        ("a,b:batch,a:batch", "\"a\" is named twice"),
+        ("a:urgent", "\"urgent\" is no class of requests: the classes are interactive and batch"),
+        ("a:Batch", "\"Batch\" is no class"), ("a:", "\"\" is no class"), ("a:batch+", "\"\" is no class"),
+        ("a:batch:interactive", "\"batch:interactive\" is no class"),
+        ("a:batch+batch", "\"a\" has the class batch twice"),
+        ("a: batch", "\" batch\" is no class"),
+    ])
+    func mistakeIsNamedOnOneLine(text: String, fault: String) {
+        let error = #expect(throws: SettingsError.self) { try load(["topics.requests": text]) }
+        let line = error.map { "\($0)" } ?? ""
+        #expect(
+            line.hasPrefix("topics.requests is \"\(text)\" (command line): expected a topic's name: 1 to 249"),
+            "\(line)")
+        #expect(line.contains("; \(fault)"), "\(line)")
+        #expect(!line.contains("\n"))
+    }
+
+    @Test(arguments: [
+        ("YAML", "a.yaml", "topics:\n  requests: [a, b:batch]\n"),
+        ("YAML lines", "a.yaml", "topics:\n  requests:\n    - a\n    - b:batch\n"),
+        ("JSON", "a.json", #"{"topics":{"requests":["a","b:batch"]}}"#),
+    ])
+    func filesHaveThemAsList(form: String, name: String, text: String) throws {
+        let path = try SettingsFolder.write(text, as: name)
+        defer { SettingsFolder.remove(path) }
+        let settings = try Settings.load(flags: [:], file: path, environment: [:])
+        #expect(settings.topics.requestTopics == [RequestTopic("a"), RequestTopic("b", classes: [.batch])], "\(form)")
+    }
+
+    /// A worker would answer its own outcomes, or take for requests what other workers tell it.
+    @Test(arguments: ["topics.results", "topics.errors", "topics.deadLetters", "topics.fleet"])
+    func secondTopicThatIsAnotherTopicTooIsRefused(other: String) throws {
+        let settings = try load(["topics.requests": "a,one:batch", other: "one"])
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        #expect(error.map { "\($0)" } == "\(other) is \"one\", as is topics.requests: expected a topic of its own")
+    }
+
+    // MARK: - Limits that are shared by partitions
+
+    private func refusal(_ flags: [String: String]) throws -> String? {
+        let settings = try load(flags)
+        do throws(SettingsError) {
+            try settings.requireSharesWithSeveralTopics()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func sharesByPartitionsNeedOneTopic() throws {
+        let limit = ["providers.hotpepper.requestsPerSecond": "5", "providers.hotpepper.limitMode": "by-partitions"]
+        #expect(try refusal(limit) == nil)
+        let several = limit.merging(["topics.requests": "a,b:batch"]) { $1 }
+        let text = try #require(try refusal(several))
+        #expect(
+            text.contains("providers.hotpepper.limitMode is by-partitions")
+                && text.contains("use providers.hotpepper.limitMode=shared, or one topic of requests"), "\(text)")
+        #expect(!text.contains("\n"))
+        #expect(SettingsRule.ofWorker.contains { $0.mistake(in: (try? load(several)) ?? Settings()) != nil })
+
+        #expect(try refusal(["topics.requests": "a,b:batch", "providers.hotpepper.limitMode": "by-partitions"]) == nil)
+        for mode in ["shared", "perProcess"] {
+            #expect(try refusal(several.merging(["providers.hotpepper.limitMode": mode]) { $1 }) == nil)
+        }
+    }
+}
