@@ -9,8 +9,8 @@ public protocol SharedRateLimit: AnyObject {
     /// Follows the loop's partitions, where the limit is shared by them or by processes.
     func assign(_ assigned: Int, of partitions: Int)
 
-    /// Returns the fraction of the limit, 0 to 1, that this loop could use now.
-    func demand(at now: Instant) -> Double
+    /// Returns what this loop could use of the limit now.
+    func demand(at now: Instant) -> LimitDemand
 
     /// Takes over this loop's share of a limit that is shared by demand.
     func take(_ share: LoopShare, at now: Instant)
@@ -46,10 +46,12 @@ public final class QuotaMember {
     ///   - shares: the way in which each rate limit is shared; a provider without a limit is missing.
     ///   - budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
     ///   - scopes: the quota for which each provider's calls count.
+    ///   - batchFloor: the part of its share of a rate limit that a member with batch work keeps for it, 0 to 1, whatever
+    ///     interactive requests of other members want. `nil`: the usual twentieth.
     ///   - onIgnored: called for each message of the fleet topic that is not about this worker's quota.
     public init(
         name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
-        scopes: [ProviderID: QuotaScope] = [:], clock: any MonotonicClock,
+        scopes: [ProviderID: QuotaScope] = [:], batchFloor: Double? = nil, clock: any MonotonicClock,
         onIgnored: @escaping (ScopeRelation) -> Void = { _ in }
     ) {
         self.shares = shares
@@ -67,7 +69,7 @@ public final class QuotaMember {
         }
 
         let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
-        leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, at: clock.now)
+        leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, batchFloor: batchFloor, at: clock.now)
     }
 
     // MARK: - Providers

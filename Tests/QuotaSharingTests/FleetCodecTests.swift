@@ -27,6 +27,14 @@ struct FleetCodecTests {
         return message
     }
 
+    /// Demand by class and tenants.
+    private static var classes: LeaseMessage {
+        var message = LeaseMessage(sender: "a", number: 1, owned: 4, partitionCount: 12)
+        message.limits["k"] = LeaseMessage.Limit(demand: 1, interactive: 0.25, tenants: 9, batchTenants: 2)
+        message.limits["l"] = LeaseMessage.Limit(demand: 0.5, interactive: 0)
+        return message
+    }
+
     /// Members of whatever order a dictionary has, with names that need escapes.
     private static var names: LeaseMessage {
         var message = LeaseMessage(
@@ -83,6 +91,13 @@ struct FleetCodecTests {
             {"answering":0,"part":1.5e-05,"to":"b"},{"answering":0,"part":1e-06,"to":"b"},{"answering":0,\#
             "part":5e-324,"to":"b"},{"answering":0,"part":0.12345678901234566,"to":"b"}],"need":0}},"number":1,\#
             "of":0,"owned":0,"sender":"a"}}
+            """#
+        ),
+        (
+            .shares(classes),
+            #"""
+            {"shares":{"limits":{"k":{"batchTenants":2,"interactive":0.25,"need":1,"tenants":9},\#
+            "l":{"interactive":0,"need":0.5}},"number":1,"of":12,"owned":4,"sender":"a"}}
             """#
         ),
         (

@@ -13,6 +13,8 @@ struct FleetMessageTests {
         {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "grants": [
         {"to": "b", "answering": 1, "part": 40}]}}}}
         """,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "interactive": 2}}}}"#,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "tenants": 1.5}}}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": []}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "last": 1}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2}} {}"#,
@@ -34,6 +36,19 @@ struct FleetMessageTests {
             "last": null}, "other": 1 }
             """,
             .shares(LeaseMessage(sender: "a/é", number: 1, owned: 1, partitionCount: 2))
+        ),
+        (
+            """
+            {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 0.5, "interactive": 0.75,
+            "tenants": 4000000000000, "batchTenants": -3, "later": {}}, "l": {"need": 1, "interactive": null, "tenants": null}}}}
+            """,
+            .shares(
+                LeaseMessage(
+                    sender: "a", number: 1, owned: 1, partitionCount: 2,
+                    limits: [
+                        "k": LeaseMessage.Limit(demand: 0.5, interactive: 0.75, tenants: 1_000_000, batchTenants: 1),
+                        "l": LeaseMessage.Limit(demand: 1),
+                    ]))
         ),
         (
             #"{"budget": {"sender": "a", "number": 2, "entries": [], "order": null, "state": null, "answers": null}}"#,

@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import QuotaSharing
+import Resilience
 import TestSupport
 import Testing
 
@@ -90,7 +91,7 @@ struct FleetSharingTests {
         let lessee = LeaseMember(name: "lessee", limits: [limit], at: now)
         lessor.assign([0], of: 2, at: now)
         lessee.assign([1], of: 2, at: now)
-        lessee.setDemand(1, of: limit)
+        lessee.setDemand(LimitDemand(1), of: limit)
 
         // They talk until all is lent.
         let talkingEnds = now + .seconds(10)
@@ -103,7 +104,7 @@ struct FleetSharingTests {
         #expect(lessor.share(of: limit, at: now) == 0)
 
         // Then neither hears the other any more, and the lender has work of its own.
-        lessor.setDemand(1, of: limit)
+        lessor.setDemand(LimitDemand(1), of: limit)
         var (leaseEnd, reservedUntil): (Instant?, Instant?)
         let silenceEnds = now + .seconds(5)
         while now < silenceEnds {

@@ -1,4 +1,5 @@
 import Basics
+import Resilience
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ struct QuotaScopeTests {
         var now = start
         while now < start + end {
             for (publisher, limit, demand) in members {
-                publisher.setDemand(demand, of: limit)
+                publisher.setDemand(LimitDemand(demand), of: limit)
                 guard let message = publisher.tick(at: now) else { continue }
                 for (reader, _, _) in members { reader.receive(message, at: now) }
             }

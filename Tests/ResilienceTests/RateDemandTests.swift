@@ -18,7 +18,7 @@ struct RateDemandTests {
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
             statistics.waiting = waiting
-            fraction = demand.fraction(of: limit, statistics: statistics, at: start + .milliseconds(100 * step))
+            fraction = demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(100 * step)).total
         }
         return fraction
     }
@@ -43,7 +43,8 @@ struct RateDemandTests {
         for step in 1...5 {
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
-            fraction = demand.fraction(of: limit, statistics: statistics, at: start + .milliseconds(5000 + 100 * step))
+            fraction =
+                demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(5000 + 100 * step)).total
         }
         #expect(fraction < 0.01)
     }
@@ -51,5 +52,62 @@ struct RateDemandTests {
     @Test func aLoopThatNeverHadWorkNeedsNothing() {
         var (demand, admitted) = (RateDemand(), 0)
         #expect(fraction(&demand, perSecond: 0, for: 2, from: .now, admitted: &admitted) == 0)
+    }
+
+    @Test func batchRequestsAreLeftOutOfTheInteractivePart() {
+        var rate = RateDemand()
+        let start = Instant.now
+        var demand = LimitDemand.none
+        for step in 1...50 {
+            var statistics = RateLimiter.Statistics()
+            (statistics.admitted, statistics.admittedBatch) = (5 * step, 3 * step)
+            (statistics.waiting, statistics.waitingBatch) = (200, 200)
+            demand = rate.demand(of: limit, statistics: statistics, at: start + .milliseconds(100 * step))
+        }
+        #expect(demand.total == 1)
+        #expect(demand.interactive > 0.2 && demand.interactive < 0.22)
+    }
+
+    @Test func demandWithoutBatchIsAllInteractive() {
+        var rate = RateDemand()
+        let start = Instant.now
+        for (step, admitted) in [0, 3, 9, 10, 30, 31, 31, 90].enumerated() {
+            var statistics = RateLimiter.Statistics()
+            (statistics.admitted, statistics.waiting) = (admitted, step % 3)
+            let demand = rate.demand(of: limit, statistics: statistics, at: start + .milliseconds(75 * step))
+            #expect(demand.batch == 0)
+        }
+    }
+
+    /// A tenant whose requests wait for moments only is still one of those that want a part.
+    @Test func tenantsThatWaitNowAndThenCountForASecond() {
+        var rate = RateDemand()
+        let start = Instant.now
+        var counts: [Int] = []
+        for step in 0...30 {
+            var statistics = RateLimiter.Statistics()
+            if step == 0 { (statistics.waiting, statistics.waitingTenants) = (9, 9) }
+            let now = start + .milliseconds(100 * step)
+            counts.append(rate.demand(of: limit, statistics: statistics, at: now).interactiveTenants)
+        }
+        #expect(counts[0] == 9)
+        #expect(counts[2] > 6)
+        #expect(counts[30] == 1)
+    }
+
+    static let tenants: [(waiting: Int, batch: Int, tenants: Int, ofInteractive: Int, ofBatch: Int)] = [
+        (20, 0, 9, 9, 1), (20, 20, 9, 1, 9), (203, 200, 4, 3, 1), (201, 200, 10, 1, 9), (0, 0, 0, 1, 1),
+    ]
+
+    @Test(arguments: tenants)
+    func tenantsAreDividedBetweenTheClasses(
+        waiting: Int, batch: Int, tenants: Int, ofInteractive: Int, ofBatch: Int
+    ) {
+        var rate = RateDemand()
+        var statistics = RateLimiter.Statistics()
+        (statistics.waiting, statistics.waitingBatch, statistics.waitingTenants) = (waiting, batch, tenants)
+        let demand = rate.demand(of: limit, statistics: statistics, at: .now)
+        #expect(demand.interactiveTenants == ofInteractive)
+        #expect(demand.batchTenants == ofBatch)
     }
 }

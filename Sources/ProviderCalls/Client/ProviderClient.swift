@@ -299,10 +299,10 @@ final class ProviderClient: SharedRateLimit {
         caller.admission.limiter.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect, at: now)
     }
 
-    /// The fraction of the limit that this loop could use now, 0 to 1.
-    func demand(at now: Instant) -> Double {
-        guard let limit = caller.admission.limiter.limit else { return 0 }
-        return rateDemand.fraction(of: limit, statistics: limiterStatistics, at: now)
+    /// What this loop could use of the limit now.
+    func demand(at now: Instant) -> LimitDemand {
+        guard let limit = caller.admission.limiter.limit else { return .none }
+        return rateDemand.demand(of: limit, statistics: limiterStatistics, at: now)
     }
 
     /// The limiter's figures, in which the requests that wait to begin count as those that wait for their turn.

@@ -1,4 +1,5 @@
 public import Basics
+public import Resilience
 
 /// One member of a fleet that shares rate limits by demand: the share that it may use now, and the messages that it
 /// publishes.
@@ -12,13 +13,13 @@ public final class LeaseMember {
     struct Limit {
         var name: String
         var table: LeaseTable
-        var demand = 0.0
+        var demand = LimitDemand.none
         /// The demand in the last published message, so that a change is noticed.
-        var publishedDemand = 0.0
+        var publishedDemand = LimitDemand.none
         /// The time at which some member's demand began to exceed its share; `nil` while none does.
         var shortageBegan: Instant?
-        /// `LoopShare.prospect`, kept until a partition or a message changes it.
-        var prospect: Double?
+        /// `LoopShare.prospect` and `batchProspect`, kept until a partition, a message or this member's demand changes them.
+        var prospects: (interactive: Double, batch: Double)?
     }
 
     /// The newest message of another member.
@@ -33,6 +34,8 @@ public final class LeaseMember {
     public let name: String
 
     let terms: LeaseTimes
+    /// See `LeasePlan.usualBatchFloor`.
+    let batchFloor: Double
     private let (busyTick, idleTick): (Duration, Duration)
     var own: OwnShare
     /// A member shares one or two limits, so looking through all is faster than a dictionary.
@@ -52,9 +55,13 @@ public final class LeaseMember {
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - limits: the names of the limits that are shared.
-    public init(name: String, limits: [String], terms: LeaseTimes = LeaseTimes(), at now: Instant) {
+    ///   - batchFloor: the part of its own share that a member with batch work keeps for it. `nil`: the usual one.
+    public init(
+        name: String, limits: [String], batchFloor: Double? = nil, terms: LeaseTimes = LeaseTimes(), at now: Instant
+    ) {
         self.name = name
         self.terms = terms
+        self.batchFloor = batchFloor ?? LeasePlan.usualBatchFloor
         (busyTick, idleTick) = (terms.busyTick, terms.tick)
         own = OwnShare(terms, at: now)
         self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable(terms)) }
@@ -75,7 +82,7 @@ public final class LeaseMember {
     private func states(in message: LeaseMessage) -> [LeaseMessage.Limit?] { limits.map { message.limits[$0.name] } }
 
     private func forgetProspects() {
-        for index in limits.indices { limits[index].prospect = nil }
+        for index in limits.indices { limits[index].prospects = nil }
     }
 
     /// Returns the relation of a message to this member's limits.
@@ -96,8 +103,10 @@ public final class LeaseMember {
     /// Returns the share of a limit that may be used at a moment, and what is expected of it.
     public func loopShare(of limit: String, at now: Instant) -> LoopShare {
         guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.attentiveUntil, prospect: 0) }
+        let prospects = prospects(of: index)
         return LoopShare(
-            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
+            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospects.interactive,
+            batchProspect: prospects.batch)
     }
 
     /// Returns the share of a limit that may be used at a moment, 0 to 1.
@@ -116,26 +125,36 @@ public final class LeaseMember {
         min(own.attentiveUntil, limits[index].table.ends(after: now) ?? own.attentiveUntil)
     }
 
-    /// Returns `LoopShare.prospect`.
-    private func prospect(of index: Int) -> Double {
-        if let known = limits[index].prospect { return known }
-        let prospect = makeProspect(of: index)
-        limits[index].prospect = prospect
-        return prospect
+    /// Returns `LoopShare.prospect` and `batchProspect`.
+    private func prospects(of index: Int) -> (interactive: Double, batch: Double) {
+        if let known = limits[index].prospects { return known }
+        let prospects = makeProspects(of: index)
+        limits[index].prospects = prospects
+        return prospects
     }
 
-    private func makeProspect(of index: Int) -> Double {
+    private func makeProspects(of index: Int) -> (interactive: Double, batch: Double) {
+        let demand = limits[index].demand
         let others = peers.values.compactMap { peer in
-            peer.states[index].map { peer.message.ownShare - $0.demand }
+            peer.states[index].map {
+                LeasePlan.Member(peer.message, $0)
+            }
         }
-        let spare = others.reduce(0) { $0 + max(0, $1) }
-        let mine = 1 - own.settled
-        let level = LeasePlan.level(of: others.map { max(0, -$0) } + [mine], sharing: spare)
-        return own.settled + min(mine, level)
+        func target(_ wish: LimitDemand) -> LeasePlan.Target {
+            let mine = LeasePlan.Member(name: name, own: own.settled, demand: wish)
+            return LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last ?? LeasePlan.Target()
+        }
+
+        let tenants = (interactive: demand.interactiveTenants, batch: demand.batchTenants)
+        let interactive = target(LimitDemand(1, interactiveTenants: tenants.interactive)).interactive
+        guard demand.batch > 0 else { return (interactive, interactive) }
+        let wish = LimitDemand(
+            1, interactive: demand.interactive, interactiveTenants: tenants.interactive, batchTenants: tenants.batch)
+        return (interactive, target(wish).total)
     }
 
     /// The time until the next tick is due.
-    public var nextTick: Duration { limits.contains { $0.demand > 0 } ? busyTick : idleTick }
+    public var nextTick: Duration { limits.contains { $0.demand.total > 0 } ? busyTick : idleTick }
 
     /// True while this member may use nothing of any limit: it waits as a new owner does, or it has none of the partitions by which
     /// limits are shared, and no other member has quota to lease out. Such a member has requests of other topics all the same, which
@@ -161,9 +180,14 @@ public final class LeaseMember {
         forgetProspects()
     }
 
-    /// Sets the fraction of a limit that this member could use: 0 to 1.
-    public func setDemand(_ demand: Double, of limit: String) {
-        if let index = index(of: limit) { limits[index].demand = min(max(demand, 0), 1) }
+    /// Sets what this member could use of a limit.
+    public func setDemand(_ demand: LimitDemand, of limit: String) {
+        guard let index = index(of: limit) else { return }
+        let former = limits[index].demand
+        limits[index].demand = demand
+        // With batch work or tenants, a prospect depends on this member's own demand.
+        let isOfOneKind = demand.batch == 0 && former.batch == 0 && demand.interactiveTenants == 1
+        if !isOfOneKind || former.interactiveTenants > 1 { limits[index].prospects = nil }
     }
 
     /// Takes in a message of the topic, which may be late, doubled, or out of order.
@@ -237,17 +261,18 @@ public final class LeaseMember {
         for (index, view) in views.enumerated() {
             let demand = limits[index].demand
             limits[index].publishedDemand = demand
-            let missing = max(0, demand - own.usable(at: now))
+            // A member that leases out needs no lease, even if it has demand for batch requests.
+            let missing = view.isLessor ? 0 : max(0, demand.total - own.usable(at: now))
             let returned = limits[index].table.giveBack(leaving: missing, at: now)
             message.limits[limits[index].name] = LeaseMessage.Limit(
-                demand: demand, grants: grants(view, index, at: now),
+                of: demand, grants: grants(view, index, at: now),
                 acknowledged: limits[index].table.acknowledged(at: now), returned: returned)
         }
         return message
     }
 
     private func grants(_ view: View, _ index: Int, at now: Instant) -> [LeaseMessage.Grant] {
-        let spare = own.usable(at: now) - limits[index].demand
+        let spare = own.usable(at: now) - view.kept
         return limits[index].table.leaseOut(view.leases, outOf: spare, number: number, at: now) { lessee in
             peers[lessee]?.message.number
         }

@@ -10,11 +10,21 @@ extension LeaseMessage.Grant: FleetObject {
 
 extension LeaseMessage.Limit: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("grants", \.grants, empty: []), .optional("heeded", \.acknowledged, empty: [:]),
-        .required("need", \.demand), .optional("returned", \.returned, empty: [:]),
+        .optional("batchTenants", \.batchTenants), .optional("grants", \.grants, empty: []),
+        .optional("heeded", \.acknowledged, empty: [:]), .optional("interactive", \.interactive),
+        .required("need", \.demand), .optional("returned", \.returned, empty: [:]), .optional("tenants", \.tenants),
     ]
 
+    /// More tenants than a limit is ever divided among.
+    private static let mostTenants = 1_000_000
+
     init() { self.init(demand: 0) }
+
+    /// Keeps numbers of tenants that no member would write within their range.
+    mutating func validate() {
+        tenants = tenants.map { min(max($0, 1), Self.mostTenants) }
+        batchTenants = batchTenants.map { min(max($0, 1), Self.mostTenants) }
+    }
 }
 
 extension LeaseMessage: FleetObject {

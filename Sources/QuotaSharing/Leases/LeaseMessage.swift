@@ -1,3 +1,5 @@
+internal import Resilience
+
 /// A member's message about the limits that are shared by demand. Every member reads every message, its own too.
 public struct LeaseMessage: Sendable, Hashable {
     /// A share of a limit that one member leases to another.
@@ -21,6 +23,13 @@ public struct LeaseMessage: Sendable, Hashable {
     public struct Limit: Sendable, Hashable {
         /// The fraction of the limit that the sender could use now, 0 to 1.
         public var demand: Double
+        /// The part of `demand` that is interactive. `nil` in messages of workers that know no classes: all of it is, and such a
+        /// worker leases out only what it does not use.
+        public var interactive: Double?
+        /// The number of tenants whose interactive requests wait. `nil`: one.
+        public var tenants: Int?
+        /// The number of tenants whose batch requests wait. `nil`: one.
+        public var batchTenants: Int?
         /// The leases that the sender grants, one for each lessee.
         public var grants: [Grant]
         /// The number of the newest message of each lessor whose grant the sender uses. It uses no older grant any more,
@@ -31,12 +40,33 @@ public struct LeaseMessage: Sendable, Hashable {
         public var returned: [String: UInt64]
 
         public init(
-            demand: Double, grants: [Grant] = [], acknowledged: [String: UInt64] = [:], returned: [String: UInt64] = [:]
+            demand: Double, interactive: Double? = nil, tenants: Int? = nil, batchTenants: Int? = nil,
+            grants: [Grant] = [], acknowledged: [String: UInt64] = [:], returned: [String: UInt64] = [:]
         ) {
             self.demand = demand
+            self.interactive = interactive
+            self.tenants = tenants
+            self.batchTenants = batchTenants
             self.grants = grants
             self.acknowledged = acknowledged
             self.returned = returned
+        }
+
+        /// Makes the state of a member that knows classes. A member that wants nothing need not say what of it is interactive.
+        init(
+            of demand: LimitDemand, grants: [Grant], acknowledged: [String: UInt64], returned: [String: UInt64]
+        ) {
+            self.init(demand: demand.total, grants: grants, acknowledged: acknowledged, returned: returned)
+            guard demand.total > 0 else { return }
+            interactive = demand.interactive
+            if demand.interactiveTenants > 1 { tenants = demand.interactiveTenants }
+            if demand.batchTenants > 1 { batchTenants = demand.batchTenants }
+        }
+
+        /// The sender's demand by class.
+        var demandByClass: LimitDemand {
+            LimitDemand(
+                demand, interactive: interactive, interactiveTenants: tenants ?? 1, batchTenants: batchTenants ?? 1)
         }
     }
 

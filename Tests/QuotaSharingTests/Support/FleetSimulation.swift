@@ -1,5 +1,6 @@
 import Basics
 import QuotaSharing
+import Resilience
 import TestSupport
 
 /// A fleet in virtual time: members, the topic between them, the group that gives them partitions, and what goes wrong.
@@ -32,6 +33,10 @@ struct FleetSimulation {
         var noticing = 0.0...1.5
         /// How often demand changes, per member and second.
         var demandChanges = 0.2
+        /// Parts of all members that are of the version before classes.
+        var former = 0.0
+        /// True where demand is by class and by tenants.
+        var hasClasses = false
         var terms = LeaseTimes()
         /// The parts are added up after so many events: 1, except for large fleets.
         var eventsPerCheck = 1
@@ -56,7 +61,7 @@ struct FleetSimulation {
 
     /// A member with what the world knows of it.
     final class Process {
-        let member: LeaseMember
+        let member: any LeasingMember
         let offset: Double
         let drift: Double
         var isRunning = true
@@ -66,9 +71,9 @@ struct FleetSimulation {
         /// Events that came while it was stopped.
         var waiting: [Event] = []
         var isMemberOfGroup = true
-        var demand = 0.0
+        var demand = LimitDemand.none
 
-        init(_ member: LeaseMember, offset: Double, drift: Double) {
+        init(_ member: any LeasingMember, offset: Double, drift: Double) {
             self.member = member
             self.offset = offset
             self.drift = drift
@@ -162,10 +167,17 @@ struct FleetSimulation {
         let drift = Double.random(in: -conditions.drift...conditions.drift, using: &random)
         let offset = Double.random(in: 0...conditions.offset, using: &random)
         let clock = begin + .seconds(offset + now * (1 + drift))
-        let member = LeaseMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
+        let member = makeMember("m\(index)", at: clock)
         processes.append(Process(member, offset: offset, drift: drift))
         queue.add(.tick(index), at: now + Double.random(in: 0...0.2, using: &random))
         if conditions.demandChanges > 0 { queue.add(.demand(index), at: now) }
+    }
+
+    private mutating func makeMember(_ name: String, at clock: Instant) -> any LeasingMember {
+        if conditions.former > 0, Double.random(in: 0..<1, using: &random) < conditions.former {
+            return FormerLeaseMember(name: name, limits: [Self.limit], terms: conditions.terms, at: clock)
+        }
+        return LeaseMember(name: name, limits: [Self.limit], terms: conditions.terms, at: clock)
     }
 
     private mutating func tick(_ index: Int) {
@@ -343,11 +355,18 @@ struct FleetSimulation {
         guard process.isRunning else { return }
         queue.add(.demand(index), at: pause(perSecond: conditions.demandChanges))
 
-        let demand = [0, 0, 1, 1, Double.random(in: 0...0.4, using: &random)].randomElement(using: &random) ?? 0
+        let total = [0, 0, 1, 1, Double.random(in: 0...0.4, using: &random)].randomElement(using: &random) ?? 0
+        guard conditions.hasClasses else { return setDemand(total, of: index) }
+        let part = [0, 0, 1, Double.random(in: 0...1, using: &random)].randomElement(using: &random) ?? 0
+        let demand = LimitDemand(
+            total, interactive: total * part, interactiveTenants: [1, 1, 9].randomElement(using: &random) ?? 1,
+            batchTenants: [1, 1, 9].randomElement(using: &random) ?? 1)
         setDemand(demand, of: index)
     }
 
-    mutating func setDemand(_ demand: Double, of index: Int) {
+    mutating func setDemand(_ demand: Double, of index: Int) { setDemand(LimitDemand(demand), of: index) }
+
+    mutating func setDemand(_ demand: LimitDemand, of index: Int) {
         processes[index].demand = demand
         processes[index].member.setDemand(demand, of: Self.limit)
     }
@@ -356,10 +375,27 @@ struct FleetSimulation {
     var used: Double {
         processes.reduce(0) { sum, process in
             guard process.isRunning, !process.isStopped else { return sum }
-            return sum + min(process.demand, process.member.share(of: Self.limit, at: clock(of: process)))
+            return sum + min(process.demand.total, process.member.share(of: Self.limit, at: clock(of: process)))
         }
     }
+
+    /// The part that a member may use now.
+    func share(of index: Int) -> Double {
+        processes[index].member.share(of: Self.limit, at: clock(of: processes[index]))
+    }
 }
+
+/// A member of a fleet, of this version or of the one before.
+protocol LeasingMember: AnyObject {
+    func share(of limit: String, at now: Instant) -> Double
+    func assign(_ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant)
+    func setDemand(_ demand: LimitDemand, of limit: String)
+    func receive(_ message: LeaseMessage, at now: Instant)
+    func tick(at now: Instant) -> LeaseMessage?
+    func leave(at now: Instant) -> LeaseMessage
+}
+
+extension LeaseMember: LeasingMember {}
 
 /// Events by their times; those of one time in the order in which they were added.
 struct EventQueue<Event> {
