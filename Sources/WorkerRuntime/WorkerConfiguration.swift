@@ -59,6 +59,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
     }
 
     public var topics = Topics()
+    /// The name by which people know this worker: its host or pod. Each dead letter says which worker wrote it. `nil`: it does not.
+    public var name: String?
     /// `worker.concurrency`: most requests in flight in this process, over all loops. At least 1.
     public var concurrency = 256
     /// `worker.loops`: event loops, each on a thread of its own with its own consumer, producer and connections.

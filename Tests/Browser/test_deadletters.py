@@ -194,6 +194,8 @@ def test_record_that_crashes_workers_is_not_sent_from_here(window, harness):
         ("source-topic", b"location-search.requests"),
         ("source-partition", b"1"),
         ("source-offset", b"7"),
+        ("dead-letter-worker", b"worker-7f9c"),
+        ("dead-letter-tries", b"3"),
     ]
     harness.produce("letters", broken(mark, 35.69), mark, headers)
     filter_and_wait(window, mark, 1)
@@ -207,6 +209,8 @@ def test_record_that_crashes_workers_is_not_sent_from_here(window, harness):
         "locsearch dead-letters redrive --force --reason crashed-workers --partition 1 --from-offset 7 --to-offset 8"
     )
     assert window.count("#letter-send, #letter-edit") == 0
+    facts = window.text("#letter .record-facts dl")
+    assert "worker-7f9c" in facts and "3 times" in facts
 
 
 def test_letter_that_is_gone_says_so(browser, console, allowed):

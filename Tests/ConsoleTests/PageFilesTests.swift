@@ -19,6 +19,23 @@ struct PageFilesTests {
         }
     }
 
+    /// All that pages have in common stands in one place.
+    @Test func eachPageHasTheSameHeadAndIsMarkedInItsHeader() async throws {
+        let console = try await RunningConsole()
+        let entries = ["/": ("/", "page"), "/traffic": ("/traffic", "page"), "/request": ("/request", "page")]
+            .merging(["/dead-letters": ("/traffic", "true")]) { $1 }
+        for (path, entry) in entries {
+            let html = String(decoding: try await console.get(path).body, as: UTF8.self)
+            #expect(!html.contains("<!--"), "\(path)")
+            #expect(html.components(separatedBy: "/assets/early.js").count == 2, "\(path)")
+            #expect(html.components(separatedBy: "aria-current").count == 2, "\(path)")
+            #expect(html.contains("href=\"\(entry.0)\" aria-current=\"\(entry.1)\""), "\(path)")
+        }
+        let login = String(decoding: try await console.get("/login").body, as: UTF8.self)
+        #expect(login.contains("/assets/base.css") && !login.contains("<header"))
+        await console.stop()
+    }
+
     @Test func eachFileIsServedUnderItsType() async throws {
         let console = try await RunningConsole()
         for path in ["/", "/traffic", "/request", "/dead-letters"] {

@@ -64,7 +64,7 @@ struct AsyncAPITests {
     @Test func everyHeaderOfADeadLetterAndOfItsMarkIsDescribed() throws {
         let record = Records.record([1])
         let error = SearchError(.invalidRequest, "no", member: "location")
-        let letter = DeadLetter(record, error: error, isOutcome: true, at: .now())
+        let letter = DeadLetter(record, error: error, isOutcome: true, at: .now(), worker: "pod-1", tries: 3)
         #expect(
             try names(letter.headers).union(names(letter.withoutContent.headers))
                 == properties(of: "deadLetterHeaders"))

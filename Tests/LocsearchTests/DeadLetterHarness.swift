@@ -56,7 +56,8 @@ struct DeadLetterHarness {
 
         var letter = DeadLetter(
             record, error: SearchError(reason, "value is no JSON", member: member),
-            reason: crashesWorkers ? DeadLetter.crashedWorkers : nil, isOutcome: isOutcome, at: time)
+            reason: crashesWorkers ? DeadLetter.crashedWorkers : nil, isOutcome: isOutcome, at: time,
+            worker: "pod-1")
         if withoutContent { letter = letter.withoutContent }
         try await producer.send(
             ProducerRecord(

@@ -20,19 +20,22 @@ struct DeadLetterWorkbenchTests {
         }
         try await harness.put(3)
         try await harness.put(4, isOutcome: true)
+        try await harness.put(5, crashesWorkers: true, value: Self.right)
 
         let json = try await harness.run("groups", "--json")
         let groups = try json.output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
-        #expect(groups.count == 2, "\(json.output)\(json.error)")
+        #expect(groups.count == 3, "\(json.output)\(json.error)")
         #expect(groups[0]["letters"] as? Int == 3 && groups[0]["producer"] as? String == "https://shop.example")
         #expect(groups[0]["member"] as? String == "location.latitude")
         #expect(groups[0]["pending"] as? Int == 3 && groups[0]["faulty"] as? Int == 2)
         #expect(groups[1]["letters"] as? Int == 2 && groups[1]["pending"] as? Int == 1, "an outcome stays")
+        #expect(groups[2]["reason"] as? String == "crashed-workers" && groups[2]["needForce"] as? Int == 1)
+        #expect(groups.prefix(2).allSatisfy { $0["needForce"] as? Int == 0 })
 
         let text = try await harness.run("groups")
-        #expect(text.output.split(separator: "\n").count == 3 && text.output.contains("still no request"))
+        #expect(text.output.split(separator: "\n").count == 4 && text.output.contains("only with --force"))
         await harness.close()
     }
 
@@ -48,6 +51,7 @@ struct DeadLetterWorkbenchTests {
         ] {
             #expect(show.output.contains(text), "\(text) in \(show.output)\(show.error)")
         }
+        #expect(show.output.contains("aside    by pod-1\n"), "\(show.output)")
         let right = try await harness.run("show", "--from-offset", "8")
         #expect(right.output.contains("now      a request\n"), "\(right.output)")
 

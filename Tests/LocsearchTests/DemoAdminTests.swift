@@ -8,15 +8,19 @@ import Testing
 
 /// The admin endpoints of `locsearch demo`.
 struct DemoAdminTests {
-    @Test(.timeLimit(.minutes(2))) func demoServesAdminEndpointsAndSaysWhere() async throws {
+    @Test(.timeLimit(.minutes(4))) func demoServesAdminEndpointsAndSaysWhere() async throws {
         let demo = try RunningProgram(["demo", "--admin-port", "0"])
         defer { demo.end() }
-        try await eventually("the demo is up", within: .seconds(60)) { demo.output.contains("Everything stays up") }
+        try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Ctrl-C ends the demo") }
 
         let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("admin ") })
         let address = try #require(line.split(separator: " ").dropFirst().first)
         let ready = try await get("\(address)/readyz")
         #expect(ready.status == 200, "\(ready.body)")
+        // The group does not form anew once the demo says that it is up.
+        let second = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("A second worker") })
+        let secondReady = try await get("\(second.split(separator: " ").last ?? "")/readyz")
+        #expect(secondReady.status == 200, "\(secondReady.body)")
         let metrics = try await get("\(address)/metrics")
         #expect(metrics.body.contains("locsearch_requests_completed_total"), "\(metrics.body)")
 

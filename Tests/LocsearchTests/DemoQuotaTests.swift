@@ -12,13 +12,12 @@ struct DemoQuotaTests {
         let broker = String(try #require(line.split(separator: " ").dropFirst().first))
 
         for provider in ["google-places-legacy", "google-places", "hotpepper"] {
-            // The demo's second worker may be joining, so that nobody takes requests before the group has formed.
             let search = try RunningProgram([
-                "search", "--lat", "35.69", "--lng", "139.70", "--provider", provider, "--timeout", "80s",
+                "search", "--lat", "35.69", "--lng", "139.70", "--provider", provider, "--timeout", "40s",
                 "--kafka-bootstrap-servers", broker,
             ])
             defer { search.end() }
-            try await eventually("the search ends", within: .seconds(90)) { !search.isRunning }
+            try await eventually("the search ends", within: .seconds(60)) { !search.isRunning }
             #expect(search.code == 0, "\(provider): \(search.output)\(search.error)")
         }
     }

@@ -156,10 +156,11 @@ struct WorkerLaneTests {
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
-        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        // A lane that learns of its partitions before it asks for records asks for none while its share is unknown.
+        try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
         await fixture.source.setPartitionCount(nil)
-        await fixture.source.append(["a", "b"].map(LaneFixture.request))
         await fixture.source.assign([0])
+        await fixture.source.append(["a", "b"].map(LaneFixture.request))
         try await eventually("the records are read") { await fixture.source.unreadCount == 0 }
         try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 1 }
         #expect(await fixture.provider.asked.isEmpty)

@@ -65,7 +65,7 @@ NO_WORKER = {"alertname": "LocsearchNoWorker"}  # it has no job, because there m
 CAUSES = [
     Cause(
         "no worker runs",
-        together=[NO_WORKER, alert("LocsearchNothingTaken")],
+        together=[NO_WORKER, alert("LocsearchNothingTaken"), {**alert("LocsearchNobodyConsumes"), "job": "console"}],
         later=[*each("LocsearchWorkerUnreachable"), alert("LocsearchRequestsNearDeletion")],
         pages=["LocsearchNoWorker"],
     ),
@@ -137,6 +137,19 @@ CAUSES = [
         together=[alert("LocsearchNothingTaken"), alert("LocsearchRequestsLate"), alert("LocsearchBacklogGrows")],
         later=[alert("LocsearchRequestsNearDeletion")],
         pages=["LocsearchNothingTaken"],
+    ),
+    Cause(
+        "all workers of one of two deployments are dead",
+        together=[{**alert("LocsearchNobodyConsumes"), "job": "console"}],
+        later=[*each("LocsearchWorkerUnreachable")],
+        pages=["LocsearchNobodyConsumes"],
+        tickets=["LocsearchWorkerUnreachable"],
+    ),
+    Cause(
+        "somebody forgets that intake is paused",
+        together=[alert("LocsearchIntakePaused")],
+        later=[alert("LocsearchRequestsNearDeletion")],
+        tickets=["LocsearchIntakePaused", "LocsearchRequestsNearDeletion"],
     ),
     Cause(
         "there is too much to do",

@@ -5,7 +5,7 @@ import { el, setAttribute, setText } from "./dom.js";
 import { indented, placeOf } from "./jsontext.js";
 import { copyButton, kcatCommand } from "./record.js";
 import { faultWords, reasonOf } from "./redrive.js";
-import { moment, onLanguage, shortened, t } from "./text.js";
+import { moment, number, onLanguage, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_AFTER_A_KEY = 350;
@@ -89,12 +89,13 @@ export class LetterView {
   }
 
   #facts() {
-    const { reason, message, member, producer, time } = this.#letter;
+    const { reason, message, member, producer, time, worker, tries } = this.#letter;
     const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
     return el("div", { class: "record-facts" },
       el("h3", {}, t("letter.why")),
       el("p", {}, el("span", { class: "code bad" }, shortened(reason, 60))), el("p", { dir: "auto", lang: "en" }, shortened(message, 1000)),
-      el("dl", {}, ...fact("letter.member", member), ...fact("letter.producer", producer ?? t("dead.producer.none")), ...fact("letter.time", moment(time))),
+      el("dl", {}, ...fact("letter.member", member), ...fact("letter.producer", producer ?? t("dead.producer.none")), ...fact("letter.time", moment(time)),
+        ...fact("letter.worker", worker), ...fact("letter.tries", tries === undefined ? undefined : t("letter.tries.ended", { count: number(tries) }))),
       this.#links());
   }
 

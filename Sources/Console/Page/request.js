@@ -11,6 +11,9 @@ startPreferences();
 const byId = (id) => document.getElementById(id);
 const [field, reading, note, lives] = ["life-id", "life-reading", "life-note", "lives"].map(byId);
 
+/** A request that is under way is looked up again, soon at first and then more rarely: each time the console reads topics. */
+const [SOONEST, RAREST, MOST_LOOKS] = [1500, 15_000, 60];
+
 /** What the page shows: `id` is looked up, and there is an answer, a problem, or neither while the topics are read. */
 let shown = { id: "" };
 
@@ -32,13 +35,31 @@ async function lookUp(id) {
   draw();
   if (!id) return field.focus();
 
-  try {
-    lookup.answer = await getLives(id);
-  } catch (problem) {
-    lookup.problem = problem;
+  for (let looks = 0; shown === lookup; looks += 1) {
+    const before = JSON.stringify(lookup.answer?.requests);
+    try {
+      [lookup.answer, lookup.problem] = [await getLives(id), undefined];
+    } catch (problem) {
+      // What is known stays, where a later look fails.
+      if (!lookup.answer) lookup.problem = problem;
+    }
+    if (shown !== lookup) return;
+    if (looks === 0 || JSON.stringify(lookup.answer?.requests) !== before) draw();
+    if (lookup.problem || looks === MOST_LOOKS || !lookup.answer.requests.some(isUnderWay)) return;
+    await pause(Math.min(RAREST, SOONEST * 1.3 ** looks));
   }
-  if (shown === lookup) draw();
 }
+
+const isUnderWay = ({ state }) => state === "waiting";
+
+/** Waits, and for as long as nobody looks at the page. */
+const pause = (milliseconds) => new Promise((resolve) => {
+  const go = () => {
+    if (document.hidden) return document.addEventListener("visibilitychange", go, { once: true });
+    resolve();
+  };
+  setTimeout(go, milliseconds);
+});
 
 function draw() {
   const { id, answer, problem } = shown;

@@ -116,7 +116,8 @@ function ask(operation, place) {
 function show(known) {
   // What nobody answers in time is not waited for any longer, although no outcome says so.
   const isGivenUp = known.search?.status === "in-flight" && waiting.isGivenUp(known.search.requestId);
-  const state = isGivenUp ? { ...known, search: { ...known.search, status: "given-up" } } : known;
+  const state = isGivenUp ? { ...known, search: { ...known.search, status: "given-up" } } : { ...known };
+  if (known.selected?.isLoading && waiting.isPlaceGivenUp) state.selected = { ...known.selected, isLoading: false };
   const places = state.list?.places ?? [];
   if (active && !places.some((place) => placeKey(place) === active)) active = undefined;
 

@@ -110,7 +110,7 @@ export const english = {
   "run.problem": "Not all of them went back: {reason}. List again and send the rest.", "run.unknown": "What became of the others is not known: {reason}",
   "run.lost": "Nothing newer is known, asking again: {reason}", "run.lost.over": "Nothing newer is known: {reason}",
 
-  "letter.at": "Dead letter {partition}/{offset}", "letter.why": "Why it was put aside", "letter.member": "At fault", "letter.producer": "Producer", "letter.time": "Put aside", "letter.request": "Request {id}",
+  "letter.at": "Dead letter {partition}/{offset}", "letter.why": "Why it was put aside", "letter.member": "At fault", "letter.producer": "Producer", "letter.time": "Put aside", "letter.worker": "By worker", "letter.tries": "Tried", "letter.tries.ended": "{count} times: each time the process ended", "letter.request": "Request {id}",
   "letter.now": "Today", "letter.now.request": "It is a request by now: a worker would take it.", "letter.now.fault": "It is still no request: a worker would put it aside again.", "letter.now.redriven": "It went back already.",
   "letter.now.crashing": "Worker processes have crashed with this record, so it is not sent from here. Once the cause is mended, this command sends it:", "letter.now.outcome": "It is a result or an error of a worker, which does not go back.",
   "letter.now.empty": "It cannot go back: its content was too large for the dead-letter topic. The requests topic has it for as long as it keeps its records.",

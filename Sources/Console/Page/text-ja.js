@@ -104,7 +104,7 @@ export const japanese = {
   "run.problem": "一部は再投入できませんでした: {reason}。再読み込みして残りを再投入してください。", "run.unknown": "ほかの結果は不明です: {reason}",
   "run.lost": "最新の状況が分かりません。再確認しています: {reason}", "run.lost.over": "最新の状況が分かりません: {reason}",
 
-  "letter.at": "デッドレター {partition}/{offset}", "letter.why": "デッドレターになった理由", "letter.member": "問題の項目", "letter.producer": "送信元", "letter.time": "日時", "letter.request": "要求 {id}",
+  "letter.at": "デッドレター {partition}/{offset}", "letter.why": "デッドレターになった理由", "letter.member": "問題の項目", "letter.producer": "送信元", "letter.time": "日時", "letter.worker": "ワーカー", "letter.tries": "試行", "letter.tries.ended": "{count}回 (毎回プロセスが終了)", "letter.request": "要求 {id}",
   "letter.now": "現在の判定", "letter.now.request": "要求として読めます。ワーカーが受け付けます。", "letter.now.fault": "まだ要求として読めません。ワーカーが再びデッドレターにします。", "letter.now.redriven": "再投入済みです。",
   "letter.now.crashing": "このレコードでワーカーのプロセスが停止したため、ここからは再投入できません。原因を解消した後、次のコマンドで再投入できます。", "letter.now.outcome": "ワーカーの結果またはエラーなので、再投入しません。",
   "letter.now.empty": "再投入できません。内容がデッドレターのトピックには大きすぎました。要求のトピックに、レコードの保持期間中は残っています。",

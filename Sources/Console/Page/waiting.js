@@ -45,6 +45,12 @@ export class Waiting {
     return this.#pending.some((request) => request.requestId === requestId && isOver(request));
   }
 
+  /** Whether what was asked for a place, its details or its picture, is given up. */
+  get isPlaceGivenUp() {
+    const asked = this.#pending.filter(({ operation }) => operation !== "search");
+    return asked.length > 0 && asked.every(isOver);
+  }
+
   /** What is to be said of the requests under way, as the banner takes it; undefined when all goes as it should. */
   get problem() {
     const { fault, report } = this.#health;

@@ -22,6 +22,8 @@ package enum PageFiles {
         "gestures.js": PackageResources.gestures_js,
         "googlemap.js": PackageResources.googlemap_js,
         "ground.js": PackageResources.ground_js,
+        "head.html": PackageResources.head_html,
+        "header.html": PackageResources.header_html,
         "health.js": PackageResources.health_js,
         "icon.svg": PackageResources.icon_svg,
         "icons.svg": PackageResources.icons_svg,

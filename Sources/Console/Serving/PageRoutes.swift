@@ -15,11 +15,9 @@ struct PageRoutes {
 
     func add(to router: Router<ClientContext>) {
         let (file, leaflet) = (file, leaflet)
-        router.get("/") { _, _ in try view("index.html") }
-        router.get("/traffic") { _, _ in try view("traffic.html") }
-        router.get("/request") { _, _ in try view("request.html") }
-        router.get("/dead-letters") { _, _ in try view("deadletters.html") }
-        router.get("/login") { _, _ in try view("login.html") }
+        for view in PageView.all {
+            router.get(RouterPath(view.path)) { _, _ in try response(to: view) }
+        }
 
         router.get("/assets/:name") { _, context in
             let name = context.parameters.get("name") ?? ""
@@ -35,8 +33,10 @@ struct PageRoutes {
     /// program.
     static func isOpen(_ path: String) -> Bool { path.hasPrefix("/assets/") || path == "/login" }
 
-    /// Returns one of the page's HTML files.
-    func view(_ name: String) throws(ConsoleError) -> Response { try Self.response(name, file(name)) }
+    /// Returns one of the pages.
+    func response(to view: PageView) throws(ConsoleError) -> Response {
+        try Self.response(view.file, view.html(from: file))
+    }
 
     private static func response(_ name: String, _ content: [UInt8]?) throws(ConsoleError) -> Response {
         guard let content, let ending = name.split(separator: ".").last, let type = types[String(ending)] else {

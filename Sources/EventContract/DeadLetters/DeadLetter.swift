@@ -13,6 +13,11 @@ public struct DeadLetter: Sendable, Hashable {
     public let source: SourcePosition?
     /// The time at which the worker put the record aside; `nil` when the dead letter does not say.
     public let time: EventTime?
+    /// The name by which people know the worker that put the record aside: its host or pod. `nil` when the dead letter does not say.
+    public let worker: String?
+    /// How often a record of the reason `crashed-workers` was tried: the number of worker processes in a row that ended with its
+    /// partition, without leaving the group. `nil` for other reasons, whose records are tried once.
+    public let tries: Int?
     /// The key of the record.
     public private(set) var key: [UInt8]?
     /// The value of the record.
@@ -38,14 +43,20 @@ public struct DeadLetter: Sendable, Hashable {
     /// - Parameter error: why it is no request.
     /// - Parameter reason: `nil`: the error's code.
     /// - Parameter isOutcome: true for a result or an error of a worker.
+    /// - Parameter worker: the name of the worker's host or pod; `nil` where it has none.
+    /// - Parameter tries: how many worker processes ended with the record's partition; `nil` where that is not the reason.
     public init(
-        _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false, at time: EventTime
+        _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false,
+        at time: EventTime,
+        worker: String? = nil, tries: Int? = nil
     ) {
         self.reason = reason ?? error.code.rawValue
         message = error.message
         member = error.member
         source = record.source
         self.time = time
+        self.worker = worker
+        self.tries = tries
         self.isOutcome = isOutcome
         key = record.key
         value = record.value
@@ -83,13 +94,15 @@ public struct DeadLetter: Sendable, Hashable {
     /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders
-        headers.reserveCapacity(headers.count + 9)
+        headers.reserveCapacity(headers.count + 11)
 
         headers.append(EventHeader(Self.marker, text: reason))
         headers.append(EventHeader("dead-letter-message", text: message))
         if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
         if let source { PositionText(source).append(to: &headers) }
         if let time { headers.append(EventHeader("dead-letter-time", time.bytes)) }
+        if let worker { headers.append(EventHeader("dead-letter-worker", text: worker)) }
+        if let tries { headers.append(EventHeader("dead-letter-tries", text: "\(tries)")) }
         if isOutcome { headers.append(EventHeader(Self.redriveMarker, text: "never")) }
         if isWithoutContent { headers.append(EventHeader(Self.contentMarker, text: "too-large")) }
         return headers
@@ -121,6 +134,8 @@ public struct DeadLetter: Sendable, Hashable {
         member = own.last(named: "dead-letter-member")?.text
         source = SourcePosition(headers: own)
         time = own.last(named: "dead-letter-time")?.value.flatMap(EventTime.init(rfc3339:))
+        worker = own.last(named: "dead-letter-worker")?.text
+        tries = own.last(named: "dead-letter-tries")?.text.flatMap { Int($0) }
 
         self.key = key
         self.value = value

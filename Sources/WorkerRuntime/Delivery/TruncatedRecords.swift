@@ -14,6 +14,7 @@ final class TruncatedRecords {
     private let decoder: RequestDecoder
     private var encoder: OutcomeEncoder
     private let topics: WorkerConfiguration.Topics
+    private let workerName: String?
     /// No request may have a longer key, so a longer one is what was too large.
     private let maxKeyBytes: Int
     private let loop: EventLoop
@@ -25,6 +26,7 @@ final class TruncatedRecords {
         encoder = OutcomeEncoder(seed: loop.randomNumber())
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
+        workerName = configuration.name
         maxKeyBytes = configuration.maxRequestBytes
     }
 
@@ -45,6 +47,8 @@ final class TruncatedRecords {
         let requestID: String
 
         do throws(RejectedRecord) {
+            // Decoding may be what crashes processes.
+            if request.isSetAside { throw RejectedRecord.crashesWorkers(request.record) }
             let decoded = try decoder.decode(request.record)
             var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)
             failed.attempts = outcome.calls
@@ -66,7 +70,7 @@ final class TruncatedRecords {
                         trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
             }
             if outcome.deadLetter != nil {
-                let letter = DeadLetter(request.record, error: error.error, isOutcome: error.outcome != nil, at: now)
+                let letter = request.deadLetter(for: error, worker: workerName, at: now)
                 deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
             }
         }

@@ -56,6 +56,9 @@ struct CrashWatch {
     /// True while records begin in small steps, each noted before it is taken.
     var isWatched: Bool { inherited.tries > 0 }
 
+    /// The number of former owners in a row that ended without saying goodbye.
+    var ends: Int { inherited.tries }
+
     /// True while some records are to be run alone.
     var isCareful: Bool { inherited.tries >= Self.endsUntilAlone }
 

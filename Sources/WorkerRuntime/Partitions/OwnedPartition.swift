@@ -192,6 +192,9 @@ final class OwnedPartition {
     /// True while what former owners had under way runs alone.
     var isCareful: Bool { watch.isCareful && notesCrashes }
 
+    /// The number of former owners in a row that ended without saying goodbye.
+    var endsOfOwners: Int { watch.ends }
+
     func permission(for offset: Int64) -> CrashWatch.Permission {
         notesCrashes ? watch.permission(for: offset) : .runs
     }

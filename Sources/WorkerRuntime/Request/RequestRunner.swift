@@ -23,6 +23,7 @@ final class RequestRunner {
     private var encoder: OutcomeEncoder
     private let timeLimits: RequestTimeLimits
     private let topics: WorkerConfiguration.Topics
+    private let workerName: String?
     private let loop: EventLoop
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
@@ -46,6 +47,7 @@ final class RequestRunner {
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         flowRule = configuration.ordersRequests ? FlowRule(configuration) : nil
+        workerName = configuration.name
         timeLimits = RequestTimeLimits(
             standard: configuration.deadline, longest: configuration.maxDeadline, maxAge: configuration.maxAge)
     }
@@ -129,9 +131,7 @@ final class RequestRunner {
     private func deadLetter(of request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard !rejected.isDeadLetter else { return nil }
 
-        let letter = DeadLetter(
-            request.record, error: rejected.error, reason: request.isSetAside ? DeadLetter.crashedWorkers : nil,
-            isOutcome: rejected.outcome != nil, at: EventTime(loop.wallNow))
+        let letter = request.deadLetter(for: rejected, worker: workerName, at: EventTime(loop.wallNow))
         return ProducerRecord(letter, topics: topics)
     }
 

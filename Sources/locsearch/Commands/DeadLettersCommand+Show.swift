@@ -8,7 +8,8 @@ extension DeadLettersCommand {
             discussion: """
                 The producer is the source of the CloudEvent (ce_source). "Still no request" are those that would be put
                 aside again as they are, by the rules of this program: edit them (redrive --edit), or have their producer
-                send them anew.
+                send them anew. "Only with --force" are those with which worker processes have crashed: redrive leaves them
+                where they are unless it is told otherwise.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter

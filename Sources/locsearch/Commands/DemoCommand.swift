@@ -37,6 +37,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Writes every outcome to this file, one record a line, for schemas/validate.py.") var record: String?
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
+    /// How long the group may take to form. The embedded broker gives it 3 s at best, and 5 s more each time it begins again.
+    private static let timeToJoin = Duration.seconds(60)
+
     func validate() throws {
         guard (1...6).contains(workers) else { throw ValidationError("--workers takes 1 to 6") }
     }
@@ -46,8 +49,14 @@ struct DemoCommand: AsyncParsableCommand {
         let house = try await DemoHouse(options, workers: workers, stays: !once)
         FileDescriptors.raiseLimit(log: house.log)
         let admin = try await house.startAdminServer()
+        Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
+        Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
+
+        // It joins the group together with the others. Were it to join later, nobody would take requests while the group
+        // forms anew.
+        let child = once ? nil : try await WorkerChild(house.settings)
         let state = DemoState(
-            bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin),
+            bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin), childURL: child?.url,
             pictureURL: house.pictureURL, pid: ownProcessID, started: EventTime.now().milliseconds)
         defer { state.remove() }
 
@@ -55,7 +64,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in house.workers { group.addTask { try await worker.run() } }
             group.addTask {
-                try await drainingAfterFailure(of: house) { try await show(house, state: state) }
+                try await drainingAfterFailure(of: house, child) { try await show(house, child: child, state: state) }
                 await house.drain()
             }
             try await group.waitForAll()
@@ -68,59 +77,54 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Lets the workers end when `body` fails, so that the failure ends the demo.
-    private func drainingAfterFailure(of house: DemoHouse, body: () async throws -> Void) async throws {
+    private func drainingAfterFailure(
+        of house: DemoHouse, _ child: WorkerChild?, body: () async throws -> Void
+    ) async throws {
         do {
             try await body()
         } catch {
             await house.drain()
+            await child?.stop()
             throw error
         }
+        await child?.stop()
     }
 
     /// Says what is up, has searches go through, and stays until Ctrl-C unless told to end.
-    private func show(_ house: DemoHouse, state: DemoState) async throws {
-        Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
-        Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
-        try await waitForWorkers(of: house)
+    private func show(_ house: DemoHouse, child: WorkerChild?, state: DemoState) async throws {
+        try await waitForWorkers(of: house, child)
 
         state.write()
         try await search(house)
-        if once {
+        guard let child else {
             Terminal.line("Without --once it all stays up for searches of your own, with a console in the browser.")
             return
         }
 
-        try await stay(house, state: state)
+        try await stay(house, child: child, state: state)
     }
 
-    /// Serves the console, beside a second worker and a trickle of requests, until Ctrl-C.
-    private func stay(_ house: DemoHouse, state: DemoState) async throws {
+    /// Serves the console, beside a trickle of requests, until Ctrl-C.
+    private func stay(_ house: DemoHouse, child: WorkerChild, state: DemoState) async throws {
         // Refusals of the requests in the table would keep a provider shut for minutes.
         await house.renewKeys()
-        await house.waitUntilCommitted()
-        let child = try await WorkerChild(house.settings)
-        var state = state
-        state.childURL = child.url
-        state.write()
+        await child.renewKey()
+        await child.waitUntilKeysAreTried()
 
-        do {
-            let trickle = try await DemoTraffic(house.settings, isOn: traffic, log: house.log)
-            let sending = Task { await trickle.run() }
-            let panel = DemoControls(house, child: child, traffic: trickle)
-            let console = try await house.startConsole(showing: state, panel: panel)
-            tell(of: console, child: child, state: state)
+        let trickle = try await DemoTraffic(house.settings, isOn: traffic, log: house.log)
+        let sending = Task { await trickle.run() }
+        let panel = DemoControls(house, child: child, traffic: trickle)
+        let console = try await house.startConsole(showing: state, panel: panel)
+        // Before anybody is told that Ctrl-C ends the demo.
+        let termination = await ProcessSetup.trapTermination()
+        tell(of: console, child: child, state: state)
 
-            await ProcessSetup.onFirstTermination()
-            sending.cancel()
-            await console.stop()
-            await sending.value
-            // A broker that is away takes no commits, so that workers would end late and repeat what they had.
-            try? await panel.clearFaults()
-        } catch {
-            await child.stop()
-            throw error
-        }
-        await child.stop()
+        await termination()
+        sending.cancel()
+        await console.stop()
+        await sending.value
+        // A broker that is away takes no commits, so that workers would end late and repeat what they had.
+        try? await panel.clearFaults()
     }
 
     private func tell(of console: ConsoleService, child: WorkerChild, state: DemoState) {
@@ -146,17 +150,20 @@ struct DemoCommand: AsyncParsableCommand {
         if open { Browser.open(console.url + "/#go") }
     }
 
-    private func waitForWorkers(of house: DemoHouse) async throws {
+    private func waitForWorkers(of house: DemoHouse, _ child: WorkerChild?) async throws {
         let begin = Instant.now
-        while await !house.isReady() {
-            guard begin.duration(to: .now) < .seconds(30) else {
-                throw Failure(code: Failure.unreachable, description: "the workers got no partitions within 30 s")
+        while await !house.isReady(with: child) {
+            guard begin.duration(to: .now) < Self.timeToJoin else {
+                throw Failure(
+                    code: Failure.unreachable,
+                    description: "the workers got no partitions within \(Self.timeToJoin.readable)")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
 
         let seconds = OutcomeText.decimal(begin.duration(to: .now) / .seconds(1), places: 1)
-        Terminal.line("workers    \(workers), ready after \(seconds) s")
+        let others = child == nil ? "" : " and one that is a process of its own"
+        Terminal.line("workers    \(workers)\(others), ready after \(seconds) s")
     }
 
     /// Sends everything at once, then what builds on a result, and prints the table.

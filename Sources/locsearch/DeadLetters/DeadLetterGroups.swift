@@ -11,8 +11,10 @@ struct DeadLetterGroups {
 
     struct Count {
         var letters = 0
-        /// Those that can go back.
+        /// Those that can go back, if need be with `--force`.
         var pending = 0
+        /// Those of them that go back with `--force` alone, because worker processes have crashed with them.
+        var forced = 0
         /// Those of them that are still no request.
         var faulty = 0
         var oldest: EventTime?
@@ -27,6 +29,7 @@ struct DeadLetterGroups {
             var count = counts[kind] ?? Count()
             count.letters += 1  // bounded: a count of what is in memory
             if letter.isPending { count.pending += 1 }  // bounded: a count of what is in memory
+            if letter.isPending, letter.crashesWorkers { count.forced += 1 }  // bounded: a count of what is in memory
             if letter.isPending, letter.fault != nil { count.faulty += 1 }  // bounded: a count of what is in memory
             // The letters come oldest first.
             count.oldest = count.oldest ?? letter.time
@@ -47,13 +50,16 @@ struct DeadLetterGroups {
     var text: [String] {
         var table = TextTable([
             .init(title: "letters", alignment: .right), .init(title: "can go back", alignment: .right),
-            .init(title: "still no request", alignment: .right), .init(title: "reason"), .init(title: "member"),
+            .init(title: "only with --force", alignment: .right), .init(title: "still no request", alignment: .right),
+            .init(title: "reason"), .init(title: "member"),
             .init(title: "producer"), .init(title: "oldest"), .init(title: "newest"),
         ])
         for (kind, count) in sorted {
+            let unforced = count.pending - count.forced  // bounded: a part of the letters
             table.add([
-                count.letters.grouped, count.pending.grouped, count.faulty.grouped, kind.reason, kind.member ?? "-",
-                kind.producer ?? "-", count.oldest?.description ?? "-", count.newest?.description ?? "-",
+                count.letters.grouped, unforced.grouped, count.forced.grouped, count.faulty.grouped, kind.reason,
+                kind.member ?? "-", kind.producer ?? "-", count.oldest?.description ?? "-",
+                count.newest?.description ?? "-",
             ])
         }
         return table.lines
@@ -66,6 +72,7 @@ struct DeadLetterGroups {
             json.beginObject()
             json.member("letters", count.letters)
             json.member("pending", count.pending)
+            json.member("needForce", count.forced)
             json.member("faulty", count.faulty)
             json.member("reason", kind.reason)
             json.member("member", kind.member)

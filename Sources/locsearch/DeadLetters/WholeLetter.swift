@@ -11,6 +11,7 @@ struct WholeLetter {
     var text: [String] {
         var lines = [DeadLetterText.origin(of: summary) + (summary.isRedriven ? "  went back" : "")]
         lines.append("    \(TerminalText.safe(letter.message))")
+        if let aside = setAside { lines.append("    aside    \(TerminalText.safe(aside))") }
         lines.append("    now      \(TerminalText.safe(now))")
         if let producer = summary.producer { lines.append("    producer \(TerminalText.safe(producer))") }
         lines.append("    letter   \(summary.mark.partition)/\(summary.mark.offset) of the dead-letter topic")
@@ -22,6 +23,14 @@ struct WholeLetter {
         }
         lines.append("    value    \(Self.shown(letter.value))")
         return lines
+    }
+
+    /// Which worker put the record aside, and after how many tries; `nil` where the letter does not say.
+    private var setAside: String? {
+        let worker = letter.worker.map { "by \($0)" }
+        let tries = letter.tries.map { "after \($0) worker processes ended with its partition" }
+        let parts = [worker, tries].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     /// What a worker would do with the record today.
@@ -51,6 +60,8 @@ struct WholeLetter {
         json.member("partition", letter.source.map { Int($0.partition) })
         json.member("offset", letter.source.map { Int($0.offset) })
         json.member("time", letter.time?.description)
+        json.member("worker", letter.worker)
+        json.member("tries", letter.tries)
         json.member("redriven", summary.isRedriven)
         json.member("outcome", summary.isOutcome)
         json.member("withoutContent", summary.isWithoutContent)

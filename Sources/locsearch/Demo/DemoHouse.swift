@@ -51,10 +51,13 @@ struct DemoHouse: Sendable {
     /// The providers' key, unless somebody gives the demo another.
     static let key = "demo-key"
 
+    /// The partitions of each topic.
+    private static let partitions = 6
+
     /// Partitions by topic.
     private static var topics: [String: Int] {
         let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
-        return Dictionary(names.map { ($0, 6) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(names.map { ($0, partitions) }, uniquingKeysWith: { first, _ in first })
     }
 
     private static func defaults(broker: EmbeddedBroker, simulatorURL: String, stays: Bool) -> [String: String] {
@@ -66,8 +69,8 @@ struct DemoHouse: Sendable {
             "admin.port": "0", "log.level": "error", "log.format": "text",
             "worker.requestSteps": "true",
             // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
-            // which takes it the session timeout less a second.
-            "kafka.properties": "session.timeout.ms=6000",
+            // which takes it the session timeout less a second. Members learn of that with their heartbeats.
+            "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
         ]
         return defaults.merging(breakers(stays: stays)) { $1 }
     }
@@ -86,22 +89,14 @@ struct DemoHouse: Sendable {
     /// The URL at which the simulator serves pictures.
     var pictureURL: String { simulatorURL + "/pictures" }
 
-    /// True once every worker has partitions.
-    func isReady() async -> Bool {
-        for worker in workers where await worker.statuses().allSatisfy(\.positions.isEmpty) { return false }
-        return true
-    }
-
-    /// Waits until the workers have committed what they were sent, so that a worker that joins now repeats none of it: the embedded
-    /// broker takes no commits while the group forms.
-    func waitUntilCommitted() async {
-        _ = await ChildProcess.holds(within: .seconds(10)) {
-            for worker in workers {
-                let positions = await worker.statuses().flatMap(\.positions)
-                if positions.contains(where: { $0.lag ?? 0 > 0 }) { return false }
-            }
-            return true
+    /// True once every worker has partitions, as far as there are enough of them.
+    /// - Parameter child: the worker that is a process of its own; `nil` where there is none.
+    func isReady(with child: WorkerChild?) async -> Bool {
+        var owners = await child?.hasPartitions() == true ? 1 : 0
+        for worker in workers where await !worker.statuses().allSatisfy(\.positions.isEmpty) {
+            owners += 1  // bounded: a count of workers
         }
+        return owners == min(workers.count + (child == nil ? 0 : 1), Self.partitions)  // bounded: workers
     }
 
     /// Starts the admin endpoints of the first worker, and says where they are.

@@ -1,4 +1,7 @@
+internal import Basics
+import EventLoop
 import Foundation
+import HTTPTransport
 
 #if canImport(Glibc)
     import Glibc
@@ -10,6 +13,8 @@ import Foundation
 actor WorkerChild {
     /// How long a worker has to say where its admin endpoints are.
     private static let timeToStart = Duration.seconds(20)
+    /// Why a provider is shut until there is another key.
+    private static let reasonsOfKeys: Set = ["key-refused", "quota-used-up"]
     /// How long it has to finish what it has in hand at the end of the demo.
     private static let timeToEnd = Duration.seconds(10)
 
@@ -20,6 +25,9 @@ actor WorkerChild {
     private let environment: [String: String]
     private let keyFile: DemoKeyFile
     private var process: ChildProcess
+    private let loop: EventLoop
+    /// How the worker is asked for its status.
+    private let http: HTTPTransport
 
     /// Returns once the worker serves its admin endpoints.
     /// - Throws: `Failure` when it does not.
@@ -35,11 +43,46 @@ actor WorkerChild {
             throw Failure(code: 1, description: "the demo's second worker did not start")
         }
         self.process = process
+        loop = try EventLoop()
+        http = HTTPTransport(loop: loop, configuration: HTTPConfiguration())
         self.environment = environment.merging(["ADMIN_PORT": String(port)]) { $1 }
         url = String(line.dropFirst("admin ".count))
     }
 
     var isRunning: Bool { process.isRunning }
+
+    /// Whether the worker has partitions of the requests topic.
+    func hasPartitions() async -> Bool { await status()?.assignment.isEmpty == false }
+
+    /// Waits, within a bound, until no provider is shut any more for its key or the key's quota.
+    func waitUntilKeysAreTried() async {
+        _ = await ChildProcess.holds(within: Self.timeToStart) {
+            guard isRunning, let status = await status() else { return !isRunning }
+            return !status.providers.contains { provider in
+                provider.breaker == "open" && Self.reasonsOfKeys.contains(provider.breakerReason ?? "")
+            }
+        }
+    }
+
+    /// The members of `/status` that the demo waits for.
+    private struct Status: Decodable {
+        struct Partition: Decodable {}
+        struct Provider: Decodable {
+            let breaker: String
+            let breakerReason: String?
+        }
+
+        let assignment: [Partition]
+        let providers: [Provider]
+    }
+
+    /// - Returns: `nil` where the worker does not answer in time.
+    private func status() async -> Status? {
+        guard let answer = try? await http.send(HTTPRequest(url: url + "/status"), before: .now + .seconds(2)) else {
+            return nil
+        }
+        return try? JSONDecoder().decode(Status.self, from: Data(answer.body))
+    }
 
     /// Ends the worker as a crash would. Returns once it is gone.
     func kill() async {
@@ -62,6 +105,8 @@ actor WorkerChild {
         process.signal(SIGTERM)
         if await !process.hasEnded(within: Self.timeToEnd) { await kill() }
         keyFile.remove()
+        await http.shutdown()
+        loop.stop()
     }
 
     // MARK: - The process
@@ -92,6 +137,9 @@ actor WorkerChild {
             environment[setting.environmentName] = settings.isDefault(setting.name) ? nil : settings[setting.name]
         }
         environment["ADMIN_HOST"] = "127.0.0.1"
+        // The first worker's endpoints want no token either.
+        environment["ADMIN_TOKEN"] = nil
+        environment["ADMIN_TOKEN_FILE"] = nil
         environment["GOOGLE_PLACES_API_KEY"] = nil
         environment["GOOGLE_PLACES_API_KEY_FILE"] = keyFile.path
         return environment

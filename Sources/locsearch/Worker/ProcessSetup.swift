@@ -66,17 +66,21 @@ enum ProcessSetup {
     }
 
     /// Returns at the first SIGTERM or SIGINT; from then on the next one ends the process at once.
-    static func onFirstTermination() async {
+    static func onFirstTermination() async { await trapTermination()() }
+
+    /// Traps SIGTERM and SIGINT: when this returns, they no longer end the process.
+    /// - Returns: what waits for the first of them. From then on the next one ends the process at once.
+    static func trapTermination() async -> @Sendable () async -> Void {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        await withCheckedContinuation { continuation in
-            Task {
-                var isFirst = true
-                for await _ in signals {
-                    if isFirst { continuation.resume() } else { exitNow(1) }
-                    isFirst = false
-                }
+        let (first, coming) = AsyncStream.makeStream(of: Never.self)
+        Task {
+            var isFirst = true
+            for await _ in signals {
+                if isFirst { coming.finish() } else { exitNow(1) }
+                isFirst = false
             }
         }
+        return { for await _ in first {} }
     }
 
     /// Calls `first` at the first SIGTERM or SIGINT; the second ends the process at once.

@@ -52,7 +52,8 @@ struct WorkerAssembly: Sendable {
         (self.consumer, self.producer) = (consumer, producer)
         instance = consumer.groupInstanceID ?? Self.name(digits: 32, by: &random)
 
-        let configuration = settings.worker()
+        var configuration = settings.worker()
+        configuration.name = HostName.own
         var lanes = LaneAssembly(
             configuration, name: Self.name(digits: 12, by: &random), policies: settings.policies,
             meters: WorkerMeters(topics: configuration.topics, group: consumer.groupID), log: log)

@@ -53,9 +53,12 @@ final class EventStreamClient {
     @discardableResult
     func waitFor(_ what: String, _ condition: (Event) -> Bool) async throws -> Event {
         var found: Event?
+        // An event may be large, so each is looked at once.
+        var seen = 0
         try await eventually(what) {
             read()
-            found = events.last(where: condition)
+            found = events[seen...].last(where: condition)
+            seen = events.count
             return found != nil
         }
         return found ?? Event()

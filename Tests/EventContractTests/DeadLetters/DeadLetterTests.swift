@@ -42,6 +42,18 @@ struct DeadLetterTests {
             ])
     }
 
+    @Test func deadLetterSaysWhichWorkerWroteItAndHowOftenItsRecordWasTried() throws {
+        let letter = DeadLetter(
+            Records.record([1]), error: Self.error, reason: DeadLetter.crashedWorkers, at: Self.time, worker: "pod-1",
+            tries: 3)
+        #expect(letter.headers.suffix(2).map(\.line) == ["dead-letter-worker=pod-1", "dead-letter-tries=3"])
+        let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: letter.headers))
+        #expect(read == letter && read.worker == "pod-1" && read.tries == 3)
+
+        let damaged = letter.headers.dropLast() + [EventHeader("dead-letter-tries", text: "often")]
+        #expect(DeadLetter(key: nil, value: [1], headers: Array(damaged))?.tries == nil)
+    }
+
     @Test func deadLetterThatDiesAgainKeepsItsFirstHeaders() throws {
         let first = DeadLetter(Records.record([1]), error: Self.error, at: Self.time)
         let again = DeadLetter(Records.record([1], headers: first.headers), error: .timedOut, at: Self.time)

@@ -114,6 +114,7 @@ struct CarefulIntakeTests {
             #expect(event.text.contains(#""code":"internal""#))
             let letter = try #require(written.first { $0.topic == "dead-letters" })
             #expect(letter.headers.first { $0.name == "dead-letter-reason" }?.text == "crashed-workers")
+            #expect(letter.headers.first { $0.name == "dead-letter-tries" }?.text == "3")
             #expect(letter.text.contains("poison"))
             #expect(fixture.metrics.value("locsearch_requests_set_aside_total") == 1)
         }

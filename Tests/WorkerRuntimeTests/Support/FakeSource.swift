@@ -167,6 +167,9 @@ actor FakeSource: RequestSource {
         return taken
     }
 
+    /// True while the lane waits for records.
+    var isAskedForRecords: Bool { reader != nil }
+
     /// The number of records that nobody has read.
     var unreadCount: Int { waiting.count }
 

@@ -176,6 +176,8 @@ def run(lab: Lab) -> None:
     a_pause(stage, apart)
     a_budget(lab, stage, apart)
     a_worker_in_trouble(stage, apart)
+    a_group_without_workers(lab, stage, apart)
+    intake_that_is_paused(lab, stage, apart)
     too_much_to_do(lab, stage, mixture)
     too_much_for_one_loop(stage, apart)
     too_much_in_memory(stage, apart)
@@ -330,6 +332,55 @@ def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
     requests = [request(f"budget{i}", i, timeoutMs=30_000) for i in range(45)]
     stage.sees("LocsearchBudgetNearlyUsed", provoke=lambda: apart.send("budget", requests), mend=reset)
     apart.end("budget", worker)
+
+
+def a_group_without_workers(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """The console tells that requests wait which no worker is there to take, until one is."""
+    worker = apart.start("unread")
+    apart.send("unread", [request("first", 1)])
+    lab.until(lambda: worker.metric("locsearch_requests_taken_total") == 1, 30, "the first request to be taken")
+    worker.process.terminate()
+    worker.process.wait()
+    second: list[Worker] = []
+
+    def provoke() -> None:
+        apart.send("unread", [request("second", 2)])
+        topics, port = apart.topics("unread"), free_port()
+        chosen = base_settings(lab.broker, topics, lab.provider.base_url, cooperative=lab.new_library)
+        own = environment(chosen | {"console.port": port})
+        lab.processes.start("console", [lab.options.locsearch, "console"], own)
+        apart.prometheus.watch("console", port)
+
+    stage.sees(
+        "LocsearchNobodyConsumes", provoke=provoke, mend=lambda: second.append(apart.start("unread"))
+    )
+    apart.prometheus.forget("console")
+    apart.end("unread", second[0])
+
+
+def intake_that_is_paused(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """A person has the fleet of one group take nothing, and after a while lets it go on."""
+    worker = apart.start("idle")
+    lab.until(worker.ready, 30, "the worker to be ready")
+    topics = apart.topics("idle")
+    own = environment(
+        {
+            "kafka.bootstrapServers": lab.broker.bootstrap,
+            "kafka.groupId": topics.group,
+            "topics.requests": topics.requests,
+            "topics.fleet": topics.fleet,
+        }
+    )
+
+    def order(change: str) -> None:
+        run_command([lab.options.locsearch, "controls", change, "intake", "--yes"], own)
+
+    def provoke() -> None:
+        order("pause")
+        apart.send("idle", [request("paused", 1)])
+
+    stage.sees("LocsearchIntakePaused", provoke=provoke, mend=lambda: order("resume"))
+    apart.end("idle", worker)
 
 
 def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
