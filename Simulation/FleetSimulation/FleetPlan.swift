@@ -188,6 +188,8 @@ public struct FleetPlan: Sendable {
         makeMetadataTrouble(&metadata)
         var deploys = seeds.fork()
         makeDeploysUnderLoad(&deploys)
+        var poisons = seeds.fork()
+        makePoisons(&poisons)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is
@@ -321,7 +323,7 @@ public struct FleetPlan: Sendable {
         // Behind a record that is no request, nothing of its partition begins before all earlier ones are done, and some calls hang.
         let letters = failures > 0 ? requests.count { !$0.isValid } : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + clockSteps + waitForOrders + Double(letters) * settings.deadline
+        return Self.patience + clockSteps + waitForOrders + waitForPoisons + Double(letters) * settings.deadline
             + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }

@@ -69,7 +69,11 @@ extension FleetWorld {
             }
         }
 
-        waiting.removeAll { marked.contains($0.offset) || $0.letter.isOutcome || $0.letter.isWithoutContent }
+        // A record that ends workers stays, unless the command is forced.
+        waiting.removeAll { offset, letter in
+            marked.contains(offset) || letter.isOutcome || letter.isWithoutContent
+                || letter.reason == DeadLetter.crashedWorkers
+        }
         say("\(waiting.count) dead letters go back")
         for (index, (offset, letter)) in waiting.enumerated() {
             after(Double(index) / 20) { [self] in redrive(letter, at: offset) }

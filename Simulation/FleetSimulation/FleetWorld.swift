@@ -34,6 +34,9 @@ final class FleetWorld {
     var movedOffsets: [MovedOffsets] = []
     /// When members were killed, in seconds from the beginning.
     private(set) var kills: [Double] = []
+    /// The processes that a record has ended.
+    private(set) var crashes: [Crash] = []
+    let poisons: [String: FleetPlan.Poison]
     /// When members were stopped or cut off from a broker, in seconds from the beginning.
     private(set) var interruptions: [ClosedRange<Double>] = []
     /// The partitions that members gave up when they were asked to.
@@ -71,6 +74,7 @@ final class FleetWorld {
     init(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) {
         self.plan = plan
         self.tell = tell
+        poisons = plan.poisons
         simulation = Simulation(seed: plan.seed)
         beginning = simulation.now
         countedBefore = PriceClass.allCases.reduce(into: [:]) { $0[$1] = SimulatedWorker.callsCounted(as: $1) }
@@ -97,6 +101,7 @@ final class FleetWorld {
         }
         var jitter = seeds.fork()
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
+        provider.onCrash = { [unowned self] process, loop, keyword in crash(process, on: loop, by: keyword) }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, settings(of: topic, partitions))) }
         }
@@ -336,6 +341,8 @@ final class FleetWorld {
 
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
+        // One that a record causes strikes where the record is run.
+        if case .poison = fault.kind { return }
         cover(fault)
         switch fault.kind {
         case .kill(let member, let back):
@@ -385,13 +392,23 @@ final class FleetWorld {
         case .metadataLost: loseMetadata()
         case .cluster(let clusterFault):
             strike(clusterFault)
+        case .poison: break
         }
     }
 
     func kill(_ worker: SimulatedWorker) {
         worker.kill()
+        noteKill()
+    }
+
+    private func noteKill() {
         kills.append(beginning.duration(to: simulation.now) / .seconds(1))
         changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
+    }
+
+    func noteCrash(_ crash: Crash) {
+        crashes.append(crash)
+        noteKill()
     }
 
     private func noteInterruption(for seconds: Double) {

@@ -75,6 +75,21 @@ package enum Defect: String, CaseIterable, Sendable {
     /// Reading goes on at the end of a partition when the offset that is asked for was deleted.
     case resetToEnd = "reset-to-end"
 
+    // MARK: Records that crash workers
+
+    /// A record is set aside once one process has ended while it ran the record alone.
+    case setAsideTooEarly = "set-aside-too-early"
+    /// A record counts as running alone although others are under way in its process.
+    case aloneBesideOthers = "alone-beside-others"
+    /// An owner of a partition forgets how many owners have ended before it without a goodbye.
+    case triesNotKept = "tries-not-kept"
+    /// An owner that ends in order leaves its try behind.
+    case triesNotTakenBack = "tries-not-taken-back"
+    /// Records begin before the brokers have the note of them.
+    case noteNotAwaited = "note-not-awaited"
+    /// A process that crashes by a fault of its own does not say which record it ran alone.
+    case crashSaysNothing = "crash-says-nothing"
+
     // MARK: The rate
 
     /// A lane keeps its share of the rate after its partitions were revoked.

@@ -64,6 +64,37 @@ struct FleetSimulationTests {
         #expect(plans.allSatisfy { $0.keepsMetadata && $0.olderProcesses == 0 || !$0.keepsDoneSets })
     }
 
+    /// docs/guarantees.md, "A record that crashes workers": three ends of a record that traps, five of one for which processes are killed.
+    @Test(arguments: [
+        (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.exactlyOnce, true, 3), (.atLeastOnce, false, 5),
+    ])
+    func recordThatEndsProcessesIsSetAsideAfterAsManyAsDocumented(
+        delivery: WorkerConfiguration.Delivery, traps: Bool, ends: Int
+    ) throws {
+        let plan = try #require(
+            (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
+                plan.isOnlyPoisoned && plan.delivery == delivery && plan.poisons.count == 1
+                    && plan.poisons.values.allSatisfy { $0.traps == traps }
+            })
+        let outcome = FleetSimulation.run(plan)
+        #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
+        #expect(outcome.kills == ends)
+        #expect(
+            !outcome.coverage.filter { $0.key.hasPrefix(traps ? "record that traps" : "record that kills") }.isEmpty)
+    }
+
+    /// Without the fault that it causes, the record is a request like any other.
+    @Test func recordEndsNothingOnceItsFaultIsLeftOut() throws {
+        let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
+            plan.isOnlyPoisoned && !plan.poisons.isEmpty
+        }
+        var plan = try #require(found)
+        plan.faults = []
+        let outcome = FleetSimulation.run(plan)
+        #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
+        #expect(outcome.kills == 0)
+    }
+
     @Test func storyHasEveryFault() {
         guard
             let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {

@@ -157,6 +157,29 @@ struct SimulatedConsumerTests {
         #expect(error?.kind == .retriable)
     }
 
+    /// A process that crashes waits for the answer no longer than so long, and dies either way.
+    @Test(arguments: [true, false])
+    func commitOfAProcessThatCrashesIsAnsweredOrTakesTooLong(isCutOff: Bool) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a"], to: 0)
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let record = try #require(consumer.takeRecords(max: 1).first)
+        if isCutOff { fixture.network.cut("first", from: 1) }
+
+        let begin = fixture.scheduler.now
+        var ends: [Int64] = []
+        let commit = CommittedOffset(0, metadata: "locsearch1;suspect=0:3")
+        consumer.commitOnCrash(record.partition, next: commit, within: .seconds(2)) {
+            ends.append(fixture.scheduler.now - begin)
+        }
+        fixture.pass(.seconds(5))
+        let found = fixture.cluster.commits(by: "workers")[PartitionID("requests", 0)]
+        #expect(found?.metadata == (isCutOff ? nil : commit.metadata))
+        #expect(ends.count == 1)
+        #expect(ends.allSatisfy { isCutOff ? $0 == .seconds(2) : $0 < .seconds(1) })
+    }
+
     /// The group throws a member out while it answers an ordinary revocation, and tells it so with a heartbeat.
     @Test func lossDuringARevocationIsToldAfterIt() {
         let fixture = ClientFixture()

@@ -17,8 +17,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private var isReading = true
     /// True for a worker that knows nothing of what stands beside a committed offset.
     var ignoresMetadata = false
-    /// What is committed if the process crashes by a fault of its own.
-    private(set) var crashCommit: (partition: AssignedPartition, next: CommittedOffset)?
+    /// Makes what is to be committed if the process crashes by a fault of its own.
+    var crashHandler: SimulatedCrashHandler?
     /// The calls to the listener that are under way.
     private(set) var rebalancesUnderway = 0
     /// The commits that are under way.
@@ -97,7 +97,14 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         return consumer.confirmed
     }
 
-    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async { crashCommit = commit }
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async {
+        guard let commit else { crashHandler?.set(nil, on: loop); return }
+        crashHandler?.set(
+            { [consumer] then in
+                consumer.commitOnCrash(
+                    commit.partition, next: commit.next, within: SimulatedCrashHandler.bound, then: then)
+            }, on: loop)
+    }
 
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {
         consumer.noteCommitted(offsets)

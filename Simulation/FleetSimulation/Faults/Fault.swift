@@ -37,6 +37,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         /// start.
         case metadataLost
         case cluster(ClusterFault)
+        /// The answer to a request ends each process that reads it, so many seconds after the call: by a trap, or as the kernel ends a
+        /// process that takes too much memory.
+        case poison(request: Int, traps: Bool, seconds: Double)
     }
 
     /// What goes wrong with the fleet's topic.
@@ -80,6 +83,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .offsetsBack: "offsets back"
         case .metadataLost: "metadata lost"
         case .cluster(let fault): fault.name
+        case .poison(_, let traps, _): traps ? "record that traps" : "record that kills"
         }
     }
 
@@ -106,7 +110,7 @@ public struct Fault: Sendable, CustomStringConvertible {
             "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
             "scale down",
             "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
-            "offsets back", "metadata lost",
+            "offsets back", "metadata lost", "record that traps", "record that kills",
         ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
@@ -137,6 +141,8 @@ public struct Fault: Sendable, CustomStringConvertible {
             "all workers stop, the group goes back by \(records) records, and they start again"
         case .metadataLost: "all members die, and the group's offsets are committed without what stood beside them"
         case .cluster(let fault): fault.description
+        case .poison(let number, let traps, let seconds):
+            "r\(number) ends each process that runs it (\(traps ? "a trap" : "a kill")), \(seconds.threeDecimals) s after the call"
         }
     }
 }

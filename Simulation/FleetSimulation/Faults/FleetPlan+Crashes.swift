@@ -54,7 +54,7 @@ extension FleetPlan {
     var isRepeatedByCrashesAlone: Bool {
         let areCrashes = faults.allSatisfy { fault in
             switch fault.kind {
-            case .kill, .stop, .cut: true
+            case .kill, .stop, .cut, .poison: true
             default: fault.isGraceful
             }
         }

@@ -25,16 +25,6 @@ extension Judge {
         }
     }
 
-    /// No record crashes a process here, however many are killed while they run it.
-    mutating func judgeSetAside() {
-        let reason = Array(DeadLetter.crashedWorkers.utf8)
-        for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
-            let isSetAside = entry.record.headers.contains { $0.name == "dead-letter-reason" && $0.value == reason }
-            guard isSetAside, let source = world.source(of: entry.record) else { continue }
-            find(.setAside, "\(source.partition)@\(source.offset)")
-        }
-    }
-
     /// A request of an aborted transaction was never written, as far as anybody can tell.
     mutating func judgeAborted(_ outcomes: [PartitionID: [Int64: Int]]) {
         if world.provider.calls.contains(where: { $0.keyword == FleetPlan.abortedKeyword }) {

@@ -153,6 +153,8 @@ struct Judge {
         judgeRepeats()
         judgeDeadLetters()
         judgeSetAside()
+        judgeEndsByRecords()
+        judgeTriesLeft()
         judgeShortening()
         judgeAborted(outcomes)
         judgeOrder()

@@ -4,10 +4,15 @@ import WorkerRuntime
 
 extension OffsetToCommit {
     /// What a worker says to be done beyond the offset.
-    var done: DoneSet {
+    var done: DoneSet { metadataOfWorker.done }
+
+    /// What a worker says of processes that ended.
+    var crashes: CrashNotes { metadataOfWorker.crashes }
+
+    private var metadataOfWorker: CommitMetadata {
         guard case .known(let known) = CommitMetadata.read(CommittedOffset(offset, metadata: metadata)) else {
-            return DoneSet()
+            return CommitMetadata()
         }
-        return known.done
+        return known
     }
 }

@@ -46,6 +46,9 @@ final class SimulatedProvider {
     /// The pauses that lanes were asked for, and whose time is not over yet when they are told.
     private(set) var pauses: [Pause] = []
     private var quotaWindow = (number: -1, calls: 0)
+    private let poisons: [String: FleetPlan.Poison]
+    /// Called when a process reads an answer that ends it.
+    var onCrash: (_ process: String, EventLoop, _ keyword: String) -> Void = { _, _, _ in }
 
     /// A time in which the provider wants no calls from a lane that it has told so.
     struct Pause {
@@ -58,7 +61,11 @@ final class SimulatedProvider {
         self.simulation = simulation
         self.plan = plan
         self.random = random
+        poisons = plan.poisons
     }
+
+    /// True for a request whose answer ends the process that reads it.
+    func isPoison(_ keyword: String) -> Bool { poisons[keyword] != nil }
 
     func forgetCalls() { calls = [] }
 
@@ -80,7 +87,8 @@ final class SimulatedProvider {
                 time: simulation.now, provider: provider, member: member, lane: ObjectIdentifier(loop),
                 keyword: keyword, priceClass: priceClass, day: day.number, isAtTurnOfDay: isAtTurn))
         if provider == .hotpepper, let pause = pauseOfQuota() { return .after(0.002, failure: Self.tooMany(pause)) }
-        let time = Double.random(in: plan.latency, using: &random)
+        let usual = Double.random(in: plan.latency, using: &random)
+        let time = poisons[keyword]?.seconds ?? usual
         // What goes wrong with one provider does not with the other.
         switch provider == .hotpepper ? mood : .usual {
         case .hangs: return .never
@@ -188,11 +196,18 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
                 }
                 throw failure
             }
+            if let keyword = request.keyword, provider.isPoison(keyword), !Task.isCancelled { await crash(by: keyword) }
             return .answer(provider.answer(to: request.keyword ?? ""))
         case .after, .never:
             await sleep(left)
             throw .timedOut
         }
+    }
+
+    /// Ends the process. What called never goes on.
+    private func crash(by keyword: String) async {
+        provider.onCrash(member, loop, keyword)
+        await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
     /// Sleeps until the time is over or the call is given up.

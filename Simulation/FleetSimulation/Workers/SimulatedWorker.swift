@@ -108,6 +108,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private let network: SimulatedNetwork
     private let fleet: SimulatedFleetClients
     private let group: LaneGroup
+    private let crashHandler = SimulatedCrashHandler()
     /// What lanes that ended well had not returned by then.
     private(set) var leaks: [String] = []
     var onEnd: (SimulatedWorker) -> Void = { _ in }
@@ -140,7 +141,7 @@ final class SimulatedWorker: @unchecked Sendable {
                 index, of: name, instance: plan.isStatic ? "static-\(number)" : nil, on: loop, assembly: assembly,
                 link: link, plan: plan, world: world)
         }
-        for lane in lanes { lane.source.ignoresMetadata = isOlder }
+        for lane in lanes { (lane.source.ignoresMetadata, lane.source.crashHandler) = (isOlder, crashHandler) }
         group = LaneGroup(lanes.map(\.assembled), link: link)
     }
 
@@ -306,6 +307,23 @@ final class SimulatedWorker: @unchecked Sendable {
         guard isAlive else { return }
         state = .killed
         endClients()
+    }
+
+    /// The process ends because of what it runs.
+    /// - Parameters:
+    ///   - loop: the loop whose thread traps, and waits until the process has said so; the other lanes go on meanwhile. `nil`: the
+    ///     kernel ends the process.
+    ///   - then: called when it has ended.
+    func crash(on loop: EventLoop?, then: @escaping () -> Void) {
+        guard isAlive else { return }
+        state = .killed
+        let end = { [self] in
+            endClients()
+            then()
+        }
+        guard let loop else { return end() }
+        lanes.first { $0.loop.eventLoop === loop }?.loop.kill()
+        crashHandler.run(on: loop, then: end)
     }
 
     private func endClients() {

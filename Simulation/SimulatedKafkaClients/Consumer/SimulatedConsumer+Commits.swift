@@ -47,6 +47,28 @@ extension SimulatedConsumer {
         commitStored(within: bound, reply: reply)
     }
 
+    /// Commits one offset while the process crashes.
+    /// - Parameter then: Called once, when that is answered or takes longer than `bound`.
+    package func commitOnCrash(
+        _ partition: AssignedPartition, next: CommittedOffset, within bound: Int64, then: @escaping () -> Void
+    ) {
+        var isDone = false
+        let finish = {
+            guard !isDone else { return }
+            isDone = true
+            then()
+        }
+        guard !isClosed else { return finish() }
+
+        link.after(bound, finish)
+        let id = PartitionID(partition.id.topic, partition.id.partition)
+        let request = OffsetCommitRequest(settings.group, as: member, [id: OffsetToCommit(next)])
+        link.askCoordinator(
+            groupKey, .offsetCommit, within: bound,
+            error: { (answer: OffsetCommitResponse) in answer.coordinatorError },
+            { $2($0.offsetCommit(request, at: $1)) }, reply: { _ in finish() })
+    }
+
     private var uncommitted: [Source] { inOrder.filter { $0.uncommitted != nil } }
 
     private func commitStored(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {

@@ -95,7 +95,7 @@ final class CarefulIntake {
     ) async {
         partition.willRunAlone(record.offset, at: loop.now)
         guard await commitNotes(of: [partition], mayBegin: mayBegin) else { return }
-        if let commit = partition.commitOnCrash(with: record.offset) {
+        if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         if let request = begin(record, .runsAlone) {
@@ -110,6 +110,7 @@ final class CarefulIntake {
     /// Waits until nothing is under way in the process, and has the other lanes begin nothing.
     /// - Returns: `false` when that took too long: then no end of the process may be put down to the record.
     private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
+        if isPutBack(.aloneBesideOthers) { return loneTurn.take(for: lane) }
         let start = loop.now
         defer { partition.spendCare(start.duration(to: loop.now)) }
         let end = start + min(partition.careLeft, Self.timeToGetQuiet)
@@ -149,6 +150,7 @@ final class CarefulIntake {
     /// Waits until the brokers have what is noted of some partitions.
     /// - Returns: `false` when the lane takes no more requests.
     private func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
+        if isPutBack(.noteNotAwaited) { return await mayBegin() }
         while noting.contains(where: { !$0.isNoted && partitions.contains($0) }) {
             guard await mayBegin() else { return false }
             for partition in noting { partition.renewNotes() }

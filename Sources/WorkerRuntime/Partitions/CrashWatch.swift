@@ -50,6 +50,7 @@ struct CrashWatch {
         if let suspect = former.suspect, suspect.isRunning {
             inherited.suspect = CrashNotes.Suspect(offset: suspect.offset, ends: suspect.ends + 1, isRunning: false)
         }
+        if isPutBack(.triesNotKept) { inherited.tries = 0 }
         notes = inherited
     }
 
@@ -76,7 +77,8 @@ struct CrashWatch {
     var needsNote: Bool { !hasBegun || isWatched }
 
     func permission(for offset: Int64) -> Permission {
-        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.endsUntilSetAside {
+        let needed = isPutBack(.setAsideTooEarly) ? 1 : Self.endsUntilSetAside
+        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= needed {
             return .isSetAside
         }
         return careLeft > .zero && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
@@ -139,5 +141,7 @@ struct CrashWatch {
     }
 
     /// Notes that this owner ends in order: its try counts no more.
-    mutating func sayGoodbye() { notes = inherited }
+    mutating func sayGoodbye() {
+        if !isPutBack(.triesNotTakenBack) { notes = inherited }
+    }
 }

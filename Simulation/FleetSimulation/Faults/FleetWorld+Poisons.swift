@@ -1,0 +1,46 @@
+import Basics
+import EventLoop
+import SimulatedLoop
+
+/// Processes that end because of a record that they run.
+extension FleetWorld {
+    /// A process that a record has ended.
+    struct Crash {
+        /// Seconds from the beginning.
+        let time: Double
+        let process: String
+        /// What the record searches for.
+        let keyword: String
+    }
+
+    /// Ends a process that has read the answer to a request that ends each process, once the turn of its loop is over.
+    func crash(_ name: String, on loop: EventLoop, by keyword: String) {
+        after(0) { [self] in
+            guard let poison = poisons[keyword],
+                let (member, worker) = workers.first(where: { $0.value.name == name }) ?? former(name), worker.isAlive
+            else { return }
+
+            say("\(name) ends by \(keyword)")
+            for phase in worker.phases(in: self) { count(poison.fault, phase.rawValue) }
+            noteCrash(
+                Crash(time: beginning.duration(to: simulation.now) / .seconds(1), process: name, keyword: keyword))
+            let wasRunning = worker.state == .running
+            worker.crash(on: poison.traps ? loop : nil) { [self] in
+                guard wasRunning else { return }
+                restart(worker, at: member)
+            }
+        }
+    }
+
+    /// A process that was told to end, and whose place another one has.
+    private func former(_ name: String) -> (Int, SimulatedWorker)? {
+        everyWorker.first { $0.name == name }.map { (-1, $0) }
+    }
+
+    /// A supervisor starts the process again after a while.
+    private func restart(_ worker: SimulatedWorker, at member: Int) {
+        after(Double.random(in: 0.3...2, using: &simulation.random)) { [self] in
+            if workers[member] === worker { launch(member) }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import EventContract
+import LocationSearch
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// Records that end the processes which run them: docs/guarantees.md, "A record that crashes workers".
+extension Judge {
+    /// What docs/guarantees.md has a record cost that ends each process within a second: two owners that end with it beside others, and
+    /// then one while it runs alone, or three of a record that lets no process say so.
+    private static func costOf(_ poison: FleetPlan.Poison) -> (alone: Int, all: Int) { poison.traps ? (1, 3) : (3, 5) }
+
+    /// A record is set aside that has ended processes, and no other one, and has an error event that says so.
+    mutating func judgeSetAside() {
+        let reason = Array(DeadLetter.crashedWorkers.utf8)
+        var errors: [PartitionID: Set<Int64>]?
+        for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
+            let isSetAside = entry.record.headers.contains { $0.name == "dead-letter-reason" && $0.value == reason }
+            guard isSetAside, let source = world.source(of: entry.record) else { continue }
+            let place = "\(source.partition)@\(source.offset)"
+            let time = world.secondsOfSchedule(at: entry.record.timestamp ?? 0)
+            guard let request = world.requestAt[source.partition]?[source.offset],
+                let poison = world.poisons[request.keyword]
+            else {
+                find(.setAside, place)
+                continue
+            }
+
+            let crashes = world.crashes.filter { $0.time <= time }
+            let own = crashes.count { $0.keyword == request.keyword }
+            if own == 0 { find(.setAside, place) }
+            let least = Self.costOf(poison)
+            if plan.isOnlyPoisoned, own < least.alone || crashes.count < least.all {
+                find(.setAsideEarly, "\(place) after \(own) ends of its own, of \(crashes.count)")
+            }
+            let internals = errors ?? internalErrors()
+            errors = internals
+            if internals[source.partition]?.contains(source.offset) != true {
+                find(.noDeadLetter, "\(place) is set aside, and no error event says so")
+            }
+        }
+    }
+
+    /// The requests that were answered with `internal`.
+    private func internalErrors() -> [PartitionID: Set<Int64>] {
+        var errors: [PartitionID: Set<Int64>] = [:]
+        for entry in world.outputs(of: "errors").joined() {
+            let headers = entry.record.headers.map { EventHeader($0.name, $0.value) }
+            guard let source = world.source(of: entry.record),
+                let event = try? OutcomeReader().read(value: entry.record.value, headers: headers),
+                case .failed(let failure) = event.body, failure.code == SearchError.Code.internal.rawValue
+            else { continue }
+            errors[source.partition, default: []].insert(source.offset)
+        }
+        return errors
+    }
+
+    /// A record ends as many processes as documented, where nothing else goes wrong.
+    mutating func judgeEndsByRecords() {
+        guard plan.isOnlyPoisoned, !world.poisons.isEmpty else { return }
+        let most = world.poisons.values.reduce(0) { $0 + Self.costOf($1).all }
+        if world.crashes.count > most {
+            find(.crashedTooOften, "\(world.crashes.count) processes ended, of \(most)")
+        }
+    }
+
+    /// Owners that end in order take their notes back, where nothing goes wrong.
+    mutating func judgeTriesLeft() {
+        guard plan.isGraceful else { return }
+        for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
+            let tries = commit.crashes.tries
+            if tries > 0 { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }
+        }
+    }
+}
