@@ -1,3 +1,4 @@
+import Basics
 import ProviderCalls
 import QuotaSharing
 import Resilience
@@ -27,6 +28,9 @@ public struct FleetPlan: Sendable {
         var session: String?
         /// Which provider it names, or `auto`.
         var provider = "hotpepper"
+        var requestClass = RequestClass.interactive
+        /// The header by which tenants are told apart; `nil`: the record has none.
+        var tenant: String?
         /// Bytes that a record that is no request has in addition.
         var padding = 0
     }
@@ -61,6 +65,8 @@ public struct FleetPlan: Sendable {
     /// The most seconds by which members' wall clocks are ahead or behind at first.
     var wallSkew = 0.0
     var settings = DrawnSettings()
+    /// How workers tell requests apart; `nil`: all are alike.
+    var mixture: Mixture?
     /// False for brokers that keep no text beside a committed offset, such as Tansu.
     var keepsMetadata = true
     /// The processes that are of an older version: see `isOlder`.
@@ -190,6 +196,8 @@ public struct FleetPlan: Sendable {
         makeDeploysUnderLoad(&deploys)
         var poisons = seeds.fork()
         makePoisons(&poisons)
+        var classes = seeds.fork()
+        makeClasses(&classes)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is

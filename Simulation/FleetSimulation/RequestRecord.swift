@@ -13,9 +13,11 @@ enum RequestRecord {
                 ("ce_expirytime", "\(expiry)"),
             ] { headers.append(SimulatedHeader(name, Array(value.utf8))) }
         }
+        if let tenant = request.tenant { headers.append(SimulatedHeader("tenant", Array(tenant.utf8))) }
+        let priority = request.requestClass == .batch ? "\"priority\":\"batch\"," : ""
         let session = request.session.map { "\"sessionId\":\"\($0)\"," } ?? ""
         let value = """
-            {"requestId":"r\(request.number)",\(session)"provider":"\(request.provider)","keyword":"\(request.keyword)",\
+            {"requestId":"r\(request.number)",\(priority)\(session)"provider":"\(request.provider)","keyword":"\(request.keyword)",\
             "location":{"latitude":35.69,"longitude":139.7}}
             """
         return SimulatedRecord(

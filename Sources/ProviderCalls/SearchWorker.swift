@@ -66,7 +66,7 @@ public actor SearchWorker: SearchReporting {
         quota = QuotaMember(
             name: name,
             shares: policies.compactMapValues { $0.rateLimit == nil ? nil : $0.share }, budgets: budgets,
-            scopes: scopes,
+            scopes: scopes, batchFloor: policies.values.first?.fairness.batchFloor,
             clock: clock, onIgnored: onIgnored)
     }
 

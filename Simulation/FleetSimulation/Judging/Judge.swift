@@ -198,7 +198,9 @@ struct Judge {
                         !world.wasWrittenAfterDeletion(of: source.partition, entry.record)
                     else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
-                    let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
+                    let request = world.requestAt[source.partition]?[source.offset]
+                    let requestClass = request.map(plan.requestClass) ?? .interactive
+                    let line = "\(source.partition) \(plan.ordering == .key ? key : "") \(requestClass)"
                     if let before = last[line], before > source.offset,
                         !isRepeatedByAHandover(source.partition, source.offset)
                     {
@@ -219,6 +221,7 @@ struct Judge {
             judgeRate(calls.filter { $0.provider == provider }, limit)
         }
         judgeUse()
+        judgeClasses()
         if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
         judgeLifetimes(calls)
         judgeRepetitions(calls)

@@ -27,6 +27,7 @@ public struct Verdict: Sendable, Hashable {
         case newestSuperseded = "newest search of a session superseded"
         case olderGoesOn = "older search of a session goes on"
         case overRate = "more calls than the limit"
+        case batchBeforeInteractive = "batch requests served before an interactive one"
         case notFullyUsed = "limit not fully used"
         case overBudget = "more calls than the day's budget"
         case notGranted = "call that was not granted"

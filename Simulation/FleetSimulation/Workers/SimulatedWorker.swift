@@ -230,6 +230,7 @@ final class SimulatedWorker: @unchecked Sendable {
         configuration.shutdownGrace = .seconds(plan.shutdownGrace)
         configuration.maxAge = plan.maxAge.map { .seconds($0) }
         plan.settings.apply(to: &configuration)
+        plan.mixture?.apply(to: &configuration, topic: requests)
         return configuration
     }
 
@@ -246,6 +247,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private static func policy(_ plan: FleetPlan, of provider: ProviderID) -> ProviderPolicy {
         var policy = ProviderPolicy(concurrency: max(1, plan.concurrency / plan.lanes))
         plan.settings.apply(to: &policy)
+        if let mixture = plan.mixture { policy.fairness = mixture.fairness }
         policy.rateLimit = plan.rateLimit(of: provider)
         policy.share = plan.share
         policy.whenOpen = plan.whenOpen

@@ -9,6 +9,7 @@ const BETWEEN_LOOKS = 2000;
 /** Where to look, by control: addresses with the names of their texts. */
 const LOOKS = {
   traffic: [["/traffic#rate-heading", "rate"]],
+  flood: [["/traffic#fleet-heading", "fleet"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
   "slow-provider": [["/traffic#latency-heading", "latency"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
   "failing-provider": [["/traffic#workers-heading", "workers"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
   "refused-key": [["/traffic#workers-heading", "workers"], ["/#category=hospital&radius=1000&go", "demo.look.hospital"]],
@@ -17,7 +18,7 @@ const LOOKS = {
   "worker-killed": [["/traffic#workers-heading", "workers"], ["/traffic#fleet-heading", "fleet"]],
 };
 /** Controls that are a button: `demo.NAME.do` says what it does, `demo.NAME.undo` what it does while the control is on. */
-const BUTTONS = new Set(["worker-killed"]);
+const BUTTONS = new Set(["flood", "worker-killed"]);
 const KEPT = "demo";
 
 const isNarrow = matchMedia("(max-width: 999px)");

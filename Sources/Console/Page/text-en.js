@@ -69,6 +69,7 @@ export const english = {
   "at": "{topic}, partition {partition}, offset {offset}", "copy": "Copy", "copied": "Copied", "copy.kcat": "Copy for kcat", "attempts": "Attempts", "upstream": "Provider took",
 
   "workers.none": "No worker is known. Name their addresses in the setting console.workers.", "worker.ready": "Ready", "worker.not-ready": "Not ready", "worker.away": "Not reachable",
+  "waiting.turn": "Waiting for their turn: {flows}", "waiting.class": "{class} {count} (longest {wait})", "waiting.tenant": "{class} of {tenant} {count} (longest {wait})", "class.interactive": "interactive", "class.batch": "batch",
   "worker.draining": "Draining", "workers.note": "As each worker says now. Calls count from the beginning of their provider's day.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
   "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait} more",
@@ -142,6 +143,8 @@ export const english = {
   "demo": "Demo", "demo.faults": "Demo: {count} on", "demo.title": "Break something", "demo.about": "Broker, providers and workers of this demo run on this machine only. What you switch on lasts until you switch it off.",
   "demo.clear": "All back to normal", "demo.failed": "Not done: {reason}", "demo.look.hotpepper": "Search at Hot Pepper", "demo.look.hospital": "Search for hospitals", "demo.look.search": "Search",
   "demo.traffic": "A trickle of requests", "demo.traffic.see": "About two searches a second, in Japan and abroad, so that charts and table live. One in thirty is wrong, and refused.",
+  "demo.flood": "A batch job of 400 requests", "demo.flood.see": "It takes all that Hot Pepper's limit of 20 calls a second leaves, for some twenty seconds. A search at Hot Pepper is answered at once all the same: it goes before batch requests.",
+  "demo.flood.do": "Send them", "demo.flood.undo": "They are being served",
   "demo.slow-provider": "Hot Pepper is slow", "demo.slow-provider.see": "Latency rises to about two seconds. A search with the provider Automatic gives Hot Pepper up after a second or more, and asks Google.",
   "demo.failing-provider": "Hot Pepper fails", "demo.failing-provider.see": "Within ten seconds the workers' breakers open: Automatic goes to Google at once, and a search at Hot Pepper itself fails. Afterwards they close by themselves, within a minute at most.",
   "demo.refused-key": "Google refuses the key", "demo.refused-key.see": "The first call shuts Google: its breaker is open (key-refused), and searches for hospitals fail without costing a call. Switching it off puts a new key in place, and the next searches try it.",

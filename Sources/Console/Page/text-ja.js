@@ -65,6 +65,7 @@ export const japanese = {
   "at": "{topic}、パーティション{partition}、オフセット{offset}", "copy": "コピー", "copied": "コピーしました", "copy.kcat": "kcat用にコピー", "attempts": "試行回数", "upstream": "提供元の所要",
 
   "workers.none": "ワーカーが登録されていません。設定 console.workers にアドレスを書いてください。", "worker.ready": "稼働中", "worker.not-ready": "準備中", "worker.away": "接続できません",
+  "waiting.turn": "順番待ち: {flows}", "waiting.class": "{class} {count}件(最長{wait})", "waiting.tenant": "{tenant}の{class} {count}件(最長{wait})", "class.interactive": "対話", "class.batch": "一括",
   "worker.draining": "終了処理中", "workers.note": "各ワーカーの現在の値です。呼び出し数は提供元の1日の始まりから数えています。", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件", "limit.allowed": "毎秒最大{count}件",
   "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "残り{wait}",
@@ -136,6 +137,8 @@ export const japanese = {
   "demo": "デモ", "demo.faults": "デモ: 障害{count}件", "demo.title": "障害を起こしてみる", "demo.about": "このデモのブローカー、提供元、ワーカーはすべてこのマシンの中で動いています。オンにした障害は、オフにするまで続きます。",
   "demo.clear": "すべて元に戻す", "demo.failed": "実行できませんでした: {reason}", "demo.look.hotpepper": "ホットペッパーで検索", "demo.look.hospital": "病院を検索", "demo.look.search": "検索",
   "demo.traffic": "少しずつ要求を送る", "demo.traffic.see": "毎秒およそ2件、国内と海外の検索を送り、グラフと一覧を動かします。30件に1件は誤りがあり、拒否されます。",
+  "demo.flood": "400件の一括処理", "demo.flood.see": "ホットペッパーの上限(毎秒20回)の残りを20秒ほど使い切ります。その間もホットペッパーの検索にはすぐ答えが返ります。一括処理の要求より先に処理されるためです。",
+  "demo.flood.do": "送る", "demo.flood.undo": "処理しています",
   "demo.slow-provider": "ホットペッパーが遅い", "demo.slow-provider.see": "所要時間が2秒ほどに上がります。提供元が「自動」の検索は、1秒あまりでホットペッパーをあきらめ、Googleに問い合わせます。",
   "demo.failing-provider": "ホットペッパーが故障", "demo.failing-provider.see": "10秒以内にワーカーのブレーカーが開きます。「自動」の検索はすぐGoogleに回り、ホットペッパーを指定した検索は失敗します。直った後は、長くても1分で自動的に閉じます。",
   "demo.refused-key": "Googleがキーを拒否", "demo.refused-key.see": "最初の問い合わせでGoogleへのブレーカーが開き(key-refused)、病院の検索は料金なしで失敗します。オフにすると新しいキーに替わり、次の検索から試します。",

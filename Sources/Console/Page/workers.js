@@ -3,6 +3,9 @@
 import { el, syncChildren } from "./dom.js";
 import { duration, hasText, number, shortened, t } from "./text.js";
 
+/** How many classes and tenants a card names, those of which most waits. */
+const SHOWN_FLOWS = 4;
+
 const place = document.getElementById("workers");
 
 export function showWorkers(workers) {
@@ -25,6 +28,7 @@ function content({ url, reachable, problem, status }) {
     reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),
     status?.commitOverdueSeconds > 0 && el("p", { class: "worker-problem" }, t("commit.overdue", { wait: duration(status.commitOverdueSeconds * 1000) })),
     reachable && status && figures(status),
+    reachable && status?.waiting?.length > 0 && el("p", { class: "faint worker-waiting", dir: "auto" }, t("waiting.turn", { flows: status.waiting.slice(0, SHOWN_FLOWS).map(flow).join(" · ") })),
     reachable && status?.providers?.length > 0 && el("ul", { class: "providers" }, ...status.providers.map(provider)),
   ].filter(Boolean);
 }
@@ -34,6 +38,12 @@ function name(url, host) {
   const address = shortened(url.replace(/^https?:\/\//, ""), 48);
   if (!host) return el("strong", { title: shortened(url) }, address);
   return el("div", { class: "worker-name" }, el("strong", { title: shortened(host) }, shortened(host, 64)), el("span", { class: "faint", title: shortened(url) }, address));
+}
+
+/** Says how many requests of one class and tenant wait for their turn, and how long the oldest has waited. */
+function flow({ class: name, tenant, requests, longestSeconds }) {
+  const named = hasText(`class.${name}`) ? t(`class.${name}`) : shortened(name, 20);
+  return t(tenant ? "waiting.tenant" : "waiting.class", { class: named, tenant: shortened(tenant ?? "", 40), count: number(requests ?? 0), wait: duration((longestSeconds ?? 0) * 1000) });
 }
 
 function figures({ inFlight, undelivered, assignment = [] }) {

@@ -1,3 +1,4 @@
+public import Basics
 import JSON
 public import LocationSearch
 
@@ -25,9 +26,11 @@ public struct RequestEncoder: ~Copyable {
     /// Writes one request.
     /// - Parameters:
     ///   - request: not checked, so that wrong ones can be sent too.
+    ///   - priority: the class that the request asks for; `nil`: that of its topic.
     ///   - expiry: until when an outcome is wanted: a worker that gets to the request later asks no provider. `nil`: for ever.
     public mutating func encode(
-        _ request: SearchRequest, at time: EventTime, expiry: EventTime? = nil, trace: TraceContext? = nil
+        _ request: SearchRequest, at time: EventTime, expiry: EventTime? = nil, priority: RequestClass? = nil,
+        trace: TraceContext? = nil
     ) -> EncodedRequest {
         json.beginObject()
         json.member("requestId", request.requestID)
@@ -43,6 +46,7 @@ public struct RequestEncoder: ~Copyable {
         json.member("pageToken", request.pageToken)
         json.member("placeId", request.placeID)
         json.member("sessionId", request.sessionID)
+        json.member("priority", priority?.rawValue)
         json.member("timeoutMs", request.timeout?.milliseconds(roundedUp: false))
         json.endObject()
 

@@ -162,7 +162,7 @@ public final class LeaseMember {
     public func isSettling(at now: Instant) -> Bool {
         guard own.owned > 0 || own.partitionCount == 0 else {
             return limits.indices.allSatisfy {
-                share(of: $0, at: now) <= LeaseTable.least && prospect(of: $0) <= LeaseTable.least
+                share(of: $0, at: now) <= LeaseTable.least && prospects(of: $0).interactive <= LeaseTable.least
             }
         }
         return own.owned > 0 && own.usable(at: now) == 0 && limits.allSatisfy { $0.table.leasedIn(at: now) == 0 }

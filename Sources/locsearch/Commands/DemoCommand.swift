@@ -113,7 +113,8 @@ struct DemoCommand: AsyncParsableCommand {
 
         let trickle = try await DemoTraffic(house.settings, isOn: traffic, log: house.log)
         let sending = Task { await trickle.run() }
-        let panel = DemoControls(house, child: child, traffic: trickle)
+        let flood = try await DemoFlood(house.settings, log: house.log) { await house.waitingRequests }
+        let panel = DemoControls(house, child: child, traffic: trickle, flood: flood)
         let console = try await house.startConsole(showing: state, panel: panel)
         // Before anybody is told that Ctrl-C ends the demo.
         let termination = await ProcessSetup.trapTermination()
@@ -123,6 +124,7 @@ struct DemoCommand: AsyncParsableCommand {
         sending.cancel()
         await console.stop()
         await sending.value
+        await flood.end()
         // A broker that is away takes no commits, so that workers would end late and repeat what they had.
         try? await panel.clearFaults()
     }

@@ -48,6 +48,8 @@ struct DemoHouse: Sendable {
 
     /// The time that the simulated providers take.
     static let latency = LatencyDistribution.lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
+    /// The limit of Hot Pepper's key, which is shared by the workers.
+    static let callsPerSecond = 20
     /// The providers' key, unless somebody gives the demo another.
     static let key = "demo-key"
 
@@ -68,6 +70,9 @@ struct DemoHouse: Sendable {
             "googlePlaces.apiKey": key,
             "admin.port": "0", "log.level": "error", "log.format": "text",
             "worker.requestSteps": "true",
+            // So that a batch job has something to wait for, and a visitor's search does not wait behind it.
+            "topics.requests": WorkerConfiguration.Topics().requests + ":interactive+batch",
+            "providers.hotpepper.requestsPerSecond": "\(callsPerSecond)",
             // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
             // which takes it the session timeout less a second. Members learn of that with their heartbeats.
             "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
@@ -97,6 +102,17 @@ struct DemoHouse: Sendable {
             owners += 1  // bounded: a count of workers
         }
         return owners == min(workers.count + (child == nil ? 0 : 1), Self.partitions)  // bounded: workers
+    }
+
+    /// The requests that wait for their turn in the workers of this process.
+    var waitingRequests: Int {
+        get async {
+            var waiting = 0
+            for worker in workers {
+                waiting += await worker.statuses().flatMap(\.waiting).reduce(0) { $0 + $1.count }  // bounded: by memory
+            }
+            return waiting
+        }
     }
 
     /// Starts the admin endpoints of the first worker, and says where they are.

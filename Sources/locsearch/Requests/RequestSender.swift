@@ -34,13 +34,15 @@ struct RequestSender: Sendable {
     /// - Parameters:
     ///   - time: the time that the event carries.
     ///   - expiry: until when an outcome is wanted; `nil`: for ever.
+    ///   - priority: the class that the request asks for; `nil`: that of its topic.
     /// - Returns: its position in the topic, which its outcome names too.
     @discardableResult
     func send(
-        _ request: SearchRequest, at time: EventTime = .now(), expiry: EventTime? = nil
+        _ request: SearchRequest, at time: EventTime = .now(), expiry: EventTime? = nil,
+        priority: RequestClass? = nil
     ) async throws -> SourcePosition {
         var encoder = RequestEncoder()
-        let event = encoder.encode(request, at: time, expiry: expiry)
+        let event = encoder.encode(request, at: time, expiry: expiry, priority: priority)
 
         let record = ProducerRecord(
             topic: topic, key: event.key, value: event.value,

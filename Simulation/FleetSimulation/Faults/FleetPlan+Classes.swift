@@ -1,0 +1,53 @@
+import Basics
+import Resilience
+import SimulatedLoop
+import WorkerRuntime
+
+/// Requests that differ in class and tenant.
+extension FleetPlan {
+    /// How workers tell requests apart.
+    struct Mixture: Sendable {
+        /// The bytes of requests that may wait in one process.
+        var lookAheadBytes: Int
+        var batchFloor: Double
+        var hasTenants: Bool
+    }
+
+    /// The tenants of a schedule that has some.
+    private static let tenants = ["a", "b", "c"]
+
+    /// Has a fifth of all schedules tell interactive and batch requests apart, and in half of these tenants too.
+    ///
+    /// Left out are schedules with settings that a worker refuses together with classes, and those with records that end processes:
+    /// what overtook others is not among the records that are watched.
+    mutating func makeClasses(_ random: inout SeededGenerator) {
+        guard random.chance(0.2), keepsDoneSets, poisons.isEmpty, fullLoad == nil else { return }
+        mixture = Mixture(
+            lookAheadBytes: [4_000, 20_000, 1 << 20].randomElement(using: &random) ?? 20_000,
+            batchFloor: [0, 0.05, 0.3].randomElement(using: &random) ?? 0.05,
+            hasTenants: ordering == .unordered && random.chance(0.5))
+        let batch = Double.random(in: 0.2...0.9, using: &random)
+        for index in requests.indices {
+            requests[index].requestClass = random.chance(batch) ? .batch : .interactive
+            if mixture?.hasTenants == true { requests[index].tenant = Self.tenants.randomElement(using: &random) }
+        }
+    }
+
+    /// The class of a request, as far as workers tell classes apart.
+    func requestClass(of request: Request) -> RequestClass { mixture == nil ? .interactive : request.requestClass }
+}
+
+extension FleetPlan.Mixture {
+    func apply(to configuration: inout WorkerConfiguration, topic: String) {
+        configuration.topics.requestTopics = [RequestTopic(topic, classes: [.interactive, .batch])]
+        configuration.fairBy = hasTenants ? .header("tenant") : .none
+        configuration.lookAheadBytes = lookAheadBytes
+        configuration.fairness = fairness
+    }
+
+    var fairness: FairTerms {
+        var terms = FairTerms()
+        terms.batchFloor = batchFloor
+        return terms
+    }
+}

@@ -1,0 +1,45 @@
+import Basics
+import LocationSearch
+import SimulatedKafka
+import SimulatedLoop
+
+/// Who waits for whom.
+extension Judge {
+    /// What a lane may have begun, or have in its lines, when an interactive request is read: it goes before that one.
+    private static let begunBefore = 12
+    /// The time in which a written request is read, in a fleet in which nothing goes wrong.
+    private static let timeToRead = 1.0
+
+    /// In a fleet in which nothing goes wrong, a lane that calls for an interactive request has made no more calls for batch requests since
+    /// it could read that one than their floor allows, beside those that had begun before.
+    mutating func judgeClasses() {
+        guard let mixture = plan.mixture, plan.isCalm, plan.failures == 0, plan.quota == nil, plan.callsPerDay == nil,
+            plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20
+        else { return }
+
+        let requests = Dictionary(plan.requests.map { ($0.keyword, $0) }, uniquingKeysWith: { first, _ in first })
+        var byLane: [ObjectIdentifier: [(time: Double, request: FleetPlan.Request)]] = [:]
+        for call in world.provider.calls {
+            guard let request = requests[call.keyword] else { continue }
+            byLane[call.lane, default: []].append((world.beginning.duration(to: call.time) / .seconds(1), request))
+        }
+
+        for calls in byLane.values {
+            for (index, call) in calls.enumerated() where call.request.requestClass == .interactive {
+                let start = call.request.time + Self.timeToRead
+                let isMoved = world.handovers.contains { start - 5 <= $0.time && $0.time <= call.time }
+                guard call.time > start, !isMoved else { continue }
+
+                let meanwhile = calls[..<index].reversed().prefix { $0.time > start }
+                let batch = meanwhile.count { $0.request.requestClass == .batch }
+                let allowed = Double(Self.begunBefore) + mixture.batchFloor * Double(meanwhile.count)
+                    + (plan.rateLimit?.burst ?? 0)
+                guard Double(batch) > allowed else { continue }
+                find(
+                    .batchBeforeInteractive,
+                    "r\(call.request.number), written at \(call.request.time.threeDecimals) s, was asked for at \(call.time.threeDecimals) s, after \(batch) batch requests of \(meanwhile.count) in between"
+                )
+            }
+        }
+    }
+}
