@@ -87,6 +87,21 @@ def test_search_without_a_worker_says_so_and_is_answered_by_one_that_comes(brows
     window.wait_for_places()
 
 
+def test_details_that_nobody_answers_are_given_up(browser, console, harness):
+    window, names = begin(browser, console)
+    harness.kill_worker()
+    try:
+        window.click("#places .place-name", 1)
+        window.click(".info [data-does=details]")
+        window.wait_for("#detail.is-loading .detail-progress")
+        window.wait_gone("#detail.is-loading")
+        assert window.count("#detail .spinner") == 0
+        assert window.text("#detail-name") == names[1]
+        assert window.run("return document.querySelector('#detail [data-does=details]').ariaDisabled") is None
+    finally:
+        harness.restart_worker()
+
+
 def test_search_while_the_broker_is_away_is_not_sent_and_its_banner_goes(browser, console, harness):
     window, names = begin(browser, console)
     harness.broker.send_signal(signal.SIGSTOP)

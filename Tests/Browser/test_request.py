@@ -136,7 +136,7 @@ def test_request_that_waits_says_how_many_are_before_it(browser, console, harnes
         assert re.search(r"It waits in partition \d, with \d+ records before it\.", life(window)), life(window)
     finally:
         harness.restart_worker()
-    assert "Answered after" in find_answered(window, last)
+    window.wait(lambda: "Answered after" in life(window), "the answer, which the page looks for by itself", within=60)
 
 
 def test_broker_that_is_away_is_told_in_time(browser, console, harness):

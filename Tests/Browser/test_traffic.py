@@ -130,6 +130,10 @@ def test_fleet_stands_on_top_and_says_over_what_window(window, console):
 def test_card_counts_dead_letters_and_leads_to_them(window, harness):
     harness.produce("requested", b'{"location": {"latitude": 91', fresh_session())
     window.wait(lambda: re.search(r"As of \d+:\d+:\d+\.|None\.", window.text("#dead-summary")), "the number of letters")
+    # It counts again by itself.
+    counted = window.text("#dead-summary")
+    harness.produce("requested", b'{"location": {"latitude": 92', fresh_session())
+    window.wait(lambda: window.text("#dead-summary") not in ("", counted), "another count", within=60)
     window.click("#dead-open")
     # The worker may have put it aside after the list was made.
     window.wait(lambda: window.count("#dead-rows tr") > 0 or window.click("#dead-list"), "the letter")

@@ -48,6 +48,14 @@ struct OffsetsReportTests {
                 partition(at: 100, "began with partitions=12"), "worker",
                 ["the group began with 12 partitions, and nothing of this one is done yet"]
             ),
+            (partition(at: 100, "locsearch1;tries=1"), "worker", []),
+            (
+                partition(at: 100, "locsearch1;tries=3;begun=102;suspect=101:2"), "worker",
+                [
+                    "2 workers ended with it and said no goodbye", "begun up to 101",
+                    "has run 101 alone, with which 2 ended",
+                ]
+            ),
             (partition(at: 100, "locsearch1;later=3"), "worker", ["field of a later version: later=3"]),
             (
                 partition(at: 100, "NoCommit\u{1B}[2J"), "foreign",

@@ -46,16 +46,22 @@ export function distance(meters) {
 
 /** A number of units of time as people write it: 3 min, 3分. */
 const units = (value, unit) => t(`unit.${unit}`, { count: typeof value === "number" ? number(value) : value });
-/** The same of two units, the larger one first: 3 min 20 s, 3分20秒. */
-const both = (first, second) => `${first}${language() === "ja" ? "" : " "}${second}`;
+/** The same of two units, the larger one first, unless nothing of the smaller one is left: 3 min 20 s, 3分20秒, 10 min. */
+const both = (first, second, rest) => (rest === 0 ? first : `${first}${language() === "ja" ? "" : " "}${second}`);
+
+/** From how many seconds on a duration has these two units, and how many seconds each of them has. */
+const SCALES = [[86_400, 86_400, "d", 3600, "h"], [3600, 3600, "h", 60, "min"], [120, 60, "min", 1, "s"]];
 
 /** Milliseconds as a person reads them: 87 ms, 1.43 s. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
   const seconds = Math.round(milliseconds / 1000);
-  if (seconds >= 86_400) return both(units(Math.floor(seconds / 86_400), "d"), units(Math.floor((seconds % 86_400) / 3600), "h"));
-  if (seconds >= 3600) return both(units(Math.floor(seconds / 3600), "h"), units(Math.floor((seconds % 3600) / 60), "min"));
-  if (seconds >= 120) return both(units(Math.floor(seconds / 60), "min"), units(seconds % 60, "s"));
+  const scale = SCALES.find(([from]) => seconds >= from);
+  if (scale) {
+    const [, size, unit, part, partUnit] = scale;
+    const rest = Math.floor((seconds % size) / part);
+    return both(units(Math.floor(seconds / size), unit), units(rest, partUnit), rest);
+  }
   return milliseconds < 1000 ? units(Math.round(milliseconds), "ms") : units(number(milliseconds / 1000, 2), "s");
 }
 

@@ -207,7 +207,7 @@ struct SettingChange: ParsableArguments {
 
     func make(words: String, order: (_ by: String, _ at: Int64) throws -> ControlOrder) async throws {
         try await change.make(
-            options: options, words: words, cure: force ? nil : "--force goes beyond the settings"
+            options: options, words: words, cure: force ? nil : "--force goes beyond a setting that is there"
         ) { by, at in
             var order = try order(by, at)
             guard !order.isTakenBack else { return order }

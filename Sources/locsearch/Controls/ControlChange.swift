@@ -85,12 +85,16 @@ struct ControlChange: ParsableArguments {
                     topics.fleet; --later gives the order to those that start
                     """)
         }
-        let refusals = workers.compactMap { worker in worker.refusal.map { "\(worker.name): \($0)" } }
-        guard refusals.isEmpty else {
+        let refusing = workers.filter { $0.refusal != nil }
+        guard refusing.isEmpty else {
+            // Most often all refuse it for one reason.
+            let reasons = Dictionary(grouping: refusing) { $0.refusal ?? "" }.map { reason, workers in
+                "\(Set(workers.map(\.name)).sorted().joined(separator: ", ")): \(reason)"
+            }
             let cure = cure.map { "; \($0)" } ?? ""
             throw Failure(
                 code: 1,
-                description: "refused, so nothing was changed: \(refusals.joined(separator: "; "))\(cure)")
+                description: "refused, so nothing was changed: \(reasons.sorted().joined(separator: "; "))\(cure)")
         }
     }
 

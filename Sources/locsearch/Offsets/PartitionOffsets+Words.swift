@@ -64,7 +64,9 @@ extension PartitionOffsets {
         let fields = text.split(separator: ";")
         return fields.enumerated().filter { index, field in
             let isHeader = index == 0 && field.hasPrefix("locsearch")
-            let isKnown = ["runs=", "bits=", "began with "].contains { field.hasPrefix($0) }
+            let isKnown = ["runs=", "bits=", "began with ", "tries=", "begun=", "alone=", "suspect="].contains {
+                field.hasPrefix($0)
+            }
             return !isHeader && !isKnown
         }.map(\.element)
     }

@@ -24,7 +24,12 @@ enum Terminal {
     /// Asks a person a question, to which everything but a yes is a no. So is the end of the input.
     static func confirms(_ question: String) -> Bool {
         writeError("\(question) [y/N] ")
-        return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+        guard let answer = readLine() else {
+            writeError("\n")
+            note("nobody can be asked here: give --yes")
+            return false
+        }
+        return ["y", "yes"].contains(answer.lowercased())
     }
 
     /// Replaces the last line of standard error, when that is a terminal.

@@ -351,9 +351,7 @@ def a_group_without_workers(lab: Lab, stage: Stage, apart: Apart) -> None:
         lab.processes.start("console", [lab.options.locsearch, "console"], own)
         apart.prometheus.watch("console", port)
 
-    stage.sees(
-        "LocsearchNobodyConsumes", provoke=provoke, mend=lambda: second.append(apart.start("unread"))
-    )
+    stage.sees("LocsearchNobodyConsumes", provoke=provoke, mend=lambda: second.append(apart.start("unread")))
     apart.prometheus.forget("console")
     apart.end("unread", second[0])
 
