@@ -1,3 +1,4 @@
+import ArgumentParser
 import Console
 import EventContract
 import EventLoop

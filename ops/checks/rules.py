@@ -138,11 +138,13 @@ def _load_writes_to_request_topics(files: Files) -> Iterator[str]:
     lists = {name: (services[name].get("environment") or {}).get("TOPICS_REQUESTS") for name in READERS}
     if len(set(lists.values())) > 1:
         yield f"compose.yaml: TOPICS_REQUESTS differs: {lists}"
-    topics = lists["worker"] or files.defaults["topics.requests"]
-    known = {entry.partition(":")[0] for entry in topics.split(",")}
-    for name in ("load", "load-batch"):
-        if not {f"--topic={topic}" for topic in known} & set(services[name]["command"]):
-            yield f"compose.yaml, {name}: writes to another topic than those of topics.requests"
+    classes = dict(entry.partition(":")[::2] for entry in (lists["worker"] or "").split(","))
+    for name, topic, kind in (
+        ("load", files.defaults["topics.requests"], ""),
+        ("load-batch", next((topic for topic, kind in classes.items() if kind == "batch"), ""), "batch"),
+    ):
+        if f"--topic={topic}" not in services[name]["command"] or classes.get(topic) != kind:
+            yield f"compose.yaml, {name}: writes to another topic than that of topics.requests"
 
 
 def our_containers_can_do_nothing_else(files: Files) -> Iterator[str]:

@@ -60,7 +60,7 @@ struct GroupOffsets {
 
     private func partitions() async throws -> [TopicPartition] {
         var ids: [TopicPartition] = []
-        for topic in topics { ids += try await partitions(of: topic.name) }
+        for topic in topics { ids.append(contentsOf: try await partitions(of: topic.name)) }
         return ids
     }
 

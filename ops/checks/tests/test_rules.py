@@ -93,6 +93,12 @@ MISTAKES: list[tuple[str, Callable[[Files], object], str]] = [
         "maxReplicaCount is 50, partitions are {12}",
     ),
     ("other topic", lambda f: setattr(f, "defaults", f.defaults | {"topics.requests": "x"}), "another topic"),
+    (
+        "other batch topic",
+        lambda f: service(f, "load-batch")["command"].__setitem__(1, "--topic=location-search.requests"),
+        "load-batch: writes to another topic",
+    ),
+    ("lists that differ", lambda f: with_variable(f, "TOPICS_REQUESTS", "a,b:batch"), "TOPICS_REQUESTS differs"),
     ("capabilities", lambda f: service(f, "prometheus").pop("cap_drop"), "prometheus: keeps capabilities"),
     ("writable root", lambda f: service(f, "worker").pop("read_only"), "worker: may write to its root"),
     ("open port", lambda f: service(f, "kafka").update(ports=["9092:9092"]), "is open to the network"),
