@@ -35,6 +35,13 @@ public struct LaneStatus: Sendable, Hashable {
         public let count: Int
         /// How long the oldest of them has waited since it was read.
         public let longest: Duration
+
+        /// The waiting requests of a flow.
+        public init(flow: Flow, count: Int, longest: Duration) {
+            self.flow = flow
+            self.count = count
+            self.longest = longest
+        }
     }
 
     public let positions: [Partition]

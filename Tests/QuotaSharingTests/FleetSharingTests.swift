@@ -69,15 +69,15 @@ struct FleetSharingTests {
         }
 
         #expect(other.isSettling(at: now), "nobody has quota to lease out yet")
-        owner.setDemand(1, of: limit)
+        owner.setDemand(LimitDemand(1), of: limit)
         run(for: LeaseTimes().settling + .seconds(1))
         #expect(!owner.isSettling(at: now))
         #expect(other.isSettling(at: now), "the owner needs all that there is")
 
-        owner.setDemand(0.25, of: limit)
+        owner.setDemand(LimitDemand(0.25), of: limit)
         run(for: .seconds(1))
         #expect(!other.isSettling(at: now), "its requests may begin, so that it has a demand")
-        other.setDemand(1, of: limit)
+        other.setDemand(LimitDemand(1), of: limit)
         run(for: .seconds(1))
         #expect(other.share(of: limit, at: now) > 0.7)
         #expect(owner.share(of: limit, at: now) + other.share(of: limit, at: now) <= 1 + 1e-9)

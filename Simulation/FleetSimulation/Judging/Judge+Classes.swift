@@ -1,7 +1,9 @@
 import Basics
 import LocationSearch
+import Resilience
 import SimulatedKafka
 import SimulatedLoop
+import WorkerRuntime
 
 /// Who waits for whom.
 extension Judge {

@@ -1,5 +1,6 @@
 import Foundation
 import LocationSearch
+import WorkerRuntime
 
 /// A rule that no setting shows by itself: that settings fit together, or that a file which one names can be read.
 struct SettingsRule: Sendable {
