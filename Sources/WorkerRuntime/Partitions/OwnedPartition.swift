@@ -174,7 +174,7 @@ final class OwnedPartition {
     // MARK: - Crashes
 
     /// False where too little is kept beside an offset. Crashes are not noted there.
-    private var notesCrashes: Bool { metadataLimit.bytesOfNotes >= 128 }
+    private var notesCrashes: Bool { metadataLimit.bytes >= 128 }
 
     /// True while the partition's records may not simply begin.
     var needsCare: Bool { watch.needsNote && notesCrashes }
