@@ -244,7 +244,8 @@ final class OwnedPartition {
     }
 
     private func awaitNotes(before offset: Int64) {
-        guard notesCrashes, watch.notes != confirmedNotes else { return awaitedNotes = nil }
+        // Other notes may be on their way to the brokers, which are of the past by now.
+        guard notesCrashes, watch.notes != confirmedNotes || awaitedNotes != nil else { return awaitedNotes = nil }
         if base == nil { base = offset }
         awaitedNotes = watch.notes
         tracker.renewNews()
@@ -260,9 +261,13 @@ final class OwnedPartition {
 
     /// Notes that the brokers have committed an offset with its notes.
     func noteConfirmed(_ committed: CommittedOffset) {
-        guard let awaitedNotes, case .known(let metadata) = CommitMetadata.read(committed) else { return }
-        confirmedNotes = metadata.crashes
-        if metadata.crashes == awaitedNotes { self.awaitedNotes = nil }
+        guard awaitedNotes != nil else { return }
+        switch CommitMetadata.read(committed) {
+        case .known(let metadata): confirmedNotes = metadata.crashes
+        case .nothing: confirmedNotes = CrashNotes()
+        case .foreign: return
+        }
+        if confirmedNotes == awaitedNotes { awaitedNotes = nil }
     }
 
     // MARK: - Giving up

@@ -1,6 +1,7 @@
 import Basics
 import EventContract
 import Kafka
+import TestSupport
 import Testing
 
 @testable import ProviderCalls
@@ -30,6 +31,23 @@ struct OwnedPartitionTests {
     }
 
     private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
+
+    /// A commit that says of a try may be under way while the partition is given up.
+    @Test func goodbyeIsCommittedBehindATryThatIsOnItsWay() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        partition.begin(at: CommittedOffset(0), with: CommitMetadata())
+        partition.willBegin(0...0, count: 1, at: .now)
+        let note = try #require(partition.takeProgress())
+        #expect(note.metadata == "locsearch1;tries=1")
+
+        partition.sayGoodbye()
+        partition.noteConfirmed(note)
+        #expect(!partition.isNoted)
+        let goodbye = try #require(partition.takeProgress())
+        #expect(goodbye == CommittedOffset(0))
+        partition.noteConfirmed(goodbye)
+        #expect(partition.isNoted)
+    }
 
     @Test func requestsWithoutCostAreGivenUp() throws {
         let requests = try take(3)
