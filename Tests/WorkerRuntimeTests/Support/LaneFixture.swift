@@ -73,8 +73,6 @@ struct LaneFixture: Sendable {
         configuration.topics.errors = "errors"
         configuration.topics.deadLetters = "dead-letters"
         configuration.delivery = delivery
-        // Notes about crashes need 128. Without them, transactions hold outcomes alone.
-        if delivery == .exactlyOnce { configuration.doneSetBytes = 100 }
         configuration.commitInterval = .milliseconds(50)
         configuration.shutdownGrace = .seconds(20)
         change(&configuration)
