@@ -34,7 +34,8 @@ extension Judge {
 
                 let meanwhile = calls[..<index].reversed().prefix { $0.time > start }
                 let batch = meanwhile.count { $0.request.requestClass == .batch }
-                let allowed = Double(Self.begunBefore) + mixture.batchFloor * Double(meanwhile.count)
+                let allowed =
+                    Double(Self.begunBefore) + mixture.batchFloor * Double(meanwhile.count)
                     + (plan.rateLimit?.burst ?? 0)
                 guard Double(batch) > allowed else { continue }
                 find(

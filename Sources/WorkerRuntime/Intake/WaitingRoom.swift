@@ -24,9 +24,6 @@ final class WaitingRoom {
     /// The memory that a waiting request takes beside its record, in bytes: the request itself and its entries in the tables.
     private static let overhead = 1024
 
-    /// Seconds; a longer wait is not foretold.
-    private static let longestForecast = 86_400.0 * 365
-
     private let gate: IntakeGate
     private let loop: EventLoop
     private let calls: any CallQueues
@@ -150,7 +147,7 @@ final class WaitingRoom {
     func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {
         let paces = providers.map { calls.pace(of: $0) }
         guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
-        return .seconds(min(queue(for: providers).ahead(of: flow) / pace, Self.longestForecast))
+        return .seconds(saturating: queue(for: providers).ahead(of: flow) / pace)
     }
 
     /// Tells the providers' clients how many requests wait for them, which is part of the loop's demand.
