@@ -19,9 +19,12 @@ struct CallAdmission {
     let budget: BudgetGate?
 
     /// Takes all that a call needs and that takes no wait. `waitForRoom` gets the rest.
+    /// - Parameter class: the request's.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
-    func admit(before deadline: Deadline, at now: Instant) throws(CallFailure) -> AdmittedCall {
+    func admit(
+        of class: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+    ) throws(CallFailure) -> AdmittedCall {
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
             permit = try breaker.permit(at: now)
@@ -29,7 +32,7 @@ struct CallAdmission {
             throw breakerOpen(error)
         }
 
-        if let budget { return try admit(permit, within: budget, before: deadline, at: now) }
+        if let budget { return try admit(permit, of: `class`, within: budget, before: deadline, at: now) }
         do throws(LimitError) {
             return AdmittedCall(
                 breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now))
@@ -40,10 +43,10 @@ struct CallAdmission {
 
     /// Goes on with `admit` for a provider that has a daily budget.
     private func admit(
-        _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
-        at now: Instant
+        _ permit: consuming CircuitBreaker.Permit, of class: RequestClass, within budget: BudgetGate,
+        before deadline: Deadline, at now: Instant
     ) throws(CallFailure) -> AdmittedCall {
-        guard let budgetPermit = budget.tryTake(at: now) else {
+        guard let budgetPermit = budget.tryTake(of: `class`, at: now) else {
             return AdmittedCall(breakerPermit: permit, concurrencyPermit: nil)
         }
         do throws(LimitError) {
@@ -69,13 +72,14 @@ struct CallAdmission {
     }
 
     /// Waits for the token and the permit of a call that `admit` gave none. Kept out of line, because few calls wait.
+    /// - Parameter class: the request's.
     /// - Parameter times: until when the call may begin and must have ended.
-    /// - Throws: when a token or a permit would come too late.
+    /// - Throws: when a token or a permit would come too late, and for a batch request when no call of the day is left for it.
     @inline(never)
     func waitForRoom(
-        within times: CallTimes, clock: any MonotonicClock
+        of class: RequestClass = .interactive, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
-        let room = try await roomAfterWaiting(within: times, clock: clock)
+        let room = try await roomAfterWaiting(of: `class`, within: times, clock: clock)
         let now = clock.now
         guard breaker.isHeldOpen, let end = breaker.openUntil(at: now) else { return room }
 
@@ -86,9 +90,9 @@ struct CallAdmission {
     }
 
     private func roomAfterWaiting(
-        within times: CallTimes, clock: any MonotonicClock
+        of class: RequestClass, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
-        if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
+        if let budget { return try await waitForRoom(of: `class`, in: budget, within: times, clock: clock) }
         do throws(LimitError) {
             return AwaitedRoom(
                 concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), budgetPermit: nil)
@@ -118,10 +122,10 @@ struct CallAdmission {
 
     /// Waits for a part of the daily budget, and then for a token and a permit.
     private func waitForRoom(
-        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
+        of class: RequestClass, in budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
-            let budgetPermit = try await takeBudgetPermit(of: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(of: `class`, in: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
                 permit = try await permitAfterWaiting(within: times, clock: clock)
@@ -138,17 +142,21 @@ struct CallAdmission {
         }
     }
 
-    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day.
+    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day. It does not where what is
+    /// left is kept for interactive requests, because those go on.
     private func takeBudgetPermit(
-        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
+        of class: RequestClass, in budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> BudgetGate.Permit {
         do throws(BudgetError) {
-            return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
+            return try await budget.take(
+                of: `class`, before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
             switch error {
             case .usedUp(let retryAfter):
                 breaker.trip(for: retryAfter, because: .budgetUsedUp, at: clock.now)
                 throw breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
+            case .keptForInteractive(let retryAfter):
+                throw CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
             case .tooLate: throw limited(.tooLate(retryAfter: nil))
             case .cancelled: throw limited(.cancelled)
             }
