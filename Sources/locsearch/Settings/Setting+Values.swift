@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import LocationSearch
 import PlaceProviders
+import QuotaSharing
 
 /// The rules that each kind of value keeps.
 extension Setting {
@@ -36,6 +37,7 @@ extension Setting {
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
+        case .budgetReserve: BudgetReserve(text: value) != nil
         case .headers: Self.headers(value) != nil
         case .coordinate: Coordinate(text: value) != nil
         }

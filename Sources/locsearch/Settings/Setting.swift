@@ -37,6 +37,8 @@ struct Setting: Sendable {
         case googlePlacesFields
         /// The name of a time zone, such as `Asia/Tokyo`.
         case timeZone
+        /// A number of calls, or a percentage of a day's budget: see `BudgetReserve`.
+        case budgetReserve
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -110,6 +112,7 @@ struct Setting: Sendable {
         case .headers: "name=value pairs of HTTP headers, separated by commas"
         case .googlePlacesFields: GooglePlacesFields.expectation
         case .timeZone: "a time zone such as Asia/Tokyo, America/Los_Angeles or UTC"
+        case .budgetReserve: "a number of calls, or a percentage from 0% to 100%"
         case .proxy: "an http, https or socks5 URL"
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LocationSearch
+import QuotaSharing
 
 /// A rule that no setting shows by itself: that settings fit together, or that a file which one names can be read.
 struct SettingsRule: Sendable {
@@ -29,6 +30,10 @@ extension SettingsRule {
         [
             SettingsRule(["worker.loops", "worker.concurrency"], checkLoops),
             SettingsRule(["worker.deadline", "worker.maxDeadline"], checkDeadlines),
+            SettingsRule(
+                Settings.providerNames.flatMap { provider in
+                    ["callsPerDay", "callsPerDayReserved"].map { "providers.\(provider.name).\($0)" }
+                }, checkBudgetReserves),
             SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
             SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
             // Of TLS and logins only the first mistake is told, because the next one mostly follows from it.
@@ -80,6 +85,19 @@ extension SettingsRule {
         else { return }
         throw SettingsError(
             "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
+    }
+
+    @Sendable private static func checkBudgetReserves(_ settings: Settings) throws(SettingsError) {
+        for provider in Settings.providerNames {
+            let name = "providers.\(provider.name).callsPerDay"
+            guard let reserve = BudgetReserve(text: settings.text(name + "Reserved")), !reserve.isNone else { continue }
+            guard let calls = settings.callsPerDay[provider.id] else {
+                throw SettingsError("\(name)Reserved keeps calls of no budget: expected \(name) to be set")
+            }
+            if case .calls(let kept) = reserve, kept > calls {
+                throw SettingsError("\(name)Reserved is \(kept): expected at most \(name) (\(calls))")
+            }
+        }
     }
 
     @Sendable private static func checkGroupProtocol(_ settings: Settings) throws(SettingsError) {
