@@ -65,7 +65,11 @@ public final class QuotaMember {
             let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
             // bounded: the keys are those of another dictionary
             let accounts = Dictionary(uniqueKeysWithValues: scopes.map { ($0.key.rawValue, $0.value) })
-            return BudgetKeeper(BudgetMember(name: name, budgets: callsPerDay, scopes: accounts, at: clock.now))
+            // bounded: the keys are those of another dictionary
+            let reserves = Dictionary(uniqueKeysWithValues: budgets.reserved.map { ($0.key.rawValue, $0.value) })
+            let member = BudgetMember(
+                name: name, budgets: callsPerDay, reserves: reserves, scopes: accounts, at: clock.now)
+            return BudgetKeeper(member)
         }
 
         let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
@@ -176,7 +180,8 @@ public final class QuotaMember {
         keeper.review(at: now)
         for provider in keeper.member.takeWarnings() {
             guard let id = ProviderID(rawValue: provider) else { continue }
-            budgets?.onWarning(id, BudgetStatus(keeper.member.today(of: provider)))
+            guard let index = keeper.member.index(of: provider) else { continue }
+            budgets?.onWarning(id, keeper.member.status(index))
         }
     }
 

@@ -54,6 +54,23 @@ struct BudgetReportTests {
             ])
     }
 
+    /// A percentage is one of the budget that a person has ordered.
+    @Test func whatIsKeptForInteractiveRequestsIsShown() {
+        var ledger = ledger
+        let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 4000, time: "now")
+        ledger.apply(BudgetMessage(sender: "person", number: 1, order: order), at: 1)
+        let report = BudgetReport(
+            ledger, callsPerDay: [.googlePlaces: 500],
+            reserves: [.hotpepper: .part(0.1), .googlePlaces: .calls(0)], days: days, at: date)
+        #expect(
+            report.text.prefix(3) == [
+                "provider       day         budget   used  reserved   left  for interactive  used of it  since                 next day in",
+                "google-places  2026-11-23     500      0         0    500                -         0 %  2026-11-23T08:00:00Z  20h",
+                "hotpepper      2026-11-23   4,000  1,260        40  2,700              400        31 %  2026-11-22T15:00:00Z  3h",
+            ])
+        #expect(report.json.map { $0.contains(#""kept":400"#) } == [false, true])
+    }
+
     @Test func orderAndResetAreShown() {
         var ledger = ledger
         let order = BudgetMessage.Order(

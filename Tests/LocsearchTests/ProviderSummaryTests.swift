@@ -19,7 +19,8 @@ struct ProviderSummaryTests {
             breakerCounts: CircuitBreaker.Statistics(
                 permitted: 1, rejected: 2, successes: 3, failures: 4, slowCalls: 5, ignored: 6, openings: 7),
             allowedPerSecond: nil, pausedFor: nil,
-            rateLimiter: RateLimiter.Statistics(admitted: 8, waited: 9, refused: 10, cancelled: 11, waiting: 12),
+            rateLimiter: RateLimiter.Statistics(
+                admitted: 8, waited: 9, refused: 10, cancelled: 11, waiting: 12, admittedBatch: 0, waitingBatch: 0),
             sharesRate: true,
             concurrency: AdaptiveLimit.Statistics(
                 limit: 13, inFlight: 14, waiting: 15, admitted: 16, waited: 17, refused: 18, cancelled: 19),
@@ -32,6 +33,7 @@ struct ProviderSummaryTests {
         var budget = BudgetStatus(nil)
         (budget.day, budget.calls, budget.since) = ("2026-11-23", 3000, "2026-11-23T09:00:00Z")
         (budget.made, budget.reserved, budget.left) = (["search/hotpepper": 1200, "photo/photo": 60], 140, 1600)
+        budget.kept = 300
 
         var busy = status(of: .hotpepper, breaker: .open, reason: .failureRate)
         (busy.openFor, busy.pausedFor, busy.allowedPerSecond) = (.milliseconds(1500), .seconds(3), 0.1)
@@ -55,7 +57,7 @@ struct ProviderSummaryTests {
                 "heldRequests":50,"inFlight":28,"concurrencyLimit":26,\#
                 "waitingForConcurrency":30,"allowedPerSecond":2.6,"pausedForSeconds":3,"waitingForRate":24,\#
                 "calls":46,"retries":42,"sharedCalls":48,\#
-                "budget":{"day":"2026-11-23","calls":3000,"used":1260,"reserved":140,"left":1600,\#
+                "budget":{"day":"2026-11-23","calls":3000,"used":1260,"reserved":140,"left":1600,"kept":300,\#
                 "since":"2026-11-23T09:00:00Z",\#
                 "made":[{"operation":"photo","sku":"photo","calls":60},{"operation":"search","sku":"hotpepper",\#
                 "calls":1200}]}}]
@@ -133,6 +135,8 @@ struct ProviderSummaryTests {
                 locsearch_provider_budget_reserved_calls{provider="hotpepper"} 140
                 # TYPE locsearch_provider_budget_left_calls gauge
                 locsearch_provider_budget_left_calls{provider="hotpepper"} 1600
+                # TYPE locsearch_provider_budget_kept_calls gauge
+                locsearch_provider_budget_kept_calls{provider="hotpepper"} 300
                 # TYPE locsearch_provider_askable gauge
                 locsearch_provider_askable{provider="google-places"} 0
                 locsearch_provider_askable{provider="hotpepper"} 0

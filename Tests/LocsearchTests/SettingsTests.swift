@@ -1,6 +1,8 @@
 import Foundation
 import Kafka
+import LocationSearch
 import Observability
+import QuotaSharing
 import Testing
 
 @testable import locsearch
@@ -22,6 +24,25 @@ struct SettingsTests {
             return ""
         } catch {
             return "\(error)"
+        }
+    }
+
+    @Test func callsAreKeptOfABudgetOnly() throws {
+        let settings = try load(flags: [
+            "providers.hotpepper.callsPerDay": "3000", "providers.hotpepper.callsPerDayReserved": "10%",
+        ])
+        #expect(settings.budgetReserves == [.hotpepper: .part(0.1)])
+        #expect(try load().budgetReserves.isEmpty)
+
+        for (calls, kept, expected) in [
+            ("3000", "3001", "callsPerDayReserved is 3001: expected at most providers.hotpepper.callsPerDay (3000)"),
+            (nil, "10%", "expected providers.hotpepper.callsPerDay to be set"),
+            ("3000", "110%", "expected a number of calls, or a percentage from 0% to 100%"),
+        ] {
+            var flags = ["providers.hotpepper.callsPerDayReserved": kept]
+            flags["providers.hotpepper.callsPerDay"] = calls
+            let text = refusal { try Settings.read(flags: flags, file: nil, environment: [:]).checked() }
+            #expect(text.contains(expected), "\(text)")
         }
     }
 

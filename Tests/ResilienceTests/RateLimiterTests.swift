@@ -129,7 +129,9 @@ struct RateLimiterTests {
             #expect(traffic.cancelled == [1, 2])
             #expect(traffic.admitted.map(\.name) == [0, 3, 4])
             #expect(traffic.times == [.zero, .milliseconds(100), .milliseconds(200)])
-            #expect(traffic.limiter.statistics == .init(admitted: 3, waited: 4, cancelled: 2))
+            #expect(
+                traffic.limiter.statistics
+                    == .init(admitted: 3, waited: 4, cancelled: 2, admittedBatch: 0, waitingBatch: 0))
         }
     }
 

@@ -191,10 +191,9 @@ struct RequestReader {
         return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reader : nil
     }
 
-    /// The class that the request asks for. The event's attribute goes before the member, because whoever routes events can set it
-    /// without touching the data.
+    /// The class that the request asks for: by its member, else by the event's attribute.
     var requestedClass: RequestedClass {
-        attributes.requestedClass == .none ? members.requestedClass : attributes.requestedClass
+        members.requestedClass == .none ? attributes.requestedClass : members.requestedClass
     }
 
     // MARK: The request's id

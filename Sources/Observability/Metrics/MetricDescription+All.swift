@@ -150,6 +150,9 @@ extension MetricDescription {
             "locsearch_provider_budget_left_calls", .gauge, in: .providers, labels: ["provider"],
             "Calls of the day's budget that nobody has reserved, of the whole fleet."),
         MetricDescription(
+            "locsearch_provider_budget_kept_calls", .gauge, in: .providers, labels: ["provider"],
+            "Calls of the day's budget that are kept for interactive requests, by this worker's settings."),
+        MetricDescription(
             "locsearch_provider_rate_limit", .gauge, in: .providers, labels: ["provider"],
             "Calls per second that this worker may make, its share of the key's rate; absent without a limit."),
         MetricDescription(

@@ -19,6 +19,7 @@ struct CallAdmission {
     let budget: BudgetGate?
 
     /// Takes all that a call needs and that takes no wait. `waitForRoom` gets the rest.
+    /// - Parameter class: the request's.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
     func admit(
@@ -46,7 +47,7 @@ struct CallAdmission {
         _ permit: consuming CircuitBreaker.Permit, as requestClass: RequestClass, within budget: BudgetGate,
         before deadline: Deadline, at now: Instant
     ) throws(CallFailure) -> AdmittedCall {
-        guard let budgetPermit = budget.tryTake(at: now) else {
+        guard let budgetPermit = budget.tryTake(of: requestClass, at: now) else {
             return AdmittedCall(breakerPermit: permit, concurrencyPermit: nil)
         }
         do throws(LimitError) {
@@ -75,7 +76,7 @@ struct CallAdmission {
     /// Waits for the token and the permit of a call that `admit` gave none. Kept out of line, because few calls wait.
     /// - Parameter caller: for whom, which decides in which line.
     /// - Parameter times: until when the call may begin and must have ended.
-    /// - Throws: when a token or a permit would come too late.
+    /// - Throws: when a token or a permit would come too late, and for a batch request when no call of the day is left for it.
     @inline(never)
     func waitForRoom(
         of caller: Caller, within times: CallTimes, clock: any MonotonicClock
@@ -127,7 +128,7 @@ struct CallAdmission {
         of caller: Caller, and budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
-            let budgetPermit = try await takeBudgetPermit(of: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(of: caller.flow.requestClass, in: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
                 permit = try await permitAfterWaiting(of: caller, within: times, clock: clock)
@@ -144,17 +145,21 @@ struct CallAdmission {
         }
     }
 
-    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day.
+    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day. It does not where what is
+    /// left is kept for interactive requests, because those go on.
     private func takeBudgetPermit(
-        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
+        of requestClass: RequestClass, in budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> BudgetGate.Permit {
         do throws(BudgetError) {
-            return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
+            return try await budget.take(
+                of: requestClass, before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
             switch error {
             case .usedUp(let retryAfter):
                 breaker.trip(for: retryAfter, because: .budgetUsedUp, at: clock.now)
                 throw breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
+            case .keptForInteractive(let retryAfter):
+                throw CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
             case .tooLate: throw limited(.tooLate(retryAfter: nil))
             case .cancelled: throw limited(.cancelled)
             }

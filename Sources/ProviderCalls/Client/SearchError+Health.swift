@@ -94,6 +94,14 @@ extension SearchError {
         }
     }
 
+    /// The failure of a batch request when what is left of the day's budget is kept for interactive ones.
+    static func keptForInteractive(retryAfter: Duration, by provider: ProviderID) -> SearchError {
+        SearchError(
+            .rateLimited,
+            "the rest of the day's budget of calls to \(provider.rawValue) is kept for interactive requests (callsPerDayReserved), and this is a batch request; send it again later, or raise the budget with locsearch budget set",
+            retryAfter: retryAfter, allowsAttempt: false)
+    }
+
     /// The failure of a call that was given up before its request's deadline.
     static func givenUp(_ provider: ProviderID) -> SearchError {
         SearchError(

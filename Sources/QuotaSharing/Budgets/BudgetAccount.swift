@@ -5,13 +5,16 @@ struct BudgetAccount {
     let provider: String
     /// The account for which the provider's calls count, by the key that is in use.
     var scope: QuotaScope
+    /// The calls of a day that are kept for interactive requests.
+    let reserve: BudgetReserve
     var reservation: BudgetReservation
     /// The time of each other member's last reservation, by the member's name.
     var others: [String: Instant] = [:]
 
     /// - Parameter scope: `nil`: the provider's widest.
-    init(_ provider: String, scope: QuotaScope?, limit: Int, at now: Instant) {
+    init(_ provider: String, scope: QuotaScope?, limit: Int, reserve: BudgetReserve, at now: Instant) {
         self.provider = provider
+        self.reserve = reserve
         self.scope = scope ?? QuotaScope(provider: provider)
         reservation = BudgetReservation(limit: limit, at: now)
     }

@@ -6,6 +6,9 @@ public import Resilience
 public enum BudgetError: Error, Hashable, Sendable {
     /// Nothing is left today. `retryAfter` is the time until the next day.
     case usedUp(retryAfter: Duration)
+    /// The call is of a batch request, and what is left today is kept for interactive ones. `retryAfter` is the time until the
+    /// next day; it may be sooner, when members give calls back or a person raises the budget.
+    case keptForInteractive(retryAfter: Duration)
     /// The log did not grant the call before the deadline.
     case tooLate
     /// The waiting task was cancelled.
@@ -26,7 +29,8 @@ public final class BudgetGate {
     private final class Entry {
         let waiter = Waiter()
         var epoch: Int?
-        var retryAfter: Duration?
+        /// The reason for which it gets no permit, where that is not its deadline or its cancellation.
+        var refusal: BudgetError?
     }
 
     private let member: BudgetMember
@@ -35,6 +39,8 @@ public final class BudgetGate {
     private let index: Int
     private let timekeeper: any Timekeeper
     private var line: Deque<Entry> = []
+    /// The calls of batch requests, which get what the others leave.
+    private var batchLine: Deque<Entry> = []
     /// Called when permits can be had again after there were none.
     public var onMore: (() -> Void)?
 
@@ -48,30 +54,51 @@ public final class BudgetGate {
     // MARK: - Passing
 
     /// Takes a permit if one is reserved and no call waits already.
-    public func tryTake(at now: Instant) -> Permit? {
-        guard line.isEmpty, let epoch = member.tryTake(index, at: now) else { return nil }
+    ///
+    /// A batch request gets none of the calls that are kept for interactive ones.
+    public func tryTake(of class: RequestClass = .interactive, at now: Instant) -> Permit? {
+        guard line.isEmpty, `class` == .interactive || batchLine.isEmpty,
+            let epoch = member.tryTake(index, of: `class`, at: now)
+        else { return nil }
         if member.wantsMore(index) { wake() }
         return Permit(epoch: epoch)
     }
 
     /// Takes a permit as soon as the log grants one.
     /// - Parameter deadline: the latest moment for the call to begin.
-    public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Permit {
-        if let permit = tryTake(at: now) { return permit }
-        if line.isEmpty, member.isUsedUp(index, at: now) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
+    public func take(
+        of class: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+    ) async throws(BudgetError) -> Permit {
+        if let permit = tryTake(of: `class`, at: now) { return permit }
+        if let refusal = refusal(of: `class`, at: now) { throw refusal }
 
         let entry = Entry()
-        line.append(entry)
+        switch `class` {
+        case .interactive: line.append(entry)
+        case .batch: batchLine.append(entry)
+        }
         noteWaiting()
         wake()
         timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
 
         let verdict = await entry.waiter.verdict()
         if verdict.isServed, let epoch = entry.epoch { return Permit(epoch: epoch) }
-        line.removeAll { $0 === entry }
+        switch `class` {
+        case .interactive: line.removeAll { $0 === entry }
+        case .batch: batchLine.removeAll { $0 === entry }
+        }
         noteWaiting()
-        if let retryAfter = entry.retryAfter { throw .usedUp(retryAfter: retryAfter) }
+        if let refusal = entry.refusal { throw refusal }
         throw Task.isCancelled ? .cancelled : .tooLate
+    }
+
+    /// Returns why a call gets no permit today; `nil` where it may wait for one.
+    private func refusal(of class: RequestClass, at now: Instant) -> BudgetError? {
+        if (`class` == .batch ? batchLine : line).isEmpty, member.isUsedUp(index, at: now) {
+            return .usedUp(retryAfter: timeToNextDay(at: now))
+        }
+        guard `class` == .batch, member.isKeptForInteractive(index) else { return nil }
+        return .keptForInteractive(retryAfter: timeToNextDay(at: now))
     }
 
     /// Takes back the permit of a call that was not made.
@@ -92,39 +119,61 @@ public final class BudgetGate {
     }
 
     /// The day's budget as the fleet knows it.
-    public var status: BudgetStatus { BudgetStatus(member.today(index)) }
+    public var status: BudgetStatus { member.status(index) }
 
     // MARK: - The line
 
     /// Lets waiting calls pass, after a record was read or a day has begun.
     func review(at now: Instant) {
         serve(at: now)
-        if !line.isEmpty, member.isUsedUp(index, at: now) { refuseAll(at: now) }
+        refuseWhatIsHopeless(at: now)
         if member.hasAnyLeft(index) { onMore?() }
     }
 
     private func serve(at now: Instant) {
-        guard !line.isEmpty else { return }
+        guard !line.isEmpty || !batchLine.isEmpty else { return }
         while let first = line.first, let epoch = member.tryTake(index, at: now) {
             line.removeFirst()
-            first.epoch = epoch
-            // The call was cancelled a moment ago, or its time was up: the next may have the permit.
-            if !first.waiter.settle(.served) { member.putBack(index, epoch: epoch) }
+            hand(epoch, to: first)
+        }
+        while line.isEmpty, let first = batchLine.first, let epoch = member.tryTake(index, of: .batch, at: now) {
+            batchLine.removeFirst()
+            hand(epoch, to: first)
         }
         noteWaiting()
     }
 
-    private func refuseAll(at now: Instant) {
-        let refused = line
-        line = []
+    private func hand(_ epoch: Int, to entry: Entry) {
+        entry.epoch = epoch
+        // The call was cancelled a moment ago, or its time was up: the next may have the permit.
+        if !entry.waiter.settle(.served) { member.putBack(index, epoch: epoch) }
+    }
+
+    /// Refuses the calls that can have no permit today.
+    private func refuseWhatIsHopeless(at now: Instant) {
+        guard !line.isEmpty || !batchLine.isEmpty else { return }
+        if member.isUsedUp(index, at: now) {
+            let refused = [line, batchLine]
+            (line, batchLine) = ([], [])
+            for entries in refused { refuse(entries, with: .usedUp(retryAfter: timeToNextDay(at: now))) }
+        } else if !batchLine.isEmpty, member.isKeptForInteractive(index) {
+            let refused = batchLine
+            batchLine = []
+            refuse(refused, with: .keptForInteractive(retryAfter: timeToNextDay(at: now)))
+        }
+    }
+
+    private func refuse(_ entries: Deque<Entry>, with refusal: BudgetError) {
         noteWaiting()
-        for entry in refused {
-            entry.retryAfter = timeToNextDay(at: now)
+        for entry in entries {
+            entry.refusal = refusal
             entry.waiter.settle(.tooLate())
         }
     }
 
-    private func noteWaiting() { member.setWaiting(line.count, of: index) }
+    private func noteWaiting() {
+        member.setWaiting(line.count + batchLine.count, batch: batchLine.count, of: index)
+    }
 
     private func timeToNextDay(at now: Instant) -> Duration {
         member.timeToNextDay(index, at: now) ?? .seconds(3600)

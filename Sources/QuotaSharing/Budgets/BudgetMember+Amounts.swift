@@ -12,9 +12,11 @@ extension BudgetMember {
     }
 
     /// The calls that a member would like to have reserved, including those that it has asked for.
-    func wanted(_ reservation: BudgetReservation) -> Int {
-        reservation.waiting
-            + Int(saturating: min(reservation.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
+    /// - Parameter withBatch: false where no more calls may be reserved for batch requests.
+    func wanted(_ reservation: BudgetReservation, withBatch: Bool) -> Int {
+        let waiting = withBatch ? reservation.waiting : reservation.waiting - reservation.waitingBatch
+        let pace = withBatch ? reservation.pace : max(0, reservation.pace - reservation.batchPace)
+        return waiting + Int(saturating: min(pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
     }
 
     /// True while so little is left of a day that no member should reserve more than it needs.
@@ -32,20 +34,31 @@ extension BudgetMember {
         let (reservation, left) = (accounts[index].reservation, left(index, on: day))
         guard left > 0 else { return 0 }
 
-        let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
-        let share = max(1, left / (terms.reservedPart * accounts[index].sharers))
-        return min(max(0, aim - reservation.held - reservation.asked), share)
+        /// Returns a part of the calls that may be reserved for some requests.
+        func block(withBatch: Bool, outOf left: Int) -> Int {
+            let wanted = wanted(reservation, withBatch: withBatch)
+            guard left > 0, wanted > 0 else { return 0 }
+            let aim = isScarce(left, of: reservation) ? wanted : max(wanted, terms.smallestBlock)
+            let share = max(1, left / (terms.reservedPart * accounts[index].sharers))
+            return min(max(0, aim - reservation.held - reservation.asked), share)
+        }
+        let kept = kept(index)
+        let all = block(withBatch: true, outOf: left - kept)
+        return kept > 0 ? max(all, block(withBatch: false, outOf: left)) : all
     }
 
     /// Returns the number of reserved calls that this member does not need and others may.
     func excess(_ index: Int, at now: Instant) -> Int {
         let reservation = accounts[index].reservation
-        guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,
-            isScarce(left(index, on: day), of: reservation)
-        else {
-            return 0
-        }
-        if reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
-        return max(0, reservation.held - 2 * wanted(reservation) - 1)
+        guard reservation.held > 0, let day = reservation.day else { return 0 }
+
+        // What is left is for interactive requests, here or elsewhere.
+        let isKept = isKeptForInteractive(index)
+        let waiting = isKept ? reservation.waiting - reservation.waitingBatch : reservation.waiting
+        guard waiting == 0, isKept || isScarce(left(index, on: day), of: reservation) else { return 0 }
+
+        let wanted = wanted(reservation, withBatch: !isKept)
+        if isKept && wanted == 0 || reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
+        return max(0, reservation.held - 2 * wanted - 1)
     }
 }

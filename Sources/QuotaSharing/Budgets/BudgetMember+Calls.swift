@@ -6,8 +6,9 @@ extension BudgetMember {
     /// - Parameter index: of the account in `accounts`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
-    func tryTake(_ index: Int, at now: Instant) -> Int? {
-        accounts[index].reservation.tryTake(at: now) ? accounts[index].reservation.epoch : nil
+    func tryTake(_ index: Int, of class: RequestClass = .interactive, at now: Instant) -> Int? {
+        if `class` == .batch, isKeptForInteractive(index) { return nil }
+        return accounts[index].reservation.tryTake(of: `class`, at: now) ? accounts[index].reservation.epoch : nil
     }
 
     /// Takes back a call that was not made.
@@ -24,7 +25,11 @@ extension BudgetMember {
     }
 
     /// Sets the number of calls that wait.
-    func setWaiting(_ count: Int, of index: Int) { accounts[index].reservation.waiting = count }
+    /// - Parameter batch: those of `count` that are of batch requests.
+    func setWaiting(_ count: Int, batch: Int = 0, of index: Int) {
+        accounts[index].reservation.waiting = count
+        accounts[index].reservation.waitingBatch = batch
+    }
 
     /// True when no call can be had any more today: none is reserved, asked for or left.
     func isUsedUp(_ index: Int, at now: Instant) -> Bool {
@@ -46,8 +51,9 @@ extension BudgetMember {
 
     /// True when a message should be published soon: less than half of the wanted calls are reserved.
     func wantsMore(_ index: Int) -> Bool {
-        let reservation = accounts[index].reservation
-        return reservation.waiting > reservation.asked
-            || (reservation.held + reservation.asked) * 2 < wanted(reservation)
+        let (reservation, withBatch) = (accounts[index].reservation, mayReserveForBatch(index))
+        let waiting = withBatch ? reservation.waiting : reservation.waiting - reservation.waitingBatch
+        return waiting > reservation.asked
+            || (reservation.held + reservation.asked) * 2 < wanted(reservation, withBatch: withBatch)
     }
 }

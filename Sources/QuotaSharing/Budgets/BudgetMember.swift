@@ -37,15 +37,17 @@ public final class BudgetMember {
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - budgets: the calls of a day, by provider.
+    ///   - reserves: the calls of a day that are kept for interactive requests; none of a provider that is missing.
     ///   - scopes: the account of each provider; one that is missing has the widest.
     public init(
-        name: String, budgets: [String: Int], scopes: [String: QuotaScope] = [:], terms: BudgetTerms = BudgetTerms(),
-        at now: Instant
+        name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:],
+        scopes: [String: QuotaScope] = [:], terms: BudgetTerms = BudgetTerms(), at now: Instant
     ) {
         self.name = name
         self.terms = terms
         accounts = budgets.sorted { $0.key < $1.key }.map { provider, limit in
-            BudgetAccount(provider, scope: scopes[provider], limit: limit, at: now)
+            BudgetAccount(
+                provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), at: now)
         }
         timeout = terms.timeout
         log = BudgetLog(of: name, terms: terms, at: now)

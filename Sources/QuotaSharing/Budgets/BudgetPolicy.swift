@@ -5,17 +5,20 @@ public import LocationSearch
 public struct BudgetPolicy: Sendable {
     /// The calls of a day, by provider. At least one.
     public var callsPerDay: [ProviderID: Int]
+    /// The calls of a day that are kept for interactive requests, by provider; none of one that is missing.
+    public var reserved: [ProviderID: BudgetReserve]
     /// Returns the present day of each provider. Called on the loop, several times a second.
     public var days: @Sendable (_ now: Instant) -> [ProviderID: BudgetDay]
     /// Called when four fifths of a day's budget are taken: by one member of the fleet, once a day.
     public var onWarning: @Sendable (ProviderID, BudgetStatus) -> Void
 
     public init(
-        callsPerDay: [ProviderID: Int],
+        callsPerDay: [ProviderID: Int], reserved: [ProviderID: BudgetReserve] = [:],
         days: @escaping @Sendable (_ now: Instant) -> [ProviderID: BudgetDay],
         onWarning: @escaping @Sendable (ProviderID, BudgetStatus) -> Void = { _, _ in }
     ) {
         self.callsPerDay = callsPerDay
+        self.reserved = reserved
         self.days = days
         self.onWarning = onWarning
     }
@@ -33,6 +36,9 @@ public struct BudgetStatus: Sendable, Hashable {
     public var reserved = 0
     /// The calls that are not reserved.
     public var left = 0
+    /// The calls of the budget that are kept for interactive requests, by this worker's settings. While no more are left, batch
+    /// requests get none.
+    public var kept = 0
     /// The time at which the calls began to count, if not with the day.
     public var since: String?
 

@@ -16,6 +16,8 @@ struct BudgetReservation {
     var waiting = 0 {
         didSet { if waiting > 0 { isInDemand = true } }
     }
+    /// Those of `waiting` that are of batch requests.
+    var waitingBatch = 0
     /// True when a call was made or waited since the log last answered, or a short time before.
     private(set) var isInDemand = false
     /// The calls made that are not reported yet, by day and kind.
@@ -26,7 +28,9 @@ struct BudgetReservation {
     private(set) var lastTake: Instant
     /// The calls per second, of late.
     private(set) var pace = 0.0
-    private var takes = 0
+    /// The part of `pace` that is of batch requests.
+    private(set) var batchPace = 0.0
+    private var (takes, batchTakes) = (0, 0)
     private var paceMeasured: Instant
 
     init(limit: Int, at now: Instant) {
@@ -37,11 +41,12 @@ struct BudgetReservation {
     // MARK: - Calls
 
     /// Takes one call, where one is held.
-    mutating func tryTake(at now: Instant) -> Bool {
+    mutating func tryTake(of class: RequestClass, at now: Instant) -> Bool {
         guard held > 0, let day, now < day.end else { return false }
         held -= 1
         isInDemand = true
         takes += 1
+        if `class` == .batch { batchTakes += 1 }
         lastTake = now
         return true
     }
@@ -78,8 +83,9 @@ struct BudgetReservation {
         let time = paceMeasured.duration(to: now).inSeconds
         guard time >= 0.1 else { return }
         pace += (Double(takes) / time - pace) * min(1, time)
-        if takes == 0, lastTake.duration(to: now) >= idle { pace = 0 }
-        (takes, paceMeasured) = (0, now)
+        batchPace += (Double(batchTakes) / time - batchPace) * min(1, time)
+        if takes == 0, lastTake.duration(to: now) >= idle { (pace, batchPace) = (0, 0) }
+        (takes, batchTakes, paceMeasured) = (0, 0, now)
     }
 
     mutating func ask(_ count: Int) {

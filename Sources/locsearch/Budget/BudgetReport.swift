@@ -16,6 +16,8 @@ struct BudgetReport {
         var budget: Int?
         var used = 0
         var reserved = 0
+        /// The calls that these settings keep for interactive requests; `nil` where they keep none.
+        var kept: Int?
         /// The calls that were made, by operation and price class.
         var made: [String: Int] = [:]
         /// The time at which the calls began to count, if not with the day.
@@ -30,9 +32,11 @@ struct BudgetReport {
     /// - Parameters:
     ///   - fleet: the digest of the fleet whose budgets are shown.
     ///   - callsPerDay: the budgets that these settings name. Members may have others, which count.
+    ///   - reserves: the calls that these settings keep for interactive requests.
     ///   - date: the present moment.
     init(
-        _ ledger: BudgetLedger, fleet: String? = nil, callsPerDay: [ProviderID: Int], days: ProviderDays, at date: Date
+        _ ledger: BudgetLedger, fleet: String? = nil, callsPerDay: [ProviderID: Int],
+        reserves: [ProviderID: BudgetReserve] = [:], days: ProviderDays, at date: Date
     ) {
         self.date = date
         lines = ProviderID.allCases.flatMap { provider -> [Line] in
@@ -40,8 +44,13 @@ struct BudgetReport {
             let known = ledger.accounts(of: provider.rawValue, fleet: fleet).compactMap { account in
                 account.days[day.label].map { Line(provider, key: account.key, day, $0) }
             }
-            if !known.isEmpty { return known }
-            return callsPerDay[provider].map { [Line(provider: provider, day: day, budget: $0)] } ?? []
+            let settings = callsPerDay[provider].map { [Line(provider: provider, day: day, budget: $0)] } ?? []
+            return (known.isEmpty ? settings : known).map { line in
+                guard let reserve = reserves[provider], !reserve.isNone else { return line }
+                var line = line
+                line.kept = line.budget.map { reserve.calls(of: $0) }
+                return line
+            }
         }
     }
 
@@ -58,21 +67,28 @@ struct BudgetReport {
     }
 
     private var budgetLines: [String] {
-        var table = TextTable([
-            TextTable.Column(title: "provider"), TextTable.Column(title: "day"),
-            TextTable.Column(title: "budget", alignment: .right), TextTable.Column(title: "used", alignment: .right),
-            TextTable.Column(title: "reserved", alignment: .right), TextTable.Column(title: "left", alignment: .right),
-            TextTable.Column(title: "used of it", alignment: .right), TextTable.Column(title: "since"),
-            TextTable.Column(title: "next day in"),
-        ])
+        let showsKept = lines.contains { $0.kept != nil }
+        var table = TextTable(
+            [
+                TextTable.Column(title: "provider"), TextTable.Column(title: "day"),
+                TextTable.Column(title: "budget", alignment: .right),
+                TextTable.Column(title: "used", alignment: .right),
+                TextTable.Column(title: "reserved", alignment: .right),
+                TextTable.Column(title: "left", alignment: .right),
+            ] + (showsKept ? [TextTable.Column(title: "for interactive", alignment: .right)] : []) + [
+                TextTable.Column(title: "used of it", alignment: .right), TextTable.Column(title: "since"),
+                TextTable.Column(title: "next day in"),
+            ])
         for line in lines {
             let name = line.provider.rawValue + (showsKeys ? line.key.map { " (key \($0))" } ?? "" : "")
             let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
-            table.add([
-                name, line.day.label, line.budget?.grouped ?? "none", line.used.grouped,
-                line.reserved.grouped, line.left?.grouped ?? "-", part ?? "-",
-                line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
-            ])
+            table.add(
+                [
+                    name, line.day.label, line.budget?.grouped ?? "none", line.used.grouped,
+                    line.reserved.grouped, line.left?.grouped ?? "-",
+                ] + (showsKept ? [line.kept?.grouped ?? "-"] : []) + [
+                    part ?? "-", line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
+                ])
         }
         return table.lines
     }
@@ -114,6 +130,7 @@ struct BudgetReport {
             json.member("used", line.used)
             json.member("reserved", line.reserved)
             json.member("left", line.left)
+            json.member("kept", line.kept)
             json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
             json.member("until", line.day.end.formatted(.iso8601))
             json.member("made", calls: line.made)

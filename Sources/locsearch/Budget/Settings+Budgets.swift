@@ -13,13 +13,13 @@ extension Settings {
 
         let days = ProviderDays(dayZones.filter { callsPerDay[$0.key] != nil })
         return BudgetPolicy(
-            callsPerDay: callsPerDay, days: { days.days(at: Date(wallTime()), now: $0) },
+            callsPerDay: callsPerDay, reserved: budgetReserves, days: { days.days(at: Date(wallTime()), now: $0) },
             onWarning: { provider, budget in
                 log.warning(
                     "four fifths of the day's budget of calls are taken",
                     metadata: [
                         "provider": "\(provider.rawValue)", "day": "\(budget.day ?? "-")", "budget": "\(budget.calls)",
-                        "used": "\(budget.used)", "reserved": "\(budget.reserved)",
+                        "used": "\(budget.used)", "reserved": "\(budget.reserved)", "kept": "\(budget.kept)",
                     ])
             })
     }

@@ -90,7 +90,8 @@ struct BudgetChange: ParsableArguments {
         func show() async throws {
             let ledger = try await topic.ledger()
             let report = BudgetReport(
-                ledger, fleet: topic.fleet, callsPerDay: settings.callsPerDay, days: days, at: Date(WallTime.now()))
+                ledger, fleet: topic.fleet, callsPerDay: settings.callsPerDay, reserves: settings.budgetReserves,
+                days: days, at: Date(WallTime.now()))
             for line in report.text { Terminal.line(line) }
         }
         try await show()

@@ -14,7 +14,9 @@ struct BudgetCommand: AsyncParsableCommand {
               locsearch budget set hotpepper 5000
               locsearch budget reset hotpepper --yes
 
-            Reserved are calls that workers hold ready, and those that a crashed worker held: they count as taken.
+            Reserved are calls that workers hold ready, and those that a crashed worker held: they count as taken. For
+            interactive are the last calls of the day, of which batch requests get none, where these settings keep any
+            (callsPerDayReserved).
             """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self],
         defaultSubcommand: ShowCommand.self)
 }
@@ -35,6 +37,7 @@ extension BudgetCommand {
 
             let report = BudgetReport(
                 try await topic.ledger(), fleet: topic.fleet, callsPerDay: settings.callsPerDay,
+                reserves: settings.budgetReserves,
                 days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
             for line in json ? report.json : report.text { Terminal.line(line) }
         }

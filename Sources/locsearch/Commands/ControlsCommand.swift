@@ -56,6 +56,7 @@ extension ControlsCommand {
             let budgets = try BudgetTopic(settings, timeout: timeout.duration, log: log)
             let days = BudgetReport(
                 try await budgets.ledger(), fleet: budgets.fleet, callsPerDay: settings.callsPerDay,
+                reserves: settings.budgetReserves,
                 days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
             Terminal.line()
             for line in days.text { Terminal.line(line) }

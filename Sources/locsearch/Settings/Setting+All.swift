@@ -203,6 +203,9 @@ extension Setting {
                 prefix + "callsPerDay", .integer(1...1_000_000_000),
                 help: "most calls in a day, by all workers together; unset: no budget"),
             Setting(
+                prefix + "callsPerDayReserved", .budgetReserve, default: "0",
+                help: "calls of a day that are kept for interactive requests; batch requests get none of them"),
+            Setting(
                 prefix + "dayBegins", .timeZone, default: zone,
                 help: "the time zone at whose midnight the day of callsPerDay begins"),
             Setting(

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import LocationSearch
 import PlaceProviders
+import QuotaSharing
 import WorkerRuntime
 
 /// The rules that each kind of value keeps.
@@ -38,6 +39,7 @@ extension Setting {
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
+        case .budgetReserve: BudgetReserve(text: value) != nil
         case .headers: Self.headers(value) != nil
         case .fairBy: WorkerConfiguration.FairBy(text: value) != nil
         case .weights: Self.weights(value) != nil

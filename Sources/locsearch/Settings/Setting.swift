@@ -44,6 +44,8 @@ struct Setting: Sendable {
         case fairBy
         /// Weights of tenants as `name=weight,name=weight`, each from 1 to 100.
         case weights
+        /// A number of calls, or a percentage of a day's budget: see `BudgetReserve`.
+        case budgetReserve
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -123,6 +125,7 @@ struct Setting: Sendable {
         case .timeZone: "a time zone such as Asia/Tokyo, America/Los_Angeles or UTC"
         case .fairBy: "none, source, key, or header:NAME"
         case .weights: "name=weight pairs separated by commas, each weight an integer from 1 to 100"
+        case .budgetReserve: "a number of calls, or a percentage from 0% to 100%"
         case .proxy: "an http, https or socks5 URL"
         }
     }

@@ -143,6 +143,14 @@ extension Settings {
         }
     }
 
+    /// The calls of a day that are kept for interactive requests, of the providers that have a budget.
+    var budgetReserves: [ProviderID: BudgetReserve] {
+        Self.providerNames.reduce(into: [:]) { reserves, provider in
+            guard callsPerDay[provider.id] != nil else { return }
+            reserves[provider.id] = BudgetReserve(text: text("providers.\(provider.name).callsPerDayReserved"))
+        }
+    }
+
     /// The time zone at whose midnight each provider's day begins.
     var dayZones: [ProviderID: TimeZone] {
         Self.providerNames.reduce(into: [:]) { zones, provider in

@@ -1,5 +1,6 @@
 import Foundation
 import LocationSearch
+import QuotaSharing
 import WorkerRuntime
 
 /// A rule that no setting shows by itself: that settings fit together, or that a file which one names can be read.
@@ -32,6 +33,10 @@ extension SettingsRule {
             SettingsRule(["worker.deadline", "worker.maxDeadline"], checkDeadlines),
             SettingsRule(
                 ["worker.fairBy", "worker.ordering", "worker.doneSetBytes", "topics.requests"], checkFairness),
+            SettingsRule(
+                Settings.providerNames.flatMap { provider in
+                    ["callsPerDay", "callsPerDayReserved"].map { "providers.\(provider.name).\($0)" }
+                }, checkBudgetReserves),
             SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
             SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
             // Of TLS and logins only the first mistake is told, because the next one mostly follows from it.
@@ -107,6 +112,19 @@ extension SettingsRule {
         throw SettingsError(
             "worker.fairBy=\(settings.text("worker.fairBy")) does not fit worker.ordering=\(worker.ordering.rawValue): requests that are bound to an order cannot overtake each other; use worker.fairBy=\(worker.ordering == .key ? "key or none" : "none")"
         )
+    }
+
+    @Sendable private static func checkBudgetReserves(_ settings: Settings) throws(SettingsError) {
+        for provider in Settings.providerNames {
+            let name = "providers.\(provider.name).callsPerDay"
+            guard let reserve = BudgetReserve(text: settings.text(name + "Reserved")), !reserve.isNone else { continue }
+            guard let calls = settings.callsPerDay[provider.id] else {
+                throw SettingsError("\(name)Reserved keeps calls of no budget: expected \(name) to be set")
+            }
+            if case .calls(let kept) = reserve, kept > calls {
+                throw SettingsError("\(name)Reserved is \(kept): expected at most \(name) (\(calls))")
+            }
+        }
     }
 
     @Sendable private static func checkGroupProtocol(_ settings: Settings) throws(SettingsError) {

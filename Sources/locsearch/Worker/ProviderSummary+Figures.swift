@@ -37,6 +37,7 @@ extension ProviderSummary {
         Figure(member: "used", metric: "used_calls") { .count($0.used) },
         Figure(member: "reserved", metric: "reserved_calls") { .count($0.reserved) },
         Figure(member: "left", metric: "left_calls") { .count($0.left) },
+        Figure(member: "kept", metric: "kept_calls") { .count($0.kept) },
     ]
 
     /// Describes a count that is the sum of those of the loops.

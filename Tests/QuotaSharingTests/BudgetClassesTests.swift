@@ -1,0 +1,222 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import QuotaSharing
+@testable import Resilience
+
+/// The part of a day's budget that is kept for interactive requests.
+struct BudgetClassesTests {
+    /// Loops with one budgeted provider each, and the log in which all of them reserve.
+    private final class Fleet {
+        let time: VirtualTime
+        let members: [BudgetMember]
+        let keepers: [BudgetKeeper]
+        let gates: [BudgetGate]
+        private(set) var log: [BudgetMessage] = []
+        private let day: BudgetDay
+        var permits: [RequestClass: Int] = [:]
+        var errors: [RequestClass: [BudgetError]] = [:]
+
+        init(_ reserves: [BudgetReserve], budget: Int, time: VirtualTime) throws {
+            self.time = time
+            day = BudgetDay(label: "2026-11-23", end: time.start + .seconds(3600))
+            members = reserves.enumerated().map { index, reserve in
+                BudgetMember(name: "m\(index)", budgets: ["p": budget], reserves: ["p": reserve], at: time.now)
+            }
+            keepers = members.map(BudgetKeeper.init)
+            gates = try keepers.map { try #require($0.gate(of: "p", timekeeper: time)) }
+            for keeper in keepers { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
+        }
+
+        /// What comes of a message that some member, or a person, appends.
+        func append(_ message: BudgetMessage) {
+            for keeper in keepers {
+                keeper.member.read(message, at: Int64(log.count), now: time.now)
+            }
+            log.append(message)
+            for keeper in keepers { keeper.review(at: time.now) }
+        }
+
+        /// Has all members look at the clock. What is said then stands in the log at once.
+        func tick() {
+            for keeper in keepers {
+                if let message = keeper.tick(["p": day], at: time.now) { append(message) }
+            }
+        }
+
+        func ask(_ member: Int, of class: RequestClass, within timeout: Duration) async {
+            do throws(BudgetError) {
+                let permit = try await gates[member].take(
+                    of: `class`, before: Deadline(time.now + timeout), at: time.now)
+                gates[member].noteMade(permit, as: "search", at: time.now)
+                permits[`class`, default: 0] += 1
+            } catch {
+                errors[`class`, default: []].append(error)
+            }
+        }
+    }
+
+    private func world(
+        _ reserves: [BudgetReserve], budget: Int, _ body: @Sendable (VirtualTime, isolated Owner, Fleet) throws -> Void
+    ) throws {
+        let time = VirtualTime()
+        let owner = Owner(time)
+        try owner.assumeIsolated { try body(time, $0, Fleet(reserves, budget: budget, time: time)) }
+    }
+
+    /// Begins a call that runs beside others.
+    private func ask(
+        _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, on owner: isolated Owner,
+        within timeout: Duration = .seconds(5)
+    ) {
+        Task.immediate(executorPreference: owner.time) {
+            _ = owner
+            await fleet.ask(member, of: `class`, within: timeout)
+        }
+    }
+
+    private static func isKept(_ error: BudgetError) -> Bool {
+        if case .keptForInteractive(let retryAfter) = error { retryAfter > .seconds(3000) } else { false }
+    }
+
+    /// One member makes calls for batch requests as fast as it can, another one for people now and then.
+    @Test func interactiveRequestsAreServedOnWhereBatchOnesGetNoMore() throws {
+        try world([.part(0.1), .calls(100)], budget: 1000) { time, owner, fleet in
+            fleet.tick()
+            for step in 0..<600 {
+                for _ in 0..<3 { ask(fleet, 0, of: .batch, on: owner, within: .seconds(2)) }
+                if step % 4 == 0 { ask(fleet, 1, of: .interactive, on: owner, within: .seconds(2)) }
+                time.run(for: .milliseconds(50))
+                fleet.tick()
+            }
+            time.run(for: .seconds(3))
+
+            let batch = fleet.permits[.batch] ?? 0
+            #expect(fleet.permits[.interactive] == 150)
+            #expect(fleet.errors[.interactive] == nil)
+            // Some 70 calls were made for people by the time at which a hundred were left.
+            #expect(batch > 780 && batch < 850, "\(batch)")
+            #expect(fleet.errors[.batch]?.contains(where: Self.isKept) == true)
+        }
+    }
+
+    /// With nine tenths used, people have the last tenth to themselves, down to its last call.
+    @Test func theLastTenthIsForInteractiveRequestsAlone() throws {
+        try world([.part(0.1), .part(0.1)], budget: 100) { time, owner, fleet in
+            fleet.tick()
+            for _ in 0..<100 {
+                for _ in 0..<2 { ask(fleet, 0, of: .batch, on: owner, within: .seconds(2)) }
+                time.run(for: .milliseconds(100))
+                fleet.tick()
+            }
+            #expect(fleet.permits[.batch] == 90)
+            #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
+            #expect(fleet.members[0].today(of: "p")?.day.left == 10, "what it held is given back")
+
+            for _ in 0..<12 {
+                ask(fleet, 1, of: .interactive, on: owner)
+                ask(fleet, 0, of: .batch, on: owner)
+                for _ in 0..<5 {
+                    time.run(for: .milliseconds(100))
+                    fleet.tick()
+                }
+            }
+            #expect(fleet.permits[.batch] == 90)
+            #expect(fleet.permits[.interactive] == 10)
+            #expect(fleet.errors[.interactive]?.count == 2, "the day is used up")
+            #expect(fleet.errors[.interactive]?.contains(where: Self.isKept) == false)
+        }
+    }
+
+    /// A batch call waits for the log. A person's call that comes later gets the first permit.
+    @Test func waitingBatchCallHoldsUpNoInteractiveOne() throws {
+        try world([.calls(1)], budget: 3) { time, owner, fleet in
+            ask(fleet, of: .batch, on: owner)
+            time.settle()
+            ask(fleet, of: .interactive, on: owner)
+            time.settle()
+            #expect(fleet.permits.isEmpty)
+
+            fleet.tick()
+            time.settle()
+            #expect(fleet.permits == [.interactive: 1])
+            #expect(fleet.errors.isEmpty)
+        }
+    }
+
+    @Test func memberWithBatchDemandAloneReservesNoneOfWhatIsKept() throws {
+        try world([.part(1)], budget: 1000) { time, owner, fleet in
+            fleet.tick()
+            for _ in 0..<20 {
+                ask(fleet, of: .batch, on: owner)
+                time.run(for: .milliseconds(100))
+                fleet.tick()
+            }
+            #expect(fleet.errors[.batch]?.count == 20)
+            #expect(fleet.log.allSatisfy { $0.entries.allSatisfy { $0.take == 0 } })
+        }
+    }
+
+    /// More calls in the day, by order of a person, are for batch too.
+    @Test func batchGoesOnWhenAPersonRaisesTheBudget() throws {
+        try world([.calls(10)], budget: 10) { time, owner, fleet in
+            fleet.tick()
+            ask(fleet, of: .batch, on: owner)
+            time.settle()
+            #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
+
+            let order = BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 12, time: "now")
+            fleet.append(BudgetMessage(sender: "cli", number: 1, order: order))
+            for _ in 0..<4 {
+                ask(fleet, of: .batch, on: owner)
+                time.settle()
+                for _ in 0..<3 {
+                    fleet.tick()
+                    time.run(for: .milliseconds(100))
+                }
+            }
+            #expect(fleet.permits == [.batch: 2])
+        }
+    }
+
+    @Test func cancelledBatchCallLeavesItsLine() throws {
+        try world([.calls(1)], budget: 10) { time, owner, fleet in
+            let first = Task.immediate(executorPreference: time) {
+                _ = owner
+                await fleet.ask(0, of: .batch, within: .seconds(5))
+            }
+            ask(fleet, of: .batch, on: owner)
+            time.settle()
+            first.cancel()
+            fleet.tick()
+            time.settle()
+            #expect(fleet.errors[.batch] == [.cancelled])
+            #expect(fleet.permits == [.batch: 1])
+        }
+    }
+
+    @Test func nothingIsKeptWithoutTheSetting() throws {
+        try world([.calls(0)], budget: 20) { time, owner, fleet in
+            fleet.tick()
+            for _ in 0..<30 {
+                ask(fleet, of: .batch, on: owner)
+                time.run(for: .milliseconds(100))
+                fleet.tick()
+            }
+            #expect(fleet.permits == [.batch: 20])
+            #expect(fleet.errors[.batch]?.contains(where: Self.isKept) == false)
+        }
+    }
+
+    static let reserves: [(text: String, reserve: BudgetReserve?, ofAThousand: Int)] = [
+        ("0", .calls(0), 0), ("250", .calls(250), 250), ("2000", .calls(2000), 1000), ("10%", .part(0.1), 100),
+        ("0.25%", .part(0.0025), 3), ("100%", .part(1), 1000), ("0%", .part(0), 0), ("101%", nil, 0), ("-1", nil, 0),
+        ("-1%", nil, 0), ("nan%", nil, 0), ("10 %", nil, 0), ("%", nil, 0), ("1.5", nil, 0), ("", nil, 0),
+    ]
+
+    @Test(arguments: reserves) func reserveIsANumberOrAPercentage(text: String, reserve: BudgetReserve?, calls: Int) {
+        #expect(BudgetReserve(text: text) == reserve)
+        #expect((reserve?.calls(of: 1000) ?? 0) == calls)
+    }
+}
