@@ -67,7 +67,7 @@ extension Setting {
     }
 
     static func isTopic(_ value: String) -> Bool {
-        value.utf8.count <= 249 && value != "." && value != ".."
+        !value.isEmpty && value.utf8.count <= 249 && value != "." && value != ".."
             && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
