@@ -317,16 +317,21 @@ def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
     """Four fifths of a day's budget are taken, until a person has them count from zero again."""
     worker = apart.start("budget", providers__hotpepper__callsPerDay=50)
     lab.until(worker.ready, 30, "the worker to be ready")
-    own = environment(
+    topics = apart.topics("budget")
+    own = environment(  # A budget belongs to a group and its requests topic.
         {
             "kafka.bootstrapServers": lab.broker.bootstrap,
-            "topics.fleet": apart.topics("budget").fleet,
+            "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}",
+            "kafka.groupId": topics.group,
+            "topics.requests": topics.requests,
+            "topics.fleet": topics.fleet,
             "providers.hotpepper.callsPerDay": 50,
         }
     )
 
     def reset() -> None:
-        run_command([lab.options.locsearch, "budget", "reset", "hotpepper", "--yes"], own)
+        done = run_command([lab.options.locsearch, "budget", "reset", "hotpepper", "--yes"], own)
+        lab.check(done.returncode == 0, f"the budget was not reset: {done.stderr.strip()}")
 
     # Calls of so small a budget are claimed two at a time, so that 45 take longer than a request usually has.
     requests = [request(f"budget{i}", i, timeoutMs=30_000) for i in range(45)]
