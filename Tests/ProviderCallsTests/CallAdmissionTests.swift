@@ -28,11 +28,12 @@ struct CallAdmissionTests {
             limiter: RateLimiter(limit: nil, share: 1, timekeeper: time),
             concurrency: AdaptiveLimit(policy.concurrency, timekeeper: time), budget: gate)
 
+        let batch = Caller(owner: RequestContext(since: clock.now, flow: Flow(.batch)))
         let times = CallTimes(deadline: Deadline(clock.now + .seconds(5)), lastCall: nil)
-        let isAdmittedAtOnce = try admission.admit(of: .batch, before: times.deadline, at: clock.now).hasRoom
+        let isAdmittedAtOnce = try admission.admit(as: .batch, before: times.deadline, at: clock.now).hasRoom
         #expect(!isAdmittedAtOnce)
         do throws(CallFailure) {
-            _ = try await admission.waitForRoom(of: .batch, within: times, clock: clock)
+            _ = try await admission.waitForRoom(of: batch, within: times, clock: clock)
             Issue.record("it got a call")
         } catch {
             #expect(error.error.code == .rateLimited)

@@ -277,6 +277,8 @@ struct Caller {
 
     init(_ query: ProviderQuery) { owner = query.context }
 
+    init(owner: RequestContext?) { self.owner = owner }
+
     /// The line in which the call waits now.
     var flow: Flow { owner?.flow ?? .standard }
 }
