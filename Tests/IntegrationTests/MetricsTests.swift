@@ -1,4 +1,5 @@
 import EventContract
+import Basics
 import Foundation
 import LocationSearch
 import Observability
@@ -49,10 +50,11 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic is blocked, and no order is in force.
+    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic is blocked, no order is in force,
+    /// and tenants are not told apart.
     private static let absent: Set = [
         "locsearch_requests_retention_seconds", "locsearch_requests_past_half_retention", "locsearch_topic_blocked",
-        "locsearch_control_active",
+        "locsearch_control_active", "locsearch_tenant_requests_waiting",
     ]
 
     /// The page and the program tell the same: docs/metrics.md is made of these descriptions.
@@ -127,7 +129,7 @@ struct MetricsTests {
         "code": SearchError.Code.allCases.count + 2, "state": 4, "reason": 9,
         "kind": 3,
         "topic": 1, "partition": 4, "broker": 1, "client": 2, "loop": 1, "messaging_operation_name": 2,
-        "messaging_destination_name": 2,
+        "messaging_destination_name": 2, "class": RequestClass.allCases.count, "tenant": 10,
     ]
 
     /// The most series that a metric can have.

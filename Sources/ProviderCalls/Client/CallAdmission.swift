@@ -128,7 +128,8 @@ struct CallAdmission {
         of caller: Caller, and budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
-            let budgetPermit = try await takeBudgetPermit(of: caller.flow.requestClass, in: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(
+                of: caller.flow.requestClass, in: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
                 permit = try await permitAfterWaiting(of: caller, within: times, clock: clock)

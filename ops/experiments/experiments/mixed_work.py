@@ -1,8 +1,9 @@
-"""Who waits for whom: requests that a person waits for, beside a batch job or another tenant's flood, at one key's limit."""
+"""Who waits for whom: requests of people and quiet tenants, beside a batch job or a flood, at one key's limit."""
 
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 from harness.lab import Experiment, Lab
 from harness.traffic import request
@@ -19,7 +20,9 @@ class Waits:
     """How long each request of the quiet producers took beyond its provider's latency, in milliseconds."""
 
     def __init__(self, lab: Lab):
-        self.lab, self.sent, self.took = lab, {}, {}
+        self.lab = lab
+        self.sent: dict[str, float] = {}
+        self.took: dict[str, float] = {}
         self.refused = 0
         lab.reader.on_outcome = self._note
 
@@ -32,9 +35,7 @@ class Waits:
 
     def send(self, id: str, number: int, place: int | None, tenant: str, **members) -> None:
         self.sent[id] = time.monotonic()
-        self.lab.sender.send(
-            id, request(id, number, **members), id, place, headers=[("tenant", tenant.encode())]
-        )
+        self.lab.sender.send(id, request(id, number, **members), id, place, headers=[("tenant", tenant.encode())])
 
     def p99(self) -> float:
         return statistics.quantiles(self.took.values(), n=100)[98] if len(self.took) > 1 else float("nan")
@@ -45,7 +46,7 @@ def begin(lab: Lab, is_fair: bool, **settings) -> Waits:
     lab.begin(partitions=6, errors=8)
     lab.provider.latency(LATENCY_MS)
     waits = Waits(lab)
-    chosen = {
+    chosen: dict[str, Any] = {
         "providers.hotpepper.requestsPerSecond": LIMIT,
         # Without classes and tenants, no more may be in flight than get their turn before their deadline.
         "worker.concurrency": 256 if is_fair else 32,
@@ -71,7 +72,7 @@ def flood(lab: Lab, count: int, place: int | None, **members) -> None:
 def measure(
     lab: Lab, row: str, waits: Waits, seconds: float, rate: float, send: Callable[[int], None], most_ms: float | None
 ) -> None:
-    """Sends the quiet producers' requests at their rate, and judges how long they took and how much of the limit was used."""
+    """Sends the quiet producers' requests at their rate, and judges their waits and how much of the limit was used."""
     waits.sent.clear()
     waits.took.clear()
     waits.refused = 0
@@ -97,9 +98,18 @@ def measure(
         f"{waits.refused} of {number} refused, {used:.1%} of the limit used",
     )
     if most_ms is not None:
-        lab.check(waits.p99() <= most_ms, f"{row}: p99 of the added wait is {waits.p99():.0f} ms, at most {most_ms} may be")
+        p99 = waits.p99()
+        lab.check(p99 <= most_ms, f"{row}: p99 of the added wait is {p99:.0f} ms, at most {most_ms} may be")
         lab.check(used >= 0.97, f"{row}: only {used:.1%} of the limit was used")
         lab.check(waits.refused == 0, f"{row}: {waits.refused} requests of the quiet producers failed")
+
+
+def person(waits: Waits, name: str, place: int | None) -> Callable[[int], None]:
+    return lambda i: waits.send(f"{name[:3]}{i}", i, place, "person", priority="interactive")
+
+
+def quiet_tenant(waits: Waits, name: str, place: int | None) -> Callable[[int], None]:
+    return lambda i: waits.send(f"{name[:3]}{i}", i, place, f"quiet{i % 9}")
 
 
 def classes(lab: Lab) -> None:
@@ -109,15 +119,7 @@ def classes(lab: Lab) -> None:
     for name, place in (("spread", None), ("one partition", 0)):
         flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, priority="batch")
         time.sleep(2)
-        measure(
-            lab,
-            f"interactive beside batch, {name}",
-            waits,
-            seconds,
-            rate,
-            lambda i, name=name, place=place: waits.send(f"{name[:3]}{i}", i, place, "person", priority="interactive"),
-            most_ms=300,
-        )
+        measure(lab, f"interactive beside batch, {name}", waits, seconds, rate, person(waits, name, place), most_ms=300)
         if not lab.long:
             lab.settle(60)
     lab.end(settle=lab.size(90, 1200))
@@ -136,7 +138,7 @@ def tenants(lab: Lab) -> None:
             waits,
             seconds,
             45,
-            lambda i, name=name, place=place: waits.send(f"{name[:3]}{i}", i, place, f"quiet{i % 9}"),
+            quiet_tenant(waits, name, place),
             most_ms=500,
         )
         if not lab.long:
@@ -155,7 +157,7 @@ def alike(lab: Lab) -> None:
     lab.end(settle=lab.size(120, 1200))
 
 
-OPTIONS = {"broker": "mock", "library": "new", "alone": True}
+OPTIONS: dict[str, Any] = {"broker": "mock", "library": "new", "alone": True}
 EXPERIMENTS = [
     Experiment(
         "mixed-classes",
