@@ -27,7 +27,7 @@ class Waits:
         lab.reader.on_outcome = self._note
 
     def _note(self, event: dict, value, message) -> None:
-        began = self.sent.get(event.get("id"))
+        began = self.sent.get(event.get("id", ""))
         if began is None or event["id"] in self.took:
             return
         self.refused += event["kind"] == "error"
