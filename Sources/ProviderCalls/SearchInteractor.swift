@@ -24,6 +24,9 @@ public struct SearchInteractor: Sendable {
         return candidates?.map(\.id) ?? []
     }
 
+    /// The configured providers.
+    public var configuredProviders: [ProviderID] { selection.configured }
+
     /// Never throws: a failure is an outcome too, so that each request has exactly one.
     /// - Parameter request: validated.
     /// - Parameter lifetime: until when the request is of use; `nil` where only the deadline counts.

@@ -11,6 +11,7 @@ extension WorkerLane {
     /// Reads records into the waiting room, and begins those whose turn it is, until the lane ends.
     func fillWaitingRoom() async throws(KafkaError) {
         let room = waitingRoom
+        room?.configuredProviders = runner.configuredProviders
         gate.onRoom = { [weak room] in room?.noteChange() }
         calls?.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
         Task(executorPreference: loop) { await self.serveWaitingRoom() }
@@ -42,33 +43,30 @@ extension WorkerLane {
         guard let request else { return nil }
 
         let providers = decoded.map(runner.providers) ?? []
-        guard let decoded, let provider = providers.first else {
-            // It needs no call: its outcome says what is wrong with it.
-            beginWaiting(request)
-            return request
+        let time = decoded.flatMap(runner.timeToLastCall)
+        if let provider = providers.first, let time, time > .zero,
+            let wait = room.expectedWait(of: request.flow, for: providers), wait > time
+        {
+            request.refusal = .turnTooLate(at: provider, retryAfter: wait)
         }
 
-        let time = runner.timeToLastCall(decoded)
-        if let time, time <= .zero {
-            beginWaiting(request)
-            return request
-        }
-        if let wait = room.expectedWait(of: request.flow, for: providers), let time, wait > time {
-            request.refusal = .turnTooLate(at: provider, retryAfter: wait)
+        // What needs no call has its outcome at once, unless that is to leave behind others.
+        let needsCall = !providers.isEmpty && request.refusal == nil && time.map { $0 > .zero } ?? true
+        guard needsCall || room.isOrdered else {
             beginWaiting(request)
             return request
         }
 
         room.enter(request, for: providers, atMost: time)
         partitions.adaptReading(of: partition, to: room)
-        endSuperseded(by: request, decoded)
+        if let decoded { endSuperseded(by: request, decoded) }
         return request
     }
 
     /// Ends the older search of a session that still waits, so that no call is made for it.
     private func endSuperseded(by request: RequestInProgress, _ decoded: DecodedRequest) {
         guard let older = runner.joinSession(request, as: decoded.request) as? RequestInProgress,
-            older.waitingBytes > 0
+            older.waitingBytes > 0, waitingRoom?.isOrdered == false
         else { return }
         waitingRoom?.remove(older)
         beginWaiting(older)

@@ -33,8 +33,10 @@ extension FleetPlan {
         }
     }
 
-    /// The class of a request, as far as workers tell classes apart.
-    func requestClass(of request: Request) -> RequestClass { mixture == nil ? .interactive : request.requestClass }
+    /// The class of a request, as far as workers tell classes apart. A record that is no request has its topic's.
+    func requestClass(of request: Request) -> RequestClass {
+        mixture == nil || !request.isValid ? .interactive : request.requestClass
+    }
 }
 
 extension FleetPlan.Mixture {

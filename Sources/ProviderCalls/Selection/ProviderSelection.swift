@@ -14,6 +14,9 @@ public struct ProviderSelection: Sendable {
         self.order = order
     }
 
+    /// The configured providers.
+    var configured: [ProviderID] { services.compactMap { $0.first?.id } }
+
     /// Returns the providers to ask for a request, best first.
     /// - Returns: at least one provider. More than one are alternatives: the next may be asked when one fails.
     /// - Throws: `unauthorized` when no suitable provider has a key, `invalid-request` when none that has can serve it.

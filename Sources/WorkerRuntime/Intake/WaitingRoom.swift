@@ -11,6 +11,10 @@ internal import Resilience
 /// begins when there is a place for its class and when the line of one of its providers is short: so what waits in those lines is
 /// little, and what comes later and is more urgent is soon served. Requests for different providers do not wait for each other.
 ///
+/// Where an order is promised, an outcome waits for those before it, and its request holds its place in flight meanwhile. So requests
+/// must begin in the order in which they are to end, whatever their providers: all wait in one line for each flow, those that need no call
+/// too. Else a place could be held by a request that waits for one which finds no place.
+///
 /// What waits here has cost nothing. A partition that goes to another member takes its part along, and the next owner reads it again.
 ///
 /// Confined to its lane; not `Sendable`.
@@ -19,6 +23,13 @@ final class WaitingRoom {
     private struct Queue {
         let providers: [ProviderID]
         let requests: FairQueue<RequestInProgress>
+        /// True where the queue holds requests for any of the providers.
+        let isForAll: Bool
+
+        func hasShortLine(for requestClass: RequestClass, in calls: any CallQueues) -> Bool {
+            func isShort(_ provider: ProviderID) -> Bool { calls.hasShortLine(for: requestClass, at: provider) }
+            return isForAll ? providers.allSatisfy(isShort) : providers.contains(where: isShort)
+        }
     }
 
     /// The memory that a waiting request takes beside its record, in bytes: the request itself and its entries in the tables.
@@ -30,6 +41,10 @@ final class WaitingRoom {
     private let terms: FairTerms
     /// The bytes that may wait, of all partitions together.
     private let limit: Int
+    /// True where outcomes leave in an order.
+    let isOrdered: Bool
+    /// The providers of all requests where they wait in one line.
+    var configuredProviders: [ProviderID] = []
     private var queues: [Queue] = []
     private(set) var waitingBytes = 0
     /// Signalled when a request may begin that could not before.
@@ -44,6 +59,7 @@ final class WaitingRoom {
         self.calls = calls
         terms = configuration.fairness
         limit = configuration.lookAheadBytes / max(1, configuration.loops)
+        isOrdered = configuration.ordering != .unordered
     }
 
     // MARK: - In
@@ -58,7 +74,7 @@ final class WaitingRoom {
         request.partition.waitingBytes += bytes
         waitingBytes += bytes
         queue(for: providers).append(request, in: request.flow)
-        if let time { watch(request, until: loop.now + time) }
+        if let time, !isOrdered { watch(request, until: loop.now + time) }
         noteChange()
     }
 
@@ -71,8 +87,9 @@ final class WaitingRoom {
     }
 
     private func queue(for providers: [ProviderID]) -> FairQueue<RequestInProgress> {
+        let providers = isOrdered ? configuredProviders : providers
         if let known = queues.first(where: { $0.providers == providers }) { return known.requests }
-        let new = Queue(providers: providers, requests: FairQueue(terms))
+        let new = Queue(providers: providers, requests: FairQueue(terms), isForAll: isOrdered)
         queues.append(new)
         return new.requests
     }
@@ -98,8 +115,7 @@ final class WaitingRoom {
             let queue = queues.removeFirst()
             queues.append(queue)
             let request = queue.requests.popFirst { requestClass in
-                gate.hasPlace(for: requestClass)
-                    && queue.providers.contains { calls.hasShortLine(for: requestClass, at: $0) }
+                gate.hasPlace(for: requestClass) && queue.hasShortLine(for: requestClass, in: calls)
             }
             if let request { return left(request) }
         }
