@@ -17,13 +17,6 @@ final class CarefulIntake {
     /// A commit that was refused is tried again after this time. One that reaches the group just after it has formed anew costs a
     /// member all its partitions, so that many tries would keep the group from coming to rest.
     private static let retryPause = Duration.milliseconds(500)
-    /// A record that a process has ended with runs alone again once the group takes commits at once for this long. While a group
-    /// forms, the note that it runs cannot be taken back, and a worker that is killed meanwhile is put down to it.
-    private static let restOfGroup = Duration.seconds(1)
-    /// The longest wait for that. Then the record begins beside others, and no end is put down to it.
-    private static let timeToRest = Duration.seconds(10)
-    /// A commit that takes longer has waited for the group. At rest it takes a round trip.
-    private static let promptCommit = Duration.milliseconds(500)
     /// How often the other lanes are looked at meanwhile.
     private static let pause = Duration.milliseconds(10)
 
@@ -73,9 +66,7 @@ final class CarefulIntake {
             case .runs: beside.append(record)
             case .isSetAside: setAside(record, begin: begin)
             case .runsAlone:
-                if await waitForRest(before: record.offset, of: partition, mayBegin: mayBegin),
-                    await waitUntilAlone(for: partition)
-                {
+                if await waitUntilAlone(for: partition) {
                     await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
                 } else {
                     beside.append(record)
@@ -114,33 +105,6 @@ final class CarefulIntake {
             if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
-    }
-
-    /// Waits until the group has been at rest for a while, if a process has ended with the record before.
-    /// - Returns: `false` when that took too long.
-    private func waitForRest(
-        before offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool
-    ) async -> Bool {
-        guard partition.isSuspect(offset) else { return true }
-        let start = loop.now
-        defer { partition.spendCare(start.duration(to: loop.now)) }
-        let end = start + min(partition.careLeft, Self.timeToRest)
-
-        var restsSince: Instant?
-        while loop.now < end, partitions.contains(partition), await mayBegin() {
-            let asked = loop.now
-            partition.repeatNotes()
-            await delivery.commitNotes()
-            let isNoted = await partitions.waitUntilNoted([partition], atMost: Self.promptCommit)
-            if isNoted, asked.duration(to: loop.now) <= Self.promptCommit {
-                if asked - (restsSince ?? asked) >= Self.restOfGroup { return true }
-                restsSince = restsSince ?? asked
-            } else {
-                restsSince = nil
-            }
-            await loop.pause(Self.promptCommit / 2)
-        }
-        return false
     }
 
     /// Waits until nothing is under way in the process, and has the other lanes begin nothing.

@@ -1,4 +1,3 @@
-import Basics
 import EventContract
 import EventLoop
 import Kafka
@@ -118,38 +117,6 @@ struct CarefulIntakeTests {
             #expect(letter.headers.first { $0.name == "dead-letter-tries" }?.text == "3")
             #expect(letter.text.contains("poison"))
             #expect(fixture.metrics.value("locsearch_requests_set_aside_total") == 1)
-        }
-    }
-
-    @Test func suspectRunsAloneOnceTheGroupHasBeenAtRest() async throws {
-        let start = Instant.now
-        try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
-            try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
-            #expect(start.duration(to: .now) >= .seconds(1))
-            #expect(await metadata(fixture) == "locsearch1;tries=3;begun=1;alone=0:1")
-        }
-    }
-
-    /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
-    @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
-        let notes = "locsearch1;tries=3;begun=1;suspect=0:1"
-        try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
-        } _: { fixture in
-            await fixture.provider.hold()
-            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"))
-            await fixture.source.append([LaneFixture.request("a")])
-            await fixture.source.assign([0])
-            try await eventually("the wait for the group ends", within: .seconds(20)) {
-                await fixture.source.handedOver(of: Self.partition)?.metadata == notes
-            }
-            #expect(await fixture.provider.asked.isEmpty)
-
-            await fixture.source.refuseCommits(with: nil)
-            try await eventually("it begins beside others") { await fixture.provider.asked == ["a"] }
-            #expect(await metadata(fixture) == notes)
-            #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to it")
         }
     }
 

@@ -28,8 +28,6 @@ actor FakeSource: RequestSource {
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
     /// The offsets that are committed.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
-    /// What was handed over for the next commit of a partition, whether the brokers take it or not.
-    func handedOver(of partition: TopicPartition) -> CommittedOffset? { stored.first { $0.key.id == partition }?.value }
     /// What would be committed if the process crashed now.
     private(set) var crashCommit: [TopicPartition: CommittedOffset] = [:]
     private var transactionOffsets: @Sendable () async -> [TopicPartition: CommittedOffset] = { [:] }
