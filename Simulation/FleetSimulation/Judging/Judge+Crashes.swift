@@ -67,7 +67,8 @@ extension Judge {
 
     /// Owners that end in order take their notes back, where nothing goes wrong.
     mutating func judgeTriesLeft() {
-        guard plan.isGraceful else { return }
+        // With transactions, a note that is on its way when the worker drains may stay: seeds 7152 and 7868.
+        guard plan.isGraceful, plan.delivery == .atLeastOnce else { return }
         for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
             let tries = commit.crashes.tries
             if tries > 0 { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }

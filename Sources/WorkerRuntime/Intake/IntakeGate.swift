@@ -82,8 +82,10 @@ final class IntakeGate {
 
     /// Has the reader look at the room again. Call it after anything that may have made some.
     func wake() {
-        change.signal()
-        onRoom?()
+        guard let onRoom else { return change.signal() }
+        // Beside the reader, the one that begins requests may wait here.
+        change.broadcast()
+        onRoom()
     }
 
     /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
