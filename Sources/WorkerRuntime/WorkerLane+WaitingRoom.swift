@@ -50,6 +50,9 @@ extension WorkerLane {
             request.refusal = .turnTooLate(at: provider, retryAfter: wait)
         }
 
+        // Many that wait would take much memory, so those are decoded again.
+        if room.isNearlyEmpty { request.decoded = decoded }
+
         // What needs no call has its outcome at once, unless that is to leave behind others.
         let needsCall = !providers.isEmpty && request.refusal == nil && time.map { $0 > .zero } ?? true
         guard needsCall || room.isOrdered else {
@@ -87,7 +90,7 @@ extension WorkerLane {
             while state.isRunning, delivery.acceptsRequests, let request = room.next() {
                 beginWaiting(request)
                 partitions.adaptReading(of: request.partition, to: room)
-                // It reaches the line of its provider in a job of its own. Looked at before, the line would seem short for the next one too.
+                // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
                 await Task.yield()
             }
             room.publishCounts()

@@ -350,6 +350,7 @@ public actor WorkerLane {
         gate.leaveFlight()
         // What it did is about to be committed, so that nothing may be said of it any more.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
+        if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
         delivery.deliver(outcome, of: request)

@@ -19,7 +19,7 @@ struct CallAdmission {
     let budget: BudgetGate?
 
     /// Takes all that a call needs and that takes no wait. `waitForRoom` gets the rest.
-    /// - Parameter class: the request's.
+    /// - Parameter requestClass: the request's.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
     func admit(

@@ -56,9 +56,9 @@ public final class BudgetGate {
     /// Takes a permit if one is reserved and no call waits already.
     ///
     /// A batch request gets none of the calls that are kept for interactive ones.
-    public func tryTake(of class: RequestClass = .interactive, at now: Instant) -> Permit? {
-        guard line.isEmpty, `class` == .interactive || batchLine.isEmpty,
-            let epoch = member.tryTake(index, of: `class`, at: now)
+    public func tryTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Permit? {
+        guard line.isEmpty, requestClass == .interactive || batchLine.isEmpty,
+            let epoch = member.tryTake(index, of: requestClass, at: now)
         else { return nil }
         if member.wantsMore(index) { wake() }
         return Permit(epoch: epoch)
@@ -67,13 +67,13 @@ public final class BudgetGate {
     /// Takes a permit as soon as the log grants one.
     /// - Parameter deadline: the latest moment for the call to begin.
     public func take(
-        of class: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+        of requestClass: RequestClass = .interactive, before deadline: Deadline, at now: Instant
     ) async throws(BudgetError) -> Permit {
-        if let permit = tryTake(of: `class`, at: now) { return permit }
-        if let refusal = refusal(of: `class`, at: now) { throw refusal }
+        if let permit = tryTake(of: requestClass, at: now) { return permit }
+        if let refusal = refusal(of: requestClass, at: now) { throw refusal }
 
         let entry = Entry()
-        switch `class` {
+        switch requestClass {
         case .interactive: line.append(entry)
         case .batch: batchLine.append(entry)
         }
@@ -83,7 +83,7 @@ public final class BudgetGate {
 
         let verdict = await entry.waiter.verdict()
         if verdict.isServed, let epoch = entry.epoch { return Permit(epoch: epoch) }
-        switch `class` {
+        switch requestClass {
         case .interactive: line.removeAll { $0 === entry }
         case .batch: batchLine.removeAll { $0 === entry }
         }
@@ -93,11 +93,11 @@ public final class BudgetGate {
     }
 
     /// Returns why a call gets no permit today; `nil` where it may wait for one.
-    private func refusal(of class: RequestClass, at now: Instant) -> BudgetError? {
-        if (`class` == .batch ? batchLine : line).isEmpty, member.isUsedUp(index, at: now) {
+    private func refusal(of requestClass: RequestClass, at now: Instant) -> BudgetError? {
+        if (requestClass == .batch ? batchLine : line).isEmpty, member.isUsedUp(index, at: now) {
             return .usedUp(retryAfter: timeToNextDay(at: now))
         }
-        guard `class` == .batch, member.isKeptForInteractive(index) else { return nil }
+        guard requestClass == .batch, member.isKeptForInteractive(index) else { return nil }
         return .keptForInteractive(retryAfter: timeToNextDay(at: now))
     }
 

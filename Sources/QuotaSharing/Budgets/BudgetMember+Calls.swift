@@ -6,9 +6,9 @@ extension BudgetMember {
     /// - Parameter index: of the account in `accounts`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
-    func tryTake(_ index: Int, of class: RequestClass = .interactive, at now: Instant) -> Int? {
-        if `class` == .batch, isKeptForInteractive(index) { return nil }
-        return accounts[index].reservation.tryTake(of: `class`, at: now) ? accounts[index].reservation.epoch : nil
+    func tryTake(_ index: Int, of requestClass: RequestClass = .interactive, at now: Instant) -> Int? {
+        if requestClass == .batch, isKeptForInteractive(index) { return nil }
+        return accounts[index].reservation.tryTake(of: requestClass, at: now) ? accounts[index].reservation.epoch : nil
     }
 
     /// Takes back a call that was not made.

@@ -41,12 +41,12 @@ struct BudgetReservation {
     // MARK: - Calls
 
     /// Takes one call, where one is held.
-    mutating func tryTake(of class: RequestClass, at now: Instant) -> Bool {
+    mutating func tryTake(of requestClass: RequestClass, at now: Instant) -> Bool {
         guard held > 0, let day, now < day.end else { return false }
         held -= 1
         isInDemand = true
         takes += 1
-        if `class` == .batch { batchTakes += 1 }
+        if requestClass == .batch { batchTakes += 1 }
         lastTake = now
         return true
     }

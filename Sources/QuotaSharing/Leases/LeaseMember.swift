@@ -18,8 +18,8 @@ public final class LeaseMember {
         var publishedDemand = LimitDemand.none
         /// The time at which some member's demand began to exceed its share; `nil` while none does.
         var shortageBegan: Instant?
-        /// `LoopShare.prospect` and `batchProspect`, kept until a partition, a message or this member's demand changes them.
-        var prospects: (interactive: Double, batch: Double)?
+        /// `LoopShare.prospect`, kept until a partition, a message or this member's demand changes it.
+        var prospect: Double?
     }
 
     /// The newest message of another member.
@@ -82,7 +82,7 @@ public final class LeaseMember {
     private func states(in message: LeaseMessage) -> [LeaseMessage.Limit?] { limits.map { message.limits[$0.name] } }
 
     private func forgetProspects() {
-        for index in limits.indices { limits[index].prospects = nil }
+        for index in limits.indices { limits[index].prospect = nil }
     }
 
     /// Returns the relation of a message to this member's limits.
@@ -103,10 +103,8 @@ public final class LeaseMember {
     /// Returns the share of a limit that may be used at a moment, and what is expected of it.
     public func loopShare(of limit: String, at now: Instant) -> LoopShare {
         guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.attentiveUntil, prospect: 0) }
-        let prospects = prospects(of: index)
         return LoopShare(
-            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospects.interactive,
-            batchProspect: prospects.batch)
+            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
     }
 
     /// Returns the share of a limit that may be used at a moment, 0 to 1.
@@ -125,32 +123,21 @@ public final class LeaseMember {
         min(own.attentiveUntil, limits[index].table.ends(after: now) ?? own.attentiveUntil)
     }
 
-    /// Returns `LoopShare.prospect` and `batchProspect`.
-    private func prospects(of index: Int) -> (interactive: Double, batch: Double) {
-        if let known = limits[index].prospects { return known }
-        let prospects = makeProspects(of: index)
-        limits[index].prospects = prospects
-        return prospects
+    /// Returns `LoopShare.prospect`.
+    private func prospect(of index: Int) -> Double {
+        if let known = limits[index].prospect { return known }
+        let prospect = makeProspect(of: index)
+        limits[index].prospect = prospect
+        return prospect
     }
 
-    private func makeProspects(of index: Int) -> (interactive: Double, batch: Double) {
-        let demand = limits[index].demand
+    private func makeProspect(of index: Int) -> Double {
         let others = peers.values.compactMap { peer in
-            peer.states[index].map {
-                LeasePlan.Member(peer.message, $0)
-            }
+            peer.states[index].map { LeasePlan.Member(peer.message, $0) }
         }
-        func target(_ wish: LimitDemand) -> LeasePlan.Target {
-            let mine = LeasePlan.Member(name: name, own: own.settled, demand: wish)
-            return LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last ?? LeasePlan.Target()
-        }
-
-        let tenants = (interactive: demand.interactiveTenants, batch: demand.batchTenants)
-        let interactive = target(LimitDemand(1, interactiveTenants: tenants.interactive)).interactive
-        guard demand.batch > 0 else { return (interactive, interactive) }
-        let wish = LimitDemand(
-            1, interactive: demand.interactive, interactiveTenants: tenants.interactive, batchTenants: tenants.batch)
-        return (interactive, target(wish).total)
+        let wish = LimitDemand(1, interactiveTenants: limits[index].demand.interactiveTenants)
+        let mine = LeasePlan.Member(name: name, own: own.settled, demand: wish)
+        return LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last?.interactive ?? 0
     }
 
     /// The time until the next tick is due.
@@ -162,7 +149,7 @@ public final class LeaseMember {
     public func isSettling(at now: Instant) -> Bool {
         guard own.owned > 0 || own.partitionCount == 0 else {
             return limits.indices.allSatisfy {
-                share(of: $0, at: now) <= LeaseTable.least && prospects(of: $0).interactive <= LeaseTable.least
+                share(of: $0, at: now) <= LeaseTable.least && prospect(of: $0) <= LeaseTable.least
             }
         }
         return own.owned > 0 && own.usable(at: now) == 0 && limits.allSatisfy { $0.table.leasedIn(at: now) == 0 }
@@ -187,7 +174,7 @@ public final class LeaseMember {
         limits[index].demand = demand
         // With batch work or tenants, a prospect depends on this member's own demand.
         let isOfOneKind = demand.batch == 0 && former.batch == 0 && demand.interactiveTenants == 1
-        if !isOfOneKind || former.interactiveTenants > 1 { limits[index].prospects = nil }
+        if !isOfOneKind || former.interactiveTenants > 1 { limits[index].prospect = nil }
     }
 
     /// Takes in a message of the topic, which may be late, doubled, or out of order.

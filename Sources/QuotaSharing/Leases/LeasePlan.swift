@@ -17,7 +17,7 @@ struct LeasePlan {
 
     /// The part of its own share that a member with batch work keeps for it, whatever interactive requests of others want,
     /// unless a setting names another one.
-    static let usualBatchFloor = 0.05
+    static let usualBatchFloor = FairTerms().batchFloor
 
     /// The leases that each lessor should grant, by lessee.
     private(set) var leases: [String: [(lessee: String, share: Double)]] = [:]

@@ -8,15 +8,10 @@ public struct LoopShare: Sendable, Hashable {
     /// without asking again.
     public var end: Instant
     /// The share that the loop would have within two seconds if it had demand for all that it can get, 0 to 1. It is an
-    /// estimate: other members may have more demand by then. It is that of interactive requests.
+    /// estimate: other members may have more demand by then. It is that of interactive requests; batch requests get less.
     public var prospect: Double
-    /// The share that the loop would have within two seconds if it had batch demand for all that it can get, beside its
-    /// interactive demand.
-    public var batchProspect: Double
 
-    /// - Parameter batchProspect: `nil`: that of interactive requests.
-    public init(share: Double, end: Instant, prospect: Double, batchProspect: Double? = nil) {
-        self.batchProspect = batchProspect ?? prospect
+    public init(share: Double, end: Instant, prospect: Double) {
         self.share = share
         self.end = end
         self.prospect = prospect

@@ -46,9 +46,8 @@ final class WaitingRoom {
     /// The providers of all requests where they wait in one line.
     var configuredProviders: [ProviderID] = []
     private var queues: [Queue] = []
-    private(set) var waitingBytes = 0
     /// Signalled when a request may begin that could not before.
-    var change = Condition()
+    private var change = Condition()
     private var isChanged = true
     /// Requests whose time was over while they waited: they begin at once, so that their outcomes say so.
     private var overdue: [RequestInProgress] = []
@@ -72,8 +71,10 @@ final class WaitingRoom {
         let bytes = Self.overhead + request.record.size
         request.waitingBytes = bytes
         request.partition.waitingBytes += bytes
-        waitingBytes += bytes
-        queue(for: providers).append(request, in: request.flow)
+
+        let queue = queue(for: providers)
+        queue.append(request, in: request.flow)
+        request.line = queue
         if let time, !isOrdered { watch(request, until: loop.now + time) }
         noteChange()
     }
@@ -132,10 +133,16 @@ final class WaitingRoom {
     }
 
     private func left(_ request: RequestInProgress) -> RequestInProgress {
-        waitingBytes -= request.waitingBytes
         request.partition.waitingBytes -= request.waitingBytes
         request.waitingBytes = 0
         return request
+    }
+
+    /// Charges the tenant of a request that has ended for its calls beyond the first: turns are shared by calls.
+    static func charge(_ request: RequestInProgress, for calls: Int) {
+        guard let line = request.line else { return }
+        request.line = nil
+        line.charge(calls - 1, to: request.flow)
     }
 
     // MARK: - Changes
@@ -157,7 +164,8 @@ final class WaitingRoom {
 
     // MARK: - What waits
 
-    var count: Int { queues.reduce(0) { $0 + $1.requests.count } }
+    /// True while so few requests wait that one which came now would soon begin.
+    var isNearlyEmpty: Bool { queues.allSatisfy { $0.requests.count < WorkerLane.largestRead } }
 
     /// How long a request that came now would wait for its turn, as far as a limit tells; `nil` where none does.
     func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {

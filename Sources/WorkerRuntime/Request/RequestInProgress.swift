@@ -4,6 +4,7 @@ internal import Kafka
 internal import LocationSearch
 internal import Logging
 internal import ProviderCalls
+internal import Resilience
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress: TakenRequest {
@@ -22,7 +23,9 @@ final class RequestInProgress: TakenRequest {
     let flow: Flow
     /// The memory for which it counts while it waits to begin, in bytes; 0 once it has begun.
     var waitingBytes = 0
-    /// The decoded record of a request that was decoded before it began, until it begins.
+    /// The line in which the request waited to begin, which is charged for its calls; `nil` for one that did not wait.
+    var line: FairQueue<RequestInProgress>?
+    /// The decoded record of a request that soon begins, until it does.
     var decoded: DecodedRequest?
     /// Why no provider is to be asked for it; `nil` for a request that is to be run.
     var refusal: SearchError?

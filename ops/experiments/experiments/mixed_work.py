@@ -9,11 +9,6 @@ from harness.lab import Experiment, Lab
 from harness.traffic import request
 
 LIMIT, LATENCY_MS = 100, 20
-SETTINGS = {
-    "providers.hotpepper.requestsPerSecond": LIMIT,
-    "worker.fairBy": "header:tenant",
-    "topics.requests": "requests:interactive+batch",
-}
 
 
 class Waits:
@@ -104,46 +99,41 @@ def measure(
         lab.check(waits.refused == 0, f"{row}: {waits.refused} requests of the quiet producers failed")
 
 
-def person(waits: Waits, name: str, place: int | None) -> Callable[[int], None]:
-    return lambda i: waits.send(f"{name[:3]}{i}", i, place, "person", priority="interactive")
-
-
-def quiet_tenant(waits: Waits, name: str, place: int | None) -> Callable[[int], None]:
-    return lambda i: waits.send(f"{name[:3]}{i}", i, place, f"quiet{i % 9}")
-
-
-def classes(lab: Lab) -> None:
-    """20 interactive requests a second beside a batch job, spread over all partitions, and all in one."""
-    rate, seconds = 20, lab.size(15, 60)
-    waits = begin(lab, is_fair=True)
+def beside(
+    lab: Lab,
+    row: str,
+    waits: Waits,
+    rate: float,
+    most_ms: float,
+    tenant: Callable[[int], str],
+    of_flood: dict[str, str],
+    of_quiet: dict[str, str],
+) -> None:
+    """Measures the quiet producers beside a flood over all partitions, and beside one in a single partition."""
     for name, place in (("spread", None), ("one partition", 0)):
-        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, priority="batch")
+        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, **of_flood)
         time.sleep(2)
-        measure(lab, f"interactive beside batch, {name}", waits, seconds, rate, person(waits, name, place), most_ms=300)
+
+        def send(i: int, name: str = name, place: int | None = place) -> None:
+            waits.send(f"{name[:3]}{i}", i, place, tenant(i), **of_quiet)
+
+        measure(lab, f"{row}, {name}", waits, lab.size(15, 60), rate, send, most_ms)
         if not lab.long:
             lab.settle(60)
     lab.end(settle=lab.size(90, 1200))
+
+
+def classes(lab: Lab) -> None:
+    """20 interactive requests a second beside a batch job."""
+    waits = begin(lab, is_fair=True)
+    quiet, batch = {"priority": "interactive"}, {"priority": "batch"}
+    beside(lab, "interactive beside batch", waits, 20, 300, lambda i: "person", batch, quiet)
 
 
 def tenants(lab: Lab) -> None:
     """Nine tenants with 5 requests a second each beside one that floods, in one class."""
-    seconds = lab.size(15, 60)
     waits = begin(lab, is_fair=True)
-    for name, place in (("spread", None), ("one partition", 0)):
-        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place)
-        time.sleep(2)
-        measure(
-            lab,
-            f"nine quiet tenants beside a flood, {name}",
-            waits,
-            seconds,
-            45,
-            quiet_tenant(waits, name, place),
-            most_ms=500,
-        )
-        if not lab.long:
-            lab.settle(60)
-    lab.end(settle=lab.size(90, 1200))
+    beside(lab, "nine quiet tenants beside a flood", waits, 45, 500, lambda i: f"quiet{i % 9}", {}, {})
 
 
 def alike(lab: Lab) -> None:
