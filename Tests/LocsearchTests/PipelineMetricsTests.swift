@@ -49,7 +49,7 @@ struct PipelineMetricsTests {
         arguments: [
             (
                 ["pod-1 at 10.0.0.1", "pod-2 at 10.0.0.2", "pod-1 at 10.0.0.1"],
-                "Stable, 3 members: pod-1 at 10.0.0.1 (2 loops), pod-2"
+                "Stable, 3 members: pod-1 at 10.0.0.1 (2 members), pod-2"
             ),
             (["", ""], "Stable, 2 members"), ([], "Stable, no member"),
         ] as [([String], String)])

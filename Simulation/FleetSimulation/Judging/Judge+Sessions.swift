@@ -75,12 +75,26 @@ extension Judge {
         return end.completedAt.duration(since: end.receivedAt) < .seconds(plan.settings.deadline * 0.5)
     }
 
+    /// True where the older search may have waited for its turn while the newer one was answered, and was read again by another owner,
+    /// which passes the newer one over and knows nothing of it.
+    private func wasHandedBackMeanwhile(between begin: Outcome, and end: Outcome) -> Bool {
+        guard plan.mixture != nil else { return false }
+        let (first, last) = (begin.receivedAt, end.completedAt)
+        return world.handovers.contains { handover in
+            let time = handover.time
+            return world.secondsOfSchedule(at: first.milliseconds * 1_000_000) - 1 <= time
+                && time <= world.secondsOfSchedule(at: last.milliseconds * 1_000_000) + 1
+        }
+    }
+
     private mutating func judge(_ older: Search, endedBy newer: Search) {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
         else { return }
         // One that came too late takes no part in its session.
         guard begin.code != "expired" else { return }
+
+        if wasHandedBackMeanwhile(between: begin, and: end) { return }
 
         // Clocks of two processes run apart; one process goes by one clock.
         let slack = world.everyWorker.count == 1 ? Duration.milliseconds(2) : .milliseconds(500)

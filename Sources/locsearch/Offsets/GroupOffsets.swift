@@ -56,7 +56,7 @@ struct GroupOffsets {
         return OffsetsReport(group: group, topics: topics, presence: presence, partitions: partitions)
     }
 
-    private var names: String { topics.map(\.name).joined(separator: ", ") }
+    private var names: String { topics.names }
 
     private func partitions() async throws -> [TopicPartition] {
         var ids: [TopicPartition] = []

@@ -12,7 +12,7 @@ struct OffsetsReport {
     let partitions: [PartitionOffsets]
 
     /// The topics' names for a sentence.
-    var names: String { topics.map(\.name).joined(separator: ", ") }
+    var names: String { topics.names }
 
     func partitions(of topic: RequestTopic) -> [PartitionOffsets] {
         partitions.filter { $0.id.topic == topic.name }

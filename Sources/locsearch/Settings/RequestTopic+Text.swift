@@ -61,3 +61,8 @@ extension RequestTopic {
 extension RequestClass {
     fileprivate static func names(and word: String) -> String { allCases.map(\.rawValue).joined(separator: word) }
 }
+
+extension [RequestTopic] {
+    /// The topics' names for a sentence.
+    var names: String { map(\.name).joined(separator: ", ") }
+}

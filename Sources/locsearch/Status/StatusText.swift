@@ -81,7 +81,7 @@ enum StatusText {
         // Each loop of a worker is a member of its own.
         // bounded: a group's members are counted
         let counts = members.filter { !$0.isEmpty }.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
-        let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) loops)" : $0.key }
+        let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) members)" : $0.key }
         // Some brokers count members and name none.
         let list = names.joined(separator: ", ")
         return state + members.count.counted("member") + (list.isEmpty ? "" : ": \(list)")
