@@ -200,7 +200,7 @@ struct SeveralTopicsCommandTests {
     private var night: String { broker.name("night") }
 
     init() throws {
-        broker = try TestBroker(topics: ["live": 1, "night": 2])
+        broker = try TestBroker(topics: ["live": 1, "night": 2, "results": 1, "errors": 1, "letters": 1])
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = broker.name("g")
         admin = try GroupAdmin(configuration, log: log)
@@ -230,7 +230,8 @@ struct SeveralTopicsCommandTests {
             arguments,
             environment: [
                 "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_GROUP_ID": broker.name("g"),
-                "TOPICS_REQUESTS": "\(live),\(night):batch",
+                "TOPICS_REQUESTS": "\(live),\(night):batch", "TOPICS_RESULTS": broker.name("results"),
+                "TOPICS_ERRORS": broker.name("errors"), "TOPICS_DEAD_LETTERS": broker.name("letters"),
             ])
         defer { program.end() }
         try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
