@@ -63,8 +63,8 @@ struct DemoStateTests {
         #expect(DemoState.folder(environment)?.path == path)
     }
 
-    /// Two demos as processes: `search` uses the newer one, and the older one again once the newer has ended.
-    @Test(.timeLimit(.minutes(3))) func searchFindsTheFirstDemoAgainAfterTheSecondEnded() async throws {
+    /// Two demos as processes: `search` uses the newer one, and the older one again once the newer has ended; so does `doctor`.
+    @Test(.timeLimit(.minutes(3))) func toolsFindTheFirstDemoAgainAfterTheSecondEnded() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "demos-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let environment = ["XDG_RUNTIME_DIR": folder]
@@ -82,12 +82,14 @@ struct DemoStateTests {
                 throw error
             }
         }
+        func run(_ arguments: String...) async throws -> RunningProgram {
+            let program = try RunningProgram(arguments, environment: environment)
+            defer { program.end() }
+            try await eventually("\(arguments[0]) ends", within: .seconds(60)) { !program.isRunning }
+            return program
+        }
         func search() async throws -> RunningProgram {
-            let search = try RunningProgram(
-                ["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s"], environment: environment)
-            defer { search.end() }
-            try await eventually("search ends", within: .seconds(60)) { !search.isRunning }
-            return search
+            try await run("search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s")
         }
 
         let first = try await startDemo()
@@ -105,5 +107,22 @@ struct DemoStateTests {
         let one = try await search()
         #expect(one.code == 0, "\(one.error)")
         #expect(one.error.contains("using the demo's broker at \(first.broker)\n"), "\(one.error)")
+
+        let doctor = try await run("doctor", "--yes")
+        #expect(doctor.code == 0, "\(doctor.output)\(doctor.error)")
+        #expect(doctor.output.contains("\(first.broker) accepts connections"), "\(doctor.output)")
+        #expect(doctor.output.contains("hotpepper takes the key"), "\(doctor.output)")
+    }
+
+    /// A key that somebody has set for workers of theirs is not sent to the demo's providers, nor the demo's to others.
+    @Test func whoLooksAtADemoUsesItsProvidersAndItsKeys() {
+        var demo = DemoState(bootstrapServers: "127.0.0.1:9", pid: 1)
+        demo.providerURL = "http://127.0.0.1:7"
+        let settings = demo.workerSettings
+        #expect(settings["kafka.bootstrapServers"] == "127.0.0.1:9")
+        for provider in ["hotpepper", "googlePlaces", "googlePlacesLegacy"] {
+            #expect(settings["\(provider).baseURL"] == "http://127.0.0.1:7")
+        }
+        #expect(settings["hotpepper.apiKey"] == DemoHouse.key && settings["googlePlaces.apiKey"] == DemoHouse.key)
     }
 }

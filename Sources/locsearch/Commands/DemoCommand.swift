@@ -57,7 +57,8 @@ struct DemoCommand: AsyncParsableCommand {
         let child = once ? nil : try await WorkerChild(house.settings)
         let state = DemoState(
             bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin), childURL: child?.url,
-            pictureURL: house.pictureURL, pid: ownProcessID, started: EventTime.now().milliseconds)
+            pictureURL: house.pictureURL, providerURL: house.simulatorURL, pid: ownProcessID,
+            started: EventTime.now().milliseconds)
         defer { state.remove() }
 
         let exporting = Task { if let traces = house.traces { await traces.run() } }
@@ -176,8 +177,11 @@ struct DemoCommand: AsyncParsableCommand {
 
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
         let (searches, shutting) = (DemoRequest.searches(run), DemoRequest.shutting(run))
-        Terminal.line(
-            "\nSending \(searches.count + shutting.count + 2) requests, some of which go wrong on purpose ...\n")
+        // In one that ends after the table, breakers are off, and nothing is logged.
+        let logged =
+            once ? "" : " The worker logs the last two as errors: a key that is refused, and a quota that is used up."
+        let count = searches.count + shutting.count + 2  // bounded: requests that are written down here
+        Terminal.line("\nSending \(count) requests, some of which go wrong on purpose ...\(logged)\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }
         try await collector.run(shutting)

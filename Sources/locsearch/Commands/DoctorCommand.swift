@@ -13,7 +13,7 @@ struct DoctorCommand: AsyncParsableCommand {
             protocol, login, versions and addresses of the brokers; at topics, rights and the group; at providers, keys and
             clocks. It joins no group, and writes and changes nothing.
 
-              locsearch doctor
+              locsearch doctor                    # where no broker is set and a demo runs: of that demo
               locsearch doctor --config worker.yaml --json
               locsearch doctor --offline          # talks to brokers, and to no provider
               locsearch doctor --yes --strict     # for a pipeline
@@ -42,7 +42,10 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         ignoreBrokenPipes()
-        let reading = try options.read()
+        var reading = try options.read()
+        if let demo = ToolSettings.demo(for: reading.settings) {
+            reading = try options.read(defaults: demo.workerSettings)
+        }
         ProcessSetup.hideReadableSecrets(of: reading.settings)
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: .critical) }
         let examination = Examination(

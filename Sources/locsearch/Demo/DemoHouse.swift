@@ -65,9 +65,6 @@ struct DemoHouse: Sendable {
     private static func defaults(broker: EmbeddedBroker, simulatorURL: String, stays: Bool) -> [String: String] {
         let defaults = [
             "kafka.bootstrapServers": broker.bootstrapServers,
-            "hotpepper.baseURL": simulatorURL, "googlePlaces.baseURL": simulatorURL,
-            "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": key,
-            "googlePlaces.apiKey": key,
             "admin.port": "0", "log.level": "error", "log.format": "text",
             "worker.requestSteps": "true",
             // So that a batch job has something to wait for, and a visitor's search does not wait behind it.
@@ -77,7 +74,15 @@ struct DemoHouse: Sendable {
             // which takes it the session timeout less a second. Members learn of that with their heartbeats.
             "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
         ]
-        return defaults.merging(breakers(stays: stays)) { $1 }
+        return defaults.merging(providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) { $1 }
+    }
+
+    /// The settings with which a worker asks the demo's providers, and no other ones.
+    static func providerSettings(url: String) -> [String: String] {
+        [
+            "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
+            "hotpepper.apiKey": key, "googlePlaces.apiKey": key,
+        ]
     }
 
     /// In a demo that stays up, breakers open after few calls, because it makes few, but after more than the table's requests

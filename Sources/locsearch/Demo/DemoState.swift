@@ -12,6 +12,8 @@ struct DemoState: Codable, Equatable {
     var childURL: String?
     /// The URL at which its simulator serves pictures.
     var pictureURL: String?
+    /// The URL of its simulated providers.
+    var providerURL: String?
     /// The number of the demo's process. A file whose process is gone counts for nothing.
     var pid: Int32
     /// The time of its start, in milliseconds since 1970.
@@ -23,6 +25,13 @@ struct DemoState: Codable, Equatable {
         let workers = [adminURL, childURL].compactMap { $0 }
         if !workers.isEmpty { settings["console.workers"] = workers.joined(separator: ",") }
         settings["console.pictureBaseURL"] = pictureURL
+        return settings
+    }
+
+    /// The settings with which a worker would join the demo.
+    var workerSettings: [String: String] {
+        var settings = settings
+        if let providerURL { settings.merge(DemoHouse.providerSettings(url: providerURL)) { $1 } }
         return settings
     }
 

@@ -19,8 +19,11 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// Reads what can be read, and notes what is wrong.
+    /// - Parameter defaults: as those of `load`.
     /// - Throws: a usage error for a flag that is no setting.
-    func read() throws -> SettingsReading { Settings.read(flags: try flags(), file: config) }
+    func read(defaults: [String: String] = [:]) throws -> SettingsReading {
+        Settings.read(flags: defaults.merging(try flags()) { _, flag in flag }, file: config)
+    }
 
     /// Returns the values that stand on the command line. A flag that is given twice has its last value, as every option
     /// has.

@@ -6,13 +6,7 @@ enum ToolSettings {
     /// Returns the settings, with the broker of a running demo where no other is set, and a quiet log.
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
         var settings = try options.load()
-        if settings.isDefault("kafka.bootstrapServers") {
-            let demos = DemoState.running()
-            if let demo = demos.first {
-                settings = try options.load(defaults: demo.settings)
-                Terminal.note("using the \(note(on: demo, others: demos.dropFirst()))")
-            }
-        }
+        if let demo = demo(for: settings) { settings = try options.load(defaults: demo.settings) }
         try settings.requireSeparateTopics()
         try ProcessSetup.hideSecrets(of: settings)
 
@@ -21,6 +15,15 @@ enum ToolSettings {
         let level: Logger.Level = isAsked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: level) }
         return (settings, log)
+    }
+
+    /// Returns the demo that runs, and says that it is meant, where no broker is named; `nil` where there is none.
+    static func demo(for settings: Settings) -> DemoState? {
+        guard settings.isDefault("kafka.bootstrapServers") else { return nil }
+        let demos = DemoState.running()
+        guard let demo = demos.first else { return nil }
+        Terminal.note("using the \(note(on: demo, others: demos.dropFirst()))")
+        return demo
     }
 
     /// Says which demo is used, and how to reach the others.
