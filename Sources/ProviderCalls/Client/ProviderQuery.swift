@@ -56,9 +56,9 @@ final class ProviderQuery: Sendable, Hashable {
     private static func fingerprint(of addressed: AddressedRequest) -> Int {
         var hasher = Hasher()
         hasher.combine(addressed.request.location)
-        hasher.combine(addressed.request.placeID)
-        hasher.combine(addressed.request.keyword)
-        hasher.combine(addressed.request.pageToken)
+        if let id = addressed.request.placeID { hasher.combine(bytesOf: id) }
+        if let keyword = addressed.request.keyword { hasher.combine(bytesOf: keyword) }
+        if let token = addressed.request.pageToken { hasher.combine(bytesOf: token) }
         return hasher.finalize()
     }
 
