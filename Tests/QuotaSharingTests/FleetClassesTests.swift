@@ -16,7 +16,7 @@ struct FleetClassesTests {
         (conditions.former, conditions.hasClasses) = (former, true)
         conditions.demandChanges = 0.5
 
-        let seeds = Schedules.seeds(unlessSet: 250)
+        let seeds = Schedules.seeds(unlessSet: 75)
         var highest = 0.0
         for seed in seeds {
             var simulation = FleetSimulation(seed: seed, conditions)
