@@ -28,7 +28,7 @@ extension Hasher {
     ///
     /// `combine(text)` brings a text that is not ASCII into its normal form first: 1,010 instructions for a keyword of four
     /// Japanese letters, beside 360. For ASCII it is the faster of the two.
-    public mutating func combine(bytesOf text: String) {
+    package mutating func combine(bytesOf text: String) {
         let bytes = text.utf8.span
         combine(bytes.count)
         var word: UInt64 = 0
