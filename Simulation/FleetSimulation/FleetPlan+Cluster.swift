@@ -45,6 +45,7 @@ extension FleetPlan {
         if random.chance(0.04) { lanes = 3 }
         guard random.chance(0.05) else { return }
         members = Int.random(in: 5...8, using: &random)
+        lanes = 1
         partitions = Int32.random(in: 6...24, using: &random)
         for index in requests.indices {
             let partition = Int32.random(in: 0..<partitions, using: &random)

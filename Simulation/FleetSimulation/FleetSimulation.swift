@@ -16,6 +16,8 @@ public enum FleetSimulation {
         public var requests: Int
         /// Processes that were killed.
         public var kills: Int
+        /// The virtual time that it took.
+        public var seconds: Double
     }
 
     /// The names of all faults, in the order of a table's rows.
@@ -39,7 +41,8 @@ public enum FleetSimulation {
         }
         return Outcome(
             seed: plan.seed, verdict: judge.verdict, digest: world.simulation.digest, coverage: world.coverage,
-            calls: world.provider.calls.count, requests: plan.requests.count, kills: world.kills.count)
+            calls: world.provider.calls.count, requests: plan.requests.count, kills: world.kills.count,
+            seconds: world.simulation.elapsed / .seconds(1))
     }
 
     /// Leaves out faults for as long as the same promise is broken, so that few are left.

@@ -25,6 +25,11 @@ struct Simulate: ParsableCommand {
     @Option(help: "The most schedules to run for one mistake.") var most = 10_000
     @Option(help: "Puts this mistake back; with --defects, these.", transform: Self.defect(named:))
     var defect: [Defect] = []
+    @Flag(
+        help:
+            "Runs in one process, and prints of each schedule the seed, milliseconds of processor time, seconds of virtual time, the digest and the head of its plan."
+    )
+    var costs = false
     @Flag(help: .hidden) var isPart = false
     @Option(help: .hidden) var tally: String?
 
@@ -40,7 +45,7 @@ struct Simulate: ParsableCommand {
         if defects { return try hunt() }
         if let defect = defect.first { DefectHunt.putBack(defect) }
         if let seed { return try tellStory(of: seed) }
-        if isPart { return try runPart() }
+        if isPart || costs { return try runPart() }
         try runParts()
     }
 
@@ -130,9 +135,11 @@ struct Simulate: ParsableCommand {
                 try "\(from + number)".write(
                     to: LongRun.noteOfSeed(URL(fileURLWithPath: file)), atomically: false, encoding: .utf8)
             }
+            let cost = Self.processorTime
             let plan = FleetPlan(seed: from + number)
             let outcome = FleetSimulation.run(plan)
             tally.add(outcome)
+            if costs { tell(of: outcome, plan, cost: Self.processorTime - cost) }
             if !outcome.verdict.isGood { tell(of: outcome, plan) }
         }
         if let file = self.tally { return try tally.write(to: URL(fileURLWithPath: file)) }
@@ -140,6 +147,16 @@ struct Simulate: ParsableCommand {
         print(tally.summary(seconds: begin.duration(to: SystemClock.now) / .seconds(1)))
         if !tally.failing.isEmpty { throw ExitCode(1) }
     }
+
+    /// Prints a line of what a schedule cost, and by what.
+    private func tell(of outcome: FleetSimulation.Outcome, _ plan: FleetPlan, cost: Double) {
+        let (milliseconds, seconds) = ((cost * 10).rounded() / 10, outcome.seconds.rounded())
+        let head = plan.description.prefix { $0 != "\n" }
+        print(outcome.seed, milliseconds, seconds, outcome.digest, head, separator: "\t")
+    }
+
+    /// The milliseconds that the process has computed: unlike time, it says little of what else the machine does.
+    private static var processorTime: Double { Double(clock()) / 1000 }
 
     /// Prints what is wrong and what is left of the schedule when it is narrowed down.
     private func tell(of outcome: FleetSimulation.Outcome, _ plan: FleetPlan) {
