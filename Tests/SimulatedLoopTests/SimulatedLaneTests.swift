@@ -35,6 +35,17 @@ import WorkerRuntime
         #expect(runs[0].simulation.digest != runs[2].simulation.digest)
     }
 
+    /// Brokers refuse a transaction's partitions while they still mark those of the one before, and librdkafka then waits for longer.
+    @Test func transactionBeginsAMomentAfterTheOneBeforeIsCommitted() throws {
+        for seed in UInt64(1)...5 {
+            let (begins, commits) = try run(seed: seed, .exactlyOnce).sink.transactions
+            #expect(commits.count == begins.count && commits.count > 3)
+            // The last one may follow at once: the lane is being drained.
+            let rests = zip(commits, begins.dropFirst()).dropLast().map { $1 - $0 }
+            #expect(rests.allSatisfy { $0 >= .milliseconds(5) }, "\(rests)")
+        }
+    }
+
     @Test func rateOfCallsIsKeptInVirtualTime() throws {
         let fixture = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
         let calls = fixture.provider.calls

@@ -28,7 +28,7 @@ final class ReadyOutcomes {
     }
 
     /// The most outcomes of one transaction, so that one that must be done again is done soon.
-    private static let largestBatch = 1000
+    static let largestBatch = 1000
 
     private var hasSuspects = false
     private var entries: [ObjectIdentifier: [OffsetTracker.Slot: Entry]] = [:]

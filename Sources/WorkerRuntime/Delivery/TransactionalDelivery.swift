@@ -9,7 +9,8 @@ internal import Logging
 /// Where the done-set has no room for an outcome, or `worker.doneSetBytes` is 0, it waits until every earlier record of its
 /// partition has an outcome too.
 ///
-/// Transactions follow each other without a fixed interval: what becomes ready while one is under way goes into the next.
+/// Transactions follow each other without a fixed interval, a moment apart: what becomes ready while one is under way goes into the
+/// next.
 /// Each names the member's generation in the group (KIP-447), so that a worker that lost its partitions, and does not know it
 /// yet, cannot commit for them. A producer that can run no further transaction is replaced:
 /// `TransactionalDelivery+Replacement.swift` has how.
@@ -20,6 +21,10 @@ final class TransactionalDelivery: OutcomeDelivery {
     static let timeAfterGrace = Duration.seconds(3)
     /// Outcomes gather at least this long: a transaction costs four round trips to the brokers, whatever it holds.
     private static let shortestInterval = Duration.milliseconds(10)
+    /// A transaction begins so long after the last one was committed. Its coordinator answers a commit before it has marked the
+    /// partitions, and refuses those of the next transaction until it has (CONCURRENT_TRANSACTIONS). librdkafka then waits for 20 ms
+    /// before it asks again, and all outcomes of the transaction with it.
+    static let shortestRest = Duration.milliseconds(5)
     /// Transactions that fail are tried again at intervals that double from the first to the last of these.
     static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
 
@@ -190,8 +195,9 @@ final class TransactionalDelivery: OutcomeDelivery {
             }
 
             rest.isDue = false
-            let next = loop.now + Self.shortestInterval
+            let begin = loop.now
             try await commitReady()
+            let next = max(begin + Self.shortestInterval, loop.now + Self.shortestRest)
             if !phase.isFinishing { await loop.pause(loop.now.duration(to: next)) }
         }
     }

@@ -26,6 +26,7 @@ final class CarefulIntake {
     private let loneTurn: LoneTurn
     /// The lane's number at the turn.
     private var lane = 0
+    private var groupRest = GroupRest()
     private let loop: EventLoop
     private let log: Logger
 
@@ -66,7 +67,7 @@ final class CarefulIntake {
             case .runs: beside.append(record)
             case .isSetAside: setAside(record, begin: begin)
             case .runsAlone:
-                if await waitUntilAlone(for: partition) {
+                if await mayBeAlone(record.offset, of: partition, mayBegin: mayBegin) {
                     await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
                 } else {
                     beside.append(record)
@@ -98,6 +99,7 @@ final class CarefulIntake {
         if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
+        let wasSuspect = partition.isSuspect(record.offset)
         if let request = begin(record, .runsAlone) {
             let start = loop.now
             _ = await partitions.waitForEnd(of: [request], atMost: partition.nextTurn)
@@ -105,6 +107,52 @@ final class CarefulIntake {
             if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
+        // The note of another record goes with the next one's, within milliseconds.
+        if wasSuspect { await tryCommit(of: partition) }
+    }
+
+    /// Waits until a record may run alone.
+    ///
+    /// One that a process has ended with before waits for the group to be at rest. While the group forms, the note that it runs cannot
+    /// be taken back, so that it would be blamed for the end of a worker that is killed meanwhile, however well the record has ended.
+    /// - Returns: `false` where it is to begin beside others, so that no end is put down to it.
+    private func mayBeAlone(
+        _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool
+    ) async -> Bool {
+        guard partition.isSuspect(offset) else { return await waitUntilAlone(for: partition) }
+        guard await waitForRest(of: partition, mayBegin: mayBegin), await waitUntilAlone(for: partition) else {
+            return false
+        }
+        // What was under way may have taken its time to end.
+        return await waitForRest(of: partition, mayBegin: mayBegin)
+    }
+
+    /// Waits until the group is at rest.
+    /// - Returns: `false` when that took too long.
+    private func waitForRest(of partition: OwnedPartition, mayBegin: () async -> Bool) async -> Bool {
+        guard groupRest.isWorthWaiting(at: loop.now) else { return false }
+        let start = loop.now
+        defer { partition.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.careLeft, GroupRest.longestWait)
+
+        while loop.now < end, partitions.contains(partition), await mayBegin() {
+            let isPrompt = await tryCommit(of: partition)
+            if groupRest.isReached(at: loop.now) { return true }
+            await loop.pause(isPrompt ? GroupRest.promptCommit / 2 : Self.retryPause)
+        }
+        groupRest.noteVainWait(at: loop.now)
+        return false
+    }
+
+    /// Commits a partition's notes, even where the brokers have them, to see whether the group takes a commit at once.
+    @discardableResult
+    private func tryCommit(of partition: OwnedPartition) async -> Bool {
+        let asked = loop.now
+        partition.repeatNotes()
+        await delivery.commitNotes()
+        let isNoted = await partitions.waitUntilNoted([partition], atMost: GroupRest.promptCommit)
+        groupRest.noteCommit(askedAt: asked, isCommitted: isNoted, at: loop.now)
+        return isNoted
     }
 
     /// Waits until nothing is under way in the process, and has the other lanes begin nothing.

@@ -21,8 +21,9 @@ struct CrashWatch {
     /// partition had not got on between them, are rarely that.
     private static let endsUntilAlone = 2
     /// The number of processes that end with a record that ran alone before it is set aside. While a group forms nothing can be
-    /// committed, so the note of a record that has ended well may stand when its process is killed. Twice in a row that happened to 3
-    /// records of a healthy fleet in 200 kills, two of six workers every 6 s.
+    /// committed, so the note of a record that has ended well may stand when its process is killed. In a healthy fleet whose group never
+    /// came to rest, two of six workers killed every 6 s, that happened twice in a row to 3 records, and three times to 2, in 200 kills
+    /// each. So a record runs alone again only while the group is at rest: see `CarefulIntake`.
     private static let endsUntilSetAside = 3
     /// How many records, and how long, an owner goes on in small steps after an end without a goodbye. A process has at most some
     /// hundred records under way in a partition, so that one that crashed it is among these.
@@ -83,6 +84,9 @@ struct CrashWatch {
         }
         return careLeft > .zero && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
     }
+
+    /// True for a record that a former owner has ended with while it ran alone.
+    func isSuspect(_ offset: Int64) -> Bool { inherited.suspect.map { $0.offset == offset && $0.ends > 0 } ?? false }
 
     // MARK: - Records
 

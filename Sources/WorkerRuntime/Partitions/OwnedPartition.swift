@@ -199,6 +199,9 @@ final class OwnedPartition {
         notesCrashes ? watch.permission(for: offset) : .runs
     }
 
+    /// True for a record that a process has ended with while it ran alone.
+    func isSuspect(_ offset: Int64) -> Bool { notesCrashes && watch.isSuspect(offset) }
+
     /// Notes that some records are about to begin. `isNoted` says when they may.
     func willBegin(_ offsets: ClosedRange<Int64>, count: Int, at now: Instant) {
         watch.willBegin(before: offsets.upperBound + 1, count: count, at: now)
@@ -254,6 +257,12 @@ final class OwnedPartition {
     /// Has notes that are not committed yet handed out again.
     func renewNotes() {
         if awaitedNotes != nil { tracker.renewNews() }
+    }
+
+    /// Has the notes committed once more although the brokers have them. `isNoted` then says that the group takes commits.
+    func repeatNotes() {
+        awaitedNotes = watch.notes
+        tracker.renewNews()
     }
 
     /// True unless notes are to be committed before anything goes on.

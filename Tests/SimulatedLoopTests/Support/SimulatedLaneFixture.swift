@@ -141,8 +141,12 @@ actor HarnessSource: RequestSource {
 final class HarnessSink: OutcomeSink {
     private let loop: EventLoop
     private let state = Mutex((next: Int64(0), confirmed: 0, topics: [String]()))
+    private let transactionTimes = Mutex((begins: [Instant](), commits: [Instant]()))
 
     init(on loop: EventLoop) { self.loop = loop }
+
+    /// When each transaction began, and when each was committed.
+    var transactions: (begins: [Instant], commits: [Instant]) { transactionTimes.withLock { $0 } }
 
     var confirmed: Int { state.withLock { $0.confirmed } }
     var topics: [String] { state.withLock { $0.topics } }
@@ -181,11 +185,14 @@ final class HarnessSink: OutcomeSink {
     }
     func close() async {}
     func initTransactions() async throws(KafkaError) { await loop.pause(delay) }
-    func beginTransaction() async throws(KafkaError) {}
+    func beginTransaction() async throws(KafkaError) { transactionTimes.withLock { $0.begins.append(loop.now) } }
     func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) { await loop.pause(delay) }
-    func commitTransaction() async throws(KafkaError) { await loop.pause(delay) }
+    func commitTransaction() async throws(KafkaError) {
+        await loop.pause(delay)
+        transactionTimes.withLock { $0.commits.append(loop.now) }
+    }
     func abortTransaction() async throws(KafkaError) {}
     func endTransactions(by instant: Instant) async {}
 }

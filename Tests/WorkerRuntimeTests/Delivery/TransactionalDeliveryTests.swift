@@ -278,6 +278,29 @@ struct TransactionalDeliveryTests {
         }
     }
 
+    /// A transaction may take 100 ms. Were little taken meanwhile, it would bound the requests a second.
+    @Test func asManyRequestsBeginDuringATransactionAsTheNextOneHolds() async throws {
+        let count = 1000
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            try await fixture.commitsFirstRequest()
+            // With the first transaction the brokers show that they keep what stands beside an offset. So the lane notes its try before
+            // the second request, and a commit that is held then would be that of the note, behind which nothing begins.
+            await fixture.source.append([LaneFixture.request("second")])
+            try await fixture.isCommitted(upTo: 2)
+
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.append((1...count).map { LaneFixture.request("r\($0)") })
+            try await eventually("all are asked for", within: .seconds(20)) {
+                await fixture.provider.asked.count == count + 3
+            }
+            #expect(await fixture.sink.holdsCommit)
+            await fixture.sink.releaseCommit()
+            try await fixture.isCommitted(upTo: Int64(count) + 3)
+        }
+    }
+
     /// Outcomes that wait for the oldest request of their partition are in memory, so they count against what may be taken.
     @Test func outcomesThatWaitForTheirTransactionHoldUpTheIntake() async throws {
         var configuration = WorkerConfiguration()

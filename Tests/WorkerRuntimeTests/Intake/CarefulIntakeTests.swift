@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import EventLoop
 import Kafka
@@ -117,6 +118,79 @@ struct CarefulIntakeTests {
             #expect(letter.headers.first { $0.name == "dead-letter-tries" }?.text == "3")
             #expect(letter.text.contains("poison"))
             #expect(fixture.metrics.value("locsearch_requests_set_aside_total") == 1)
+        }
+    }
+
+    @Test func suspectRunsAloneOnceTheGroupHasBeenAtRest() async throws {
+        let start = Instant.now
+        try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
+            try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
+            #expect(start.duration(to: .now) >= .seconds(1))
+            #expect(await metadata(fixture) == "locsearch1;tries=3;begun=1;alone=0:1")
+        }
+    }
+
+    /// A worker that is killed later must not be put down to a record that has ended well.
+    @Test func noteOfASuspectThatHasEndedIsTakenBackAtOnce() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { fixture in
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("it is committed without the note", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 1
+            }
+            #expect(await metadata(fixture)?.contains("alone") == false)
+        }
+    }
+
+    /// In a group that never comes to rest, as in a long rollout, two records that processes have ended with hold the lane up once, and
+    /// then begin beside others.
+    @Test func groupThatNeverRestsHoldsSuspectsUpForOneWait() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            for partition: Int32 in 0...1 {
+                await fixture.source.setCommit(
+                    CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"), partition: partition)
+                await fixture.source.append([LaneFixture.request("r\(partition)")], to: partition)
+            }
+            let start = Instant.now
+            await fixture.source.assign([0, 1])
+            try await eventually("both begin", within: .seconds(20)) { await fixture.provider.asked.count == 2 }
+            // Care lasts for 5 s in a partition after two ends.
+            #expect(start.duration(to: .now) < .seconds(10), "one wait, not two")
+            #expect(await fixture.source.crashCommit.isEmpty)
+            for partition: Int32 in 0...1 {
+                let commit = await fixture.source.commits[TopicPartition("requests", partition)]
+                #expect(commit?.metadata == "locsearch1;tries=3;begun=1;suspect=0:1", "no end is put down to it")
+            }
+        }
+    }
+
+    /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
+    @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
+        let notes = "locsearch1;tries=3;begun=1;suspect=0:1"
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("the wait for the group ends", within: .seconds(20)) {
+                await fixture.source.handedOver(of: Self.partition)?.metadata == notes
+            }
+            #expect(await fixture.provider.asked.isEmpty)
+
+            await fixture.source.refuseCommits(with: nil)
+            try await eventually("it begins beside others") { await fixture.provider.asked == ["a"] }
+            #expect(await metadata(fixture) == notes)
+            #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to it")
         }
     }
 

@@ -113,6 +113,19 @@ struct CrashWatchTests {
         #expect(owner(after: third.notes).permission(for: 4) == .isSetAside)
     }
 
+    @Test func onlyARecordThatAProcessHasEndedWithIsSuspect() {
+        let running = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
+        var watch = owner(after: running)
+        #expect(watch.isSuspect(4) && !watch.isSuspect(5))
+        watch.willRunAlone(4, at: Self.start)
+        #expect(watch.isSuspect(4), "until it has ended")
+        watch.hasRunAlone(4)
+        #expect(!watch.isSuspect(4))
+
+        let waiting = CrashNotes(tries: 2, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: false))
+        #expect(!owner(after: waiting).isSuspect(4))
+    }
+
     @Test func recordThatCrashedItsProcessIsSetAsideAtOnce() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(4, at: Self.start)

@@ -18,6 +18,7 @@ actor FakeSource: RequestSource {
 
     /// What the next commits end with; `nil`: they succeed.
     private var commitError: KafkaError?
+    private var commitDelay = Duration.zero
     private var mostMetadata = Int.max
     /// What the brokers say of the topic's size; `nil`: nothing.
     private var knownPartitionCount: Int? = 4
@@ -28,6 +29,8 @@ actor FakeSource: RequestSource {
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
     /// The offsets that are committed.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
+    /// What was handed over for the next commit of a partition, whether the brokers take it or not.
+    func handedOver(of partition: TopicPartition) -> CommittedOffset? { stored.first { $0.key.id == partition }?.value }
     /// What would be committed if the process crashed now.
     private(set) var crashCommit: [TopicPartition: CommittedOffset] = [:]
     private var transactionOffsets: @Sendable () async -> [TopicPartition: CommittedOffset] = { [:] }
@@ -59,6 +62,9 @@ actor FakeSource: RequestSource {
     }
 
     func refuseCommits(with error: KafkaError?) { commitError = error }
+
+    /// Has each commit take some time, as while a group forms.
+    func delayCommits(by delay: Duration) { commitDelay = delay }
 
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
 
@@ -191,6 +197,7 @@ actor FakeSource: RequestSource {
 
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
         commitCount += 1
+        if commitDelay > .zero { try? await Task.sleep(for: commitDelay) }
         if let commitError { throw commitError }
         if stored.values.contains(where: { $0.metadata.utf8.count > mostMetadata }) {
             throw KafkaError(librdkafkaCode: 12, doing: "commit offsets")
