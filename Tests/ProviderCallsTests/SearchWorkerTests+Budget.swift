@@ -47,12 +47,12 @@ extension SearchWorkerTests {
     }
 
     private func budgeted(
-        _ calls: Int, _ change: (inout ProviderPolicy) -> Void = { _ in }
+        _ calls: Int, reserved: BudgetReserve = .calls(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
     ) async -> (SearchWorker, BudgetLog) {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let begin = clock.now
-        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
+        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls], reserved: [.hotpepper: reserved]) { now in
             let hours = Int(begin.duration(to: now) / .seconds(3600))
             return [.hotpepper: BudgetDay(label: "2026-11-\(23 + hours)", end: begin + .seconds(3600 * (hours + 1)))]
         }
@@ -152,6 +152,26 @@ extension SearchWorkerTests {
         }
         #expect(limited.calls == 1)
         #expect(other.calls == 2)
+    }
+
+    /// The call is made for both, so it may be one of those that are kept for interactive requests.
+    @Test func interactiveRequestThatJoinsAWaitingBatchCallGetsACallThatIsKept() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(10, reserved: .calls(10))
+        let batch = (0..<2).map { number in
+            let context = RequestContext(since: clock.now, flow: Flow(.batch))
+            return Task { await self.ask(worker, [service], self.request("batch \(number)"), context: context) }
+        }
+        try await eventually("a batch call waits, for both") { await worker.statuses.first?.shared == 1 }
+        let person = Task { await self.ask(worker, [service], self.request("person")) }
+        try await eventually("the person's request joins it") { await worker.statuses.first?.shared == 2 }
+
+        #expect(code(try await log.serve { await person.value }) == nil)
+        for task in batch { #expect(code(await task.value) == nil) }
+        #expect(service.calls == 1)
+
+        let later = RequestContext(since: clock.now, flow: Flow(.batch))
+        #expect(code(await ask(worker, [service], request("alone"), context: later)) == .rateLimited)
     }
 
     @Test func budgetHoldsWithoutABreaker() async throws {

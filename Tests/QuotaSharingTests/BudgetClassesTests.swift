@@ -45,10 +45,12 @@ struct BudgetClassesTests {
             }
         }
 
-        func ask(_ member: Int, of class: RequestClass, within timeout: Duration) async {
+        func ask(
+            _ member: Int, of class: RequestClass, for owner: AnyObject? = nil, within timeout: Duration
+        ) async {
             do throws(BudgetError) {
                 let permit = try await gates[member].take(
-                    of: `class`, before: Deadline(time.now + timeout), at: time.now)
+                    of: `class`, for: owner, before: Deadline(time.now + timeout), at: time.now)
                 gates[member].noteMade(permit, as: "search", at: time.now)
                 permits[`class`, default: 0] += 1
             } catch {
@@ -67,12 +69,12 @@ struct BudgetClassesTests {
 
     /// Begins a call that runs beside others.
     private func ask(
-        _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, on owner: isolated Owner,
-        within timeout: Duration = .seconds(5)
+        _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, for caller: AnyObject? = nil,
+        on owner: isolated Owner, within timeout: Duration = .seconds(5)
     ) {
         Task.immediate(executorPreference: owner.time) {
             _ = owner
-            await fleet.ask(member, of: `class`, within: timeout)
+            await fleet.ask(member, of: `class`, for: caller, within: timeout)
         }
     }
 
@@ -142,6 +144,44 @@ struct BudgetClassesTests {
             time.settle()
             #expect(fleet.permits == [.interactive: 1])
             #expect(fleet.errors.isEmpty)
+        }
+    }
+
+    private final class Request {}
+
+    /// An interactive request needs the answer of one of the batch calls that wait.
+    @Test func promotedBatchCallGetsACallThatIsKept() throws {
+        try world([.calls(10)], budget: 10) { time, owner, fleet in
+            let request = Request()
+            for caller in [nil, request, nil] { ask(fleet, of: .batch, for: caller, on: owner) }
+            time.settle()
+            fleet.gates[0].promote(request)
+            fleet.gates[0].promote(Request())
+            for _ in 0..<2 {
+                fleet.tick()
+                time.run(for: .milliseconds(500))
+            }
+            #expect(fleet.permits == [.batch: 1])
+            #expect(fleet.errors[.batch]?.count == 2)
+            #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
+        }
+    }
+
+    @Test func promotedCallThatGetsNoPermitInTimeLeavesItsLine() throws {
+        try world([.calls(10)], budget: 10) { time, owner, fleet in
+            let request = Request()
+            ask(fleet, of: .batch, for: request, on: owner, within: .seconds(1))
+            time.settle()
+            fleet.gates[0].promote(request)
+            time.run(for: .seconds(2))
+            #expect(fleet.errors[.batch] == [.tooLate])
+
+            ask(fleet, of: .interactive, on: owner)
+            for _ in 0..<2 {
+                fleet.tick()
+                time.run(for: .milliseconds(500))
+            }
+            #expect(fleet.permits == [.interactive: 1])
         }
     }
 

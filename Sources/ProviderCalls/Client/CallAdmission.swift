@@ -128,8 +128,7 @@ struct CallAdmission {
         of caller: Caller, and budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
-            let budgetPermit = try await takeBudgetPermit(
-                of: caller.flow.requestClass, in: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(of: caller, in: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
                 permit = try await permitAfterWaiting(of: caller, within: times, clock: clock)
@@ -146,24 +145,36 @@ struct CallAdmission {
         }
     }
 
-    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day. It does not where what is
-    /// left is kept for interactive requests, because those go on.
+    /// Takes a permit of the daily budget.
+    ///
+    /// A call that was refused as a batch request's asks again where an interactive request has joined it meanwhile.
     private func takeBudgetPermit(
-        of requestClass: RequestClass, in budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, in budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> BudgetGate.Permit {
-        do throws(BudgetError) {
-            return try await budget.take(
-                of: requestClass, before: latestStart(within: times, at: clock.now), at: clock.now)
-        } catch {
-            switch error {
-            case .usedUp(let retryAfter):
-                breaker.trip(for: retryAfter, because: .budgetUsedUp, at: clock.now)
-                throw breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
-            case .keptForInteractive(let retryAfter):
-                throw CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
-            case .tooLate: throw limited(.tooLate(retryAfter: nil))
-            case .cancelled: throw limited(.cancelled)
+        while true {
+            let requestClass = caller.flow.requestClass
+            do throws(BudgetError) {
+                return try await budget.take(
+                    of: requestClass, for: caller.owner, before: latestStart(within: times, at: clock.now),
+                    at: clock.now)
+            } catch {
+                if case .keptForInteractive = error, caller.flow.requestClass != requestClass { continue }
+                throw failure(for: error, at: clock.now)
             }
+        }
+    }
+
+    /// Returns the failure of a call that gets no permit of the daily budget. Where nothing is left the breaker opens until the next
+    /// day. It does not where what is left is kept for interactive requests, because those go on.
+    private func failure(for error: BudgetError, at now: Instant) -> CallFailure {
+        switch error {
+        case .usedUp(let retryAfter):
+            breaker.trip(for: retryAfter, because: .budgetUsedUp, at: now)
+            return breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
+        case .keptForInteractive(let retryAfter):
+            return CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
+        case .tooLate: return limited(.tooLate(retryAfter: nil))
+        case .cancelled: return limited(.cancelled)
         }
     }
 

@@ -43,6 +43,7 @@ final class ProviderCaller {
     func promote(_ query: ProviderQuery) {
         guard let context = query.context else { return }
         context.becomeInteractive()
+        admission.budget?.promote(context)
         admission.limiter.promote(context, to: context.flow)
         admission.concurrency.promote(context, to: context.flow)
     }

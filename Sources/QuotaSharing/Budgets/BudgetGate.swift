@@ -28,9 +28,17 @@ public final class BudgetGate {
     /// A call in line. A class, because its task finds its verdict here.
     private final class Entry {
         let waiter = Waiter()
+        let owner: AnyObject?
+        /// Says in which line the call waits.
+        var requestClass: RequestClass
         var epoch: Int?
         /// The reason for which it gets no permit, where that is not its deadline or its cancellation.
         var refusal: BudgetError?
+
+        init(of requestClass: RequestClass, owner: AnyObject?) {
+            self.requestClass = requestClass
+            self.owner = owner
+        }
     }
 
     private let member: BudgetMember
@@ -65,14 +73,17 @@ public final class BudgetGate {
     }
 
     /// Takes a permit as soon as the log grants one.
-    /// - Parameter deadline: the latest moment for the call to begin.
+    /// - Parameters:
+    ///   - owner: what `promote` finds the call by.
+    ///   - deadline: the latest moment for the call to begin.
     public func take(
-        of requestClass: RequestClass = .interactive, before deadline: Deadline, at now: Instant
+        of requestClass: RequestClass = .interactive, for owner: AnyObject? = nil, before deadline: Deadline,
+        at now: Instant
     ) async throws(BudgetError) -> Permit {
         if let permit = tryTake(of: requestClass, at: now) { return permit }
         if let refusal = refusal(of: requestClass, at: now) { throw refusal }
 
-        let entry = Entry()
+        let entry = Entry(of: requestClass, owner: owner)
         switch requestClass {
         case .interactive: line.append(entry)
         case .batch: batchLine.append(entry)
@@ -83,13 +94,28 @@ public final class BudgetGate {
 
         let verdict = await entry.waiter.verdict()
         if verdict.isServed, let epoch = entry.epoch { return Permit(epoch: epoch) }
-        switch requestClass {
+        switch entry.requestClass {
         case .interactive: line.removeAll { $0 === entry }
         case .batch: batchLine.removeAll { $0 === entry }
         }
         noteWaiting()
         if let refusal = entry.refusal { throw refusal }
         throw Task.isCancelled ? .cancelled : .tooLate
+    }
+
+    /// Has a batch call that waits go on waiting as interactive ones do, because an interactive request needs its answer too. Goes
+    /// through all batch calls that wait.
+    public func promote(_ owner: AnyObject) {
+        let promoted = batchLine.filter { $0.owner === owner }
+        guard !promoted.isEmpty else { return }
+
+        batchLine.removeAll { $0.owner === owner }
+        for entry in promoted {
+            entry.requestClass = .interactive
+            line.append(entry)
+        }
+        serve(at: timekeeper.now)
+        wake()
     }
 
     /// Returns why a call gets no permit today; `nil` where it may wait for one.
