@@ -65,10 +65,13 @@ public final class FairQueue<Element> {
 
     // MARK: - In and out
 
-    public func append(_ element: Element, in flow: Flow) {
+    /// - Returns: true where nothing else of the flow waits.
+    @discardableResult
+    public func append(_ element: Element, in flow: Flow) -> Bool {
         let line = self[flow.requestClass].byTenant[flow.tenant] ?? addLine(of: flow)
         line.elements.append(element)
         self[flow.requestClass].count += 1
+        return line.elements.count == 1
     }
 
     private func addLine(of flow: Flow) -> Line {
