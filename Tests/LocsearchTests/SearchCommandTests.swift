@@ -16,7 +16,7 @@ struct SearchCommandTests {
         let program = try RunningProgram(
             [
                 "search", "--kafka-bootstrap-servers", broker.bootstrapServers, "--lat", "35.69", "--lng", "139.7",
-                "--timeout", "3s",
+                "--timeout", "3s", "--priority", "batch",
             ] + names)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
@@ -33,6 +33,7 @@ struct SearchCommandTests {
         }
         let sent = try #require(EventTime(rfc3339: text("ce_time").utf8.map { $0 }))
         let expiry = try #require(EventTime(rfc3339: text("ce_expirytime").utf8.map { $0 }))
+        #expect(record.value.map { String(decoding: $0, as: UTF8.self) }?.contains(#""priority":"batch""#) == true)
         // The command asks the broker for its topics before it sends.
         #expect((.zero ... .seconds(3)).contains(expiry.duration(since: sent)), "\(sent) \(expiry)")
     }

@@ -14,6 +14,7 @@ struct WrongUsageTests {
         (["watch", "--nonsense"], "watch", "--nonsense"), (["watch", "--count", "0"], "watch", "--count"),
         (["search", "--lat", "1"], "search", "--lat and --lng"), (["search", "--nonsense"], "search", "--nonsense"),
         (["search", "--lat", "1", "--lng", "1", "--provider", "x"], "search", "--provider"),
+        (["search", "--lat", "1", "--lng", "1", "--priority", "x"], "search", "--priority takes interactive or batch"),
         (["worker", "nonsense"], "worker", "nonsense"), (["demo", "nonsense"], "demo", "nonsense"),
         (["config", "nonsense"], "config", "nonsense"), (["broker", "--topic", "t"], "broker", "--topic t"),
         (["dead-letters", "list", "nonsense"], "dead-letters list", "nonsense"),

@@ -29,7 +29,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (settings, log) = try await ToolSettings.load(options)
-        let request = try request.request()
+        let (request, requestClass) = (try request.request(), try request.requestClass())
         let begin = Instant.now
         let deadline = begin + timeout.duration
         // Nobody waits for an outcome after that, so nobody is to pay for it.
@@ -41,7 +41,7 @@ struct SearchCommand: AsyncParsableCommand {
         // The outcome's topics are read from their ends, so they must be open before the request is out.
         let feed = try await OutcomeFeed(settings, at: .end, within: timeout.duration, log: log)
         let sender = try await RequestSender(settings, timeout: timeout.duration, log: log)
-        let position = try await sender.send(request, expiry: expiry)
+        let position = try await sender.send(request, expiry: expiry, priority: requestClass)
         let outcome = try await wait(for: position, from: feed, since: begin, until: deadline)
         await sender.close()
         guard let outcome, let event = outcome.event else {

@@ -45,7 +45,8 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
         do {
-            try await sender.send(request, at: time, expiry: expiry)
+            // A person waits at the page.
+            try await sender.send(request, at: time, expiry: expiry, priority: .interactive)
         } catch {
             throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Basics
 import LocationSearch
 
 /// Every member of a request as an option. The worker checks the ranges: its answer to a wrong value is worth seeing too.
@@ -17,6 +18,10 @@ struct RequestOptions: ParsableArguments {
     @Option(help: "The place, for details and photo.") var placeID: String?
     @Option(help: "A newer search of the same session supersedes an older one.") var session: String?
     @Option(help: "The request's id. Default: a new one.") var requestID: String?
+    @Option(
+        help:
+            "interactive or batch: how urgent the request is, where its topic lets requests choose. Default: interactive, because the command waits."
+    ) var priority: String?
     @Option(help: "The request's own deadline in milliseconds, 1...60000. Default: the worker's.") var timeoutMs: Int?
 
     /// - Throws: a usage error for what makes no request at all.
@@ -42,6 +47,15 @@ struct RequestOptions: ParsableArguments {
             location: location, radiusMeters: radius, keyword: keyword, language: language,
             openNow: openNow ? true : nil, limit: limit, pageToken: pageToken, placeID: placeID, sessionID: session,
             timeout: timeoutMs.map { .milliseconds($0) })
+    }
+
+    /// - Throws: a usage error for a text that names no class.
+    func requestClass() throws -> RequestClass {
+        guard let priority else { return .interactive }
+        guard let requestClass = RequestClass(rawValue: priority) else {
+            throw ValidationError("--priority takes interactive or batch")
+        }
+        return requestClass
     }
 
     private static func newID() -> String { "search-" + String(UInt64.random(in: 0...UInt64.max), radix: 36) }

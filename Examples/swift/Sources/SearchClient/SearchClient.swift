@@ -31,7 +31,8 @@ struct SearchClient {
         store.dispatch(.requested(request, at: now))
 
         var encoder = RequestEncoder(source: "/examples/swift")
-        let event = encoder.encode(request, at: now)
+        // The priority counts where the topic has requests of several classes, and is ignored elsewhere.
+        let event = encoder.encode(request, at: now, priority: .interactive)
         try await producer.send(
             ProducerRecord(
                 topic: "location-search.requests", key: event.key, value: event.value, headers: event.headers))
