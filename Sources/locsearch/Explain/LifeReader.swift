@@ -58,11 +58,14 @@ struct LifeReader {
         var findings = Findings(sought, topics: settings.topics, decoder: decoder, mostLives: Self.mostLives)
         try await readLetters(of: scan, into: &findings)
         try await readRequests(of: scan, since: since, into: &findings)
+        // Asked for before outcomes are read, which workers publish before they commit: a request that was finished by then has
+        // its outcome by now.
+        let offsets = await groupOffsets()
         try await readOutcomes(of: scan, since: since, into: &findings)
         // An outcome may tell of a request whose record was not among those that were read.
         try await readMissingRequests(of: scan, into: &findings)
 
-        await judge(&findings)
+        judge(&findings, by: offsets)
         return findings.result
     }
 
@@ -130,18 +133,21 @@ struct LifeReader {
 
     // MARK: - What waits
 
-    /// Says of each request without an outcome how far it has come.
-    private func judge(_ findings: inout Findings) async {
-        let open = findings.open
-        guard !open.isEmpty else { return }
-
-        do {
+    private func groupOffsets() async -> Result<OffsetsReport, any Error> {
+        await .catching {
             let offsets = try GroupOffsets(settings, group: nil, topic: nil, timeout: timeout, log: log)
             let report = await Result.catching { try await offsets.report() }
             await offsets.close()
-            for source in open { findings.lives[source]?.state = Self.state(of: source, in: try report.get()) }
-        } catch {
-            for source in open {
+            return try report.get()
+        }
+    }
+
+    /// Says of each request without an outcome how far it has come.
+    private func judge(_ findings: inout Findings, by offsets: Result<OffsetsReport, any Error>) {
+        for source in findings.open {
+            switch offsets {
+            case .success(let report): findings.lives[source]?.state = Self.state(of: source, in: report)
+            case .failure(let error):
                 findings.lives[source]?.state = .unknown("how far the workers have come cannot be told: \(error)")
             }
         }
