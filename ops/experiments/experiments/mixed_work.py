@@ -1,14 +1,19 @@
 """Who waits for whom: requests of people and quiet tenants, beside a batch job or a flood, at one key's limit."""
 
 import statistics
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.lab import Experiment, Lab
 from harness.traffic import request
 
-LIMIT, LATENCY_MS = 100, 20
+from experiments.daily_budget import far_from_midnight
+
+LIMIT, BURST, LATENCY_MS = 100, 10, 20
+# On a busy machine, calls of one second may reach the provider in the next: those of a quarter of a second.
+LATE = LIMIT // 4
 
 
 class Waits:
@@ -19,21 +24,34 @@ class Waits:
         self.sent: dict[str, float] = {}
         self.took: dict[str, float] = {}
         self.refused = 0
+        self.first_refusal: float | None = None
+        # What came of the flood.
+        self.flood_results, self.flood_errors = 0, 0
+        self.last_flood_result = 0.0
         lab.reader.on_outcome = self._note
 
     def _note(self, event: dict, value, message) -> None:
-        began = self.sent.get(event.get("id", ""))
-        if began is None or event["id"] in self.took:
+        id, now, is_error = event.get("id", ""), time.monotonic(), event["kind"] == "error"
+        if id.startswith("flood"):
+            self.flood_errors += is_error
+            self.flood_results += not is_error
+            if not is_error:
+                self.last_flood_result = now
+        began = self.sent.get(id)
+        if began is None or id in self.took:
             return
-        self.refused += event["kind"] == "error"
-        self.took[event["id"]] = (time.monotonic() - began) * 1000 - LATENCY_MS
+        self.refused += is_error
+        if is_error and self.first_refusal is None:
+            self.first_refusal = now
+        self.took[id] = (now - began) * 1000 - LATENCY_MS
 
     def send(self, id: str, number: int, place: int | None, tenant: str, **members) -> None:
         self.sent[id] = time.monotonic()
         self.lab.sender.send(id, request(id, number, **members), id, place, headers=[("tenant", tenant.encode())])
 
-    def p99(self) -> float:
-        return statistics.quantiles(self.took.values(), n=100)[98] if len(self.took) > 1 else float("nan")
+    def p99(self, of: Iterable[str] | None = None) -> float:
+        took = list(self.took.values()) if of is None else [self.took[id] for id in of if id in self.took]
+        return statistics.quantiles(took, n=100)[98] if len(took) > 1 else float("nan")
 
 
 def begin(lab: Lab, is_fair: bool, **settings) -> Waits:
@@ -64,6 +82,22 @@ def flood(lab: Lab, count: int, place: int | None, **members) -> None:
     lab.sender.flush()
 
 
+def send_steadily(rate: float, send: Callable[[int], None], more: Callable[[int], bool]) -> int:
+    """Sends the quiet producers' requests at their rate while there are to be `more`. Returns their number."""
+    began, number = time.monotonic(), 0
+    while more(number):
+        if (wait := began + number / rate - time.monotonic()) > 0:
+            time.sleep(wait)
+        send(number)
+        number += 1
+    return number
+
+
+def during(seconds: float) -> Callable[[int], bool]:
+    end = time.monotonic() + seconds
+    return lambda number: time.monotonic() < end
+
+
 def measure(
     lab: Lab, row: str, waits: Waits, seconds: float, rate: float, send: Callable[[int], None], most_ms: float | None
 ) -> None:
@@ -72,13 +106,7 @@ def measure(
     waits.took.clear()
     waits.refused = 0
     lab.provider.reset()
-    began = time.monotonic()
-    number = 0
-    while time.monotonic() - began < seconds:
-        if (wait := began + number / rate - time.monotonic()) > 0:
-            time.sleep(wait)
-        send(number)
-        number += 1
+    number = send_steadily(rate, send, during(seconds))
     stats = lab.provider.stats()
     used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
     # What was not answered by then has waited for at least so long.
@@ -147,7 +175,144 @@ def alike(lab: Lab) -> None:
     lab.end(settle=lab.size(120, 1200))
 
 
-OPTIONS: dict[str, Any] = {"broker": "mock", "library": "new", "alone": True}
+class Outages(threading.Thread):
+    """Kills workers with -9, one at a time, and notes from when to when nobody had their partitions."""
+
+    def __init__(self, lab: Lab, kills: int, calm: float):
+        super().__init__(daemon=True)
+        self.lab, self.kills, self.calm = lab, kills, calm
+        self.spans: list[tuple[float, float]] = []
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            for i in range(self.kills):
+                time.sleep(self.calm)
+                self._kill(i % 3)
+                if i + 1 < self.kills:
+                    self.lab.fleet.start(i % 3)
+                    self.lab.fleet.wait_ready(60)
+            time.sleep(self.calm)
+        except (OSError, RuntimeError, TimeoutError) as problem:
+            self.failure = problem
+
+    def _kill(self, worker: int) -> None:
+        fleet, began = self.lab.fleet, time.monotonic()
+        self.lab.say(f"kill -9 of worker {worker}")
+        fleet.kill(worker)
+        self.lab.until(
+            lambda: sum(fleet.shares().values()) == self.lab.partitions, 60, "the others to have its partitions"
+        )
+        self.spans.append((began, time.monotonic()))
+
+    def touch(self, at: float) -> bool:
+        """Returns whether a request that was sent at this time may have stood in a partition of a killed worker: it was
+        sent meanwhile, or so shortly before that the worker may have had it.
+        """
+        return any(begin - 1 <= at <= end for begin, end in self.spans)
+
+
+def person(waits: Waits, number: int) -> None:
+    waits.send(f"person{number}", number, None, "person", priority="interactive")
+
+
+def most_beyond_limit(lab: Lab) -> int:
+    """Returns by how much the calls of any number of whole seconds in a row exceeded the limit."""
+    most = excess = 0
+    for calls in lab.provider.arrivals().values():
+        excess = max(0, excess + calls - LIMIT)
+        most = max(most, excess)
+    return most
+
+
+def killed(lab: Lab) -> None:
+    """20 interactive requests a second beside a batch job, and one of three workers is killed with -9."""
+    waits = begin(lab, is_fair=True, providers__hotpepper__burst=BURST)
+    flood(lab, lab.size(3_000, 50_000), None, priority="batch")
+    time.sleep(2)
+    lab.provider.reset()
+    waits.sent.clear()
+    outages = Outages(lab, kills=lab.size(1, 8), calm=lab.size(4, 15))
+    outages.start()
+
+    number = send_steadily(20, lambda i: person(waits, i), more=lambda _: outages.is_alive())
+    if outages.failure:
+        raise outages.failure
+    stats, excess = lab.provider.stats(), most_beyond_limit(lab)
+    used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
+    lab.end(settle=lab.size(60, 1200))
+
+    apart = [id for id, at in waits.sent.items() if not outages.touch(at)]
+    lab.figure("p99 of the added wait, of all", f"{waits.p99():.0f} ms, {number} interactive requests")
+    lab.figure(
+        "p99 of the added wait, less those of the seconds without an owner",
+        f"{waits.p99(apart):.0f} ms, {len(apart)} interactive requests",
+    )
+    lab.figure("seconds until the partitions had an owner", [round(end - begin, 1) for begin, end in outages.spans])
+    lab.figure(
+        "of the limit",
+        f"{used:.1%} used, at most {stats['maxInAnySecond']} calls in any second, and {excess} more than the limit "
+        "over any number of seconds",
+    )
+    lab.check(excess <= BURST + LATE, f"{excess} calls more than the limit, {BURST + LATE} may be")
+    lab.check(len(waits.took) == number, f"{number - len(waits.took)} interactive requests have no outcome")
+    lab.check(waits.refused == 0, f"{waits.refused} of {number} interactive requests failed")
+
+
+def budget(lab: Lab) -> None:
+    """20 interactive requests a second beside a batch job; the last tenth of the day's budget is kept for them."""
+    calls = lab.size(1_000, 50_000)
+    kept = calls // 10
+    waits = begin(
+        lab,
+        is_fair=True,
+        providers__hotpepper__callsPerDay=calls,
+        providers__hotpepper__callsPerDayReserved="10%",
+        providers__hotpepper__dayBegins=far_from_midnight(),
+    )
+    first = lab.provider.calls()
+    flood(lab, lab.size(2_000, 50_000), None, priority="batch")
+    made = 0
+
+    def has_more(than: int) -> Callable[[int], bool]:
+        def more(number: int) -> bool:
+            nonlocal made
+            if number % 5 == 0:
+                made = lab.provider.calls()
+            return made < calls - than and waits.refused == 0
+
+        return more
+
+    # Each worker has some calls reserved, so one of them may have none while another has the last ones.
+    number = send_steadily(20, lambda i: person(waits, i), has_more(kept // 5))
+    refused, served = waits.refused, waits.flood_results
+    lab.check(refused == 0, f"an interactive request was refused after {made} of {calls} calls")
+
+    lab.say("the last calls are used up")
+    offset = number
+    number += send_steadily(20, lambda i: person(waits, offset + i), has_more(0))
+    lab.settle(60)
+    total = lab.provider.calls()
+    lab.end(settle=lab.size(60, 1200))
+
+    batch, results = waits.flood_results, len(waits.took) - waits.refused
+    lab.figure("calls", f"{total} of {calls}, {kept} of them kept for interactive requests; {first} before the flood")
+    lab.figure("interactive", f"{results} of {number} answered, the first was refused after {made} calls")
+    lab.figure("batch", f"{batch} answered, {waits.flood_errors} refused")
+    lab.check(total <= calls, f"{total} calls were made, the budget has {calls}")
+    lab.check(batch == served, f"{batch - served} batch requests were answered with calls that are kept")
+    # What a worker knows of the others' reservations is a moment old.
+    lab.check(batch <= calls - kept + 10, f"{batch} batch requests were answered, at most {calls - kept} may be")
+    lab.check(batch >= (calls - kept) // 2, f"only {batch} batch requests were answered")
+    lab.check(waits.flood_errors > 0, "no batch request was refused")
+    if waits.first_refusal:
+        lab.check(
+            waits.first_refusal > waits.last_flood_result,
+            "an interactive request was refused while batch requests were answered",
+        )
+
+
+OPTIONS: dict[str, Any] = {"broker": "mock", "library": "new"}
 EXPERIMENTS = [
     Experiment(
         "mixed-classes",
@@ -155,6 +320,7 @@ EXPERIMENTS = [
         classes,
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
+        alone=True,
         **OPTIONS,
     ),
     Experiment(
@@ -163,6 +329,7 @@ EXPERIMENTS = [
         tenants,
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
+        alone=True,
         **OPTIONS,
     ),
     Experiment(
@@ -170,6 +337,24 @@ EXPERIMENTS = [
         "how long the same requests wait where all are alike, to compare",
         alike,
         seconds=(240, 2400),
+        alone=True,
+        **OPTIONS,
+    ),
+    Experiment(
+        "mixed-kill",
+        "one of three workers is killed beside a batch job: nothing is lost, no interactive request fails, never more "
+        "calls than the limit",
+        killed,
+        needs={"worker.fairBy": "header:tenant"},
+        seconds=(120, 2400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "mixed-budget",
+        "a batch job uses up all but the last tenth of a day's budget: no interactive request is refused meanwhile",
+        budget,
+        needs={"providers.hotpepper.callsPerDay": 1000, "providers.hotpepper.callsPerDayReserved": "10%"},
+        seconds=(120, 2400),
         **OPTIONS,
     ),
 ]
