@@ -103,7 +103,7 @@ build-simulate: setup ## Builds the simulation alone
 	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
 
 # SEED=n replays one schedule and tells its story; SEEDS=n runs so many, from FROM on.
-SEEDS ?= 3000
+SEEDS ?= 6000
 FROM ?= 1
 simulate: build-simulate ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
 	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)

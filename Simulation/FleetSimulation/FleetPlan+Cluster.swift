@@ -43,7 +43,7 @@ extension FleetPlan {
     /// the square of their number.
     mutating func makeLarger(_ random: inout SeededGenerator) {
         if random.chance(0.04) { lanes = 3 }
-        guard random.chance(0.05) else { return }
+        guard random.chance(0.03) else { return }
         members = Int.random(in: 5...8, using: &random)
         lanes = 1
         partitions = Int32.random(in: 6...24, using: &random)

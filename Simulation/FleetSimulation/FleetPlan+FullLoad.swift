@@ -40,7 +40,7 @@ extension FleetPlan {
     /// Has more requests come than the rate allows, some time after everything has ended that goes wrong.
     mutating func makeFullLoad(_ random: inout SeededGenerator) {
         // A full load on a large fleet costs about as much as ten other schedules.
-        guard rateLimit != nil, callsPerDay == nil, maxAge == nil, members < 5, random.chance(0.2) else { return }
+        guard rateLimit != nil, callsPerDay == nil, maxAge == nil, members < 5, random.chance(0.08) else { return }
         // The partitions of a member that crashes in a transaction wait until the brokers give the transaction up.
         let waitsForTransactions = delivery == .exactlyOnce && !isCalm
         guard !waitsForTransactions || transactionTimeout <= 10 else { return }

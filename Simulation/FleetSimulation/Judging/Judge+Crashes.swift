@@ -71,7 +71,9 @@ extension Judge {
         guard plan.isGraceful, plan.delivery == .atLeastOnce else { return }
         for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
             let tries = commit.crashes.tries
-            if tries > 0 { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }
+            // A member that leaves while its group forms anew commits nothing, its goodbye neither.
+            let isLeftBehind = world.handovers.contains { $0.partition == partition && $0.formsSince != nil }
+            if tries > 0, !isLeftBehind { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }
         }
     }
 }
