@@ -55,13 +55,19 @@ final class CarefulIntake {
     /// How a record is begun, and set aside.
     typealias Begin = (ConsumerRecord, _ how: CrashWatch.Permission) -> RequestInProgress?
 
-    /// Begins some records, one after another.
+    /// Begins some records, those of a partition one after another.
     /// - Parameters:
     ///   - mayBegin: waits while nothing may begin. `false` when the lane takes no more requests: the rest is left to the next owner.
     ///   - begin: begins a record, or sets it aside. It returns `nil` for one that need not be run.
     func take(_ records: some Sequence<ConsumerRecord>, mayBegin: () async -> Bool, begin: Begin) async {
         var beside: [ConsumerRecord] = []
         for record in records {
+            // What ends counts as done up to its offset, so those before it have to begin before it.
+            if beside.contains(where: { $0.partition == record.partition }), permission(for: record) != .runs {
+                guard await takeStep(beside, mayBegin: mayBegin, begin: begin) else { return }
+                beside = []
+            }
+
             guard let partition = partitions.owner(of: record) else { continue }
             switch partition.permission(for: record.offset) {
             case .runs: beside.append(record)
@@ -73,9 +79,14 @@ final class CarefulIntake {
                     beside.append(record)
                 }
                 loneTurn.end(of: lane)
+                guard await mayBegin() else { return }
             }
         }
         if !beside.isEmpty { await takeStep(beside, mayBegin: mayBegin, begin: begin) }
+    }
+
+    private func permission(for record: ConsumerRecord) -> CrashWatch.Permission? {
+        partitions.owner(of: record)?.permission(for: record.offset)
     }
 
     private func setAside(_ record: ConsumerRecord, begin: Begin) {
@@ -140,7 +151,7 @@ final class CarefulIntake {
             if groupRest.isReached(at: loop.now) { return true }
             await loop.pause(isPrompt ? GroupRest.promptCommit / 2 : Self.retryPause)
         }
-        groupRest.noteVainWait(at: loop.now)
+        groupRest.noteVainWait(since: start, at: loop.now)
         return false
     }
 
@@ -178,7 +189,9 @@ final class CarefulIntake {
 
     // MARK: - In small steps
 
-    private func takeStep(_ records: [ConsumerRecord], mayBegin: () async -> Bool, begin: Begin) async {
+    /// - Returns: `false` when the lane takes no more requests.
+    @discardableResult
+    private func takeStep(_ records: [ConsumerRecord], mayBegin: () async -> Bool, begin: Begin) async -> Bool {
         var offsets: [AssignedPartition: [Int64]] = [:]
         for record in records { offsets[record.partition, default: []].append(record.offset) }
         let noting = offsets.compactMap { id, offsets -> OwnedPartition? in
@@ -188,11 +201,12 @@ final class CarefulIntake {
             partition.willBegin(first...last, count: offsets.count, at: loop.now)
             return partition
         }
-        guard await commitNotes(of: noting, mayBegin: mayBegin) else { return }
+        guard await commitNotes(of: noting, mayBegin: mayBegin) else { return false }
 
         let requests = records.compactMap { begin($0, .runs) }
         let watched = requests.filter { $0.partition.isWatched }
         if !watched.isEmpty { _ = await partitions.waitForEnd(of: watched, atMost: Self.stepTime) }
+        return true
     }
 
     /// Waits until the brokers have what is noted of some partitions.

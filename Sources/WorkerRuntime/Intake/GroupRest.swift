@@ -9,8 +9,7 @@ struct GroupRest {
     static let neededTime = Duration.seconds(1)
     /// A commit that takes longer has waited for the group. At rest it takes a round trip.
     static let promptCommit = Duration.milliseconds(500)
-    /// The longest wait for a group to come to rest, and the shortest time from the end of a vain one to the next, so that a group
-    /// that never rests holds a lane up for half of its time at most.
+    /// The longest wait for a group to come to rest.
     static let longestWait = Duration.seconds(10)
 
     private var restsSince: Instant?
@@ -37,6 +36,7 @@ struct GroupRest {
     /// True unless a wait was in vain a short while ago.
     func isWorthWaiting(at now: Instant) -> Bool { nextWait.map { now >= $0 } ?? true }
 
-    /// Notes that a wait has ended before the group was at rest.
-    mutating func noteVainWait(at now: Instant) { nextWait = now + Self.longestWait }
+    /// Notes that a wait has ended before the group was at rest. The next one may follow after as long again, so that a group that never
+    /// rests holds a lane up for half of its time at most, and one whose partition has soon gone to another member hardly.
+    mutating func noteVainWait(since start: Instant, at now: Instant) { nextWait = now + (now - start) }
 }

@@ -171,6 +171,24 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// What ends counts as done up to its offset. Here the second record of partition 1 would have run alone, and been committed, before
+    /// the first one had begun, which the group's unrest lets begin beside others only.
+    @Test func recordThatRunsAloneBeginsBehindThoseBeforeIt() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)
+        } _: { fixture in
+            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            let suspect = "locsearch1;tries=2;begun=2;suspect=0:1"
+            for (partition, ids) in [(Int32(0), ["held"]), (1, ["first", "second"])] {
+                await fixture.source.setCommit(CommittedOffset(0, metadata: suspect), partition: partition)
+                await fixture.source.append(ids.map(LaneFixture.request), to: partition)
+            }
+            await fixture.source.assign([0, 1])
+            try await eventually("all begin", within: .seconds(20)) { await fixture.provider.asked.count == 3 }
+            #expect(await fixture.provider.asked == ["held", "first", "second"])
+        }
+    }
+
     /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
     @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
         let notes = "locsearch1;tries=3;begun=1;suspect=0:1"

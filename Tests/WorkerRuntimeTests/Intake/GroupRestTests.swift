@@ -52,8 +52,9 @@ struct GroupRestTests {
     @Test func afterAVainWaitTheNextComesLater() {
         var rest = GroupRest()
         #expect(rest.isWorthWaiting(at: Self.start))
-        rest.noteVainWait(at: Self.start)
-        #expect(!rest.isWorthWaiting(at: Self.start + .seconds(9)))
-        #expect(rest.isWorthWaiting(at: Self.start + GroupRest.longestWait))
+        let end = Self.start + .seconds(4)
+        rest.noteVainWait(since: Self.start, at: end)
+        #expect(!rest.isWorthWaiting(at: end + .milliseconds(3900)))
+        #expect(rest.isWorthWaiting(at: end + .seconds(4)))
     }
 }
