@@ -53,16 +53,19 @@ extension WorkerLane {
         // Many that wait would take much memory, so those are decoded again.
         if room.isNearlyEmpty { request.decoded = decoded }
 
+        // A search that came too late takes no part in its session.
+        let isInTime = time.map { $0 > .zero } ?? true
         // What needs no call has its outcome at once, unless that is to leave behind others.
-        let needsCall = !providers.isEmpty && request.refusal == nil && time.map { $0 > .zero } ?? true
+        let needsCall = !providers.isEmpty && request.refusal == nil && isInTime
         guard needsCall || room.isOrdered else {
+            if isInTime, let decoded { endSuperseded(by: request, decoded) }
             beginWaiting(request)
             return request
         }
 
         room.enter(request, for: providers, atMost: time)
         partitions.adaptReading(of: partition, to: room)
-        if let decoded { endSuperseded(by: request, decoded) }
+        if isInTime, let decoded { endSuperseded(by: request, decoded) }
         return request
     }
 

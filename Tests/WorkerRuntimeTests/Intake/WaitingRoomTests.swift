@@ -32,6 +32,15 @@ struct WaitingRoomTests {
             #"{"requestId":"\#(id)","provider":"hotpepper","priority":"\#(requestClass.rawValue)","location":{"latitude":35.69,"longitude":139.7}\#(session)}"#
     }
 
+    /// The headers of a request that is of no use to anybody after some seconds.
+    private static func expiry(inSeconds seconds: Double) -> [RecordHeader] {
+        [
+            ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", "test"),
+            ("ce_type", "location-search.requested.v1"),
+            ("ce_expirytime", Date.now.addingTimeInterval(seconds).formatted(.iso8601)),
+        ].map { RecordHeader($0.0, text: $0.1) }
+    }
+
     private static func waiting(_ fixture: LaneFixture) async -> Int {
         await fixture.lane.status.waiting.reduce(0) { $0 + $1.count }
     }
@@ -136,18 +145,29 @@ struct WaitingRoomTests {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             try await eventually("they wait") { await Self.waiting(fixture) == 20 }
-            let expiry = Date.now.addingTimeInterval(10).formatted(.iso8601)
-            let event = [
-                ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", "test"),
-                ("ce_type", "location-search.requested.v1"), ("ce_expirytime", expiry),
-            ]
-            await fixture.source.append(
-                [Self.request("told", .batch)], headers: event.map { RecordHeader($0.0, text: $0.1) })
+            await fixture.source.append([Self.request("told", .batch)], headers: Self.expiry(inSeconds: 10))
             try await eventually("the refusal is written") {
                 await fixture.written.map(\.text).contains { text in
                     text.contains("\"told\"") && text.contains("rate-limited") && text.contains("retryAfterMs")
                 }
             }
+        }
+    }
+
+    @Test func searchThatIsRefusedAtOnceEndsTheOlderOneOfItsSession() async throws {
+        try await Self.runFull(lines: Lines(pace: 1)) { fixture in
+            await fixture.source.append([Self.request("older", .batch, session: "s")])
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await eventually("they wait") { await Self.waiting(fixture) == 21 }
+
+            await fixture.source.append(
+                [Self.request("newer", .batch, session: "s")], headers: Self.expiry(inSeconds: 10))
+            try await eventually("both are answered") {
+                let written = await fixture.written.map(\.text)
+                return written.contains { $0.contains("\"newer\"") && $0.contains("rate-limited") }
+                    && written.contains { $0.contains("\"older\"") && $0.contains("superseded") }
+            }
+            #expect(await fixture.provider.asked == ["first", "second"])
         }
     }
 
