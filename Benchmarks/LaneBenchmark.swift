@@ -87,6 +87,7 @@ private actor BenchmarkSource: RequestSource {
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }
     nonisolated var statistics: ClientStatistics? { nil }
+    nonisolated var failure: KafkaError? { nil }
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
 
     func partitionCount(of topic: String) async -> Int? { 1 }

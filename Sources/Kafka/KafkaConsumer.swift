@@ -209,6 +209,9 @@ public actor KafkaConsumer: ReadinessHandler {
         return []
     }
 
+    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` while records may come.
+    public nonisolated var failure: KafkaError? { client.failure }
+
     /// Leaves a partition's records where they are until `resume`.
     public func hold(_ partition: AssignedPartition) { partitions.source(partition)?.isHeld = true }
 

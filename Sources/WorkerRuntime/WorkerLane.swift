@@ -271,13 +271,13 @@ public actor WorkerLane {
         while state.isRunning {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
-                if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
+                if !rebalancing.isShareKnown, state.isRunning { await pauseIntake(for: .seconds(1)) }
             } else if carefulIntake.mustWait {
-                await loop.pause(.milliseconds(5))
+                await pauseIntake(for: .milliseconds(5))
             } else if !rebalancing.fleet.isReady {
-                await loop.pause(.milliseconds(50))
+                await pauseIntake(for: .milliseconds(50))
             } else if !isIntakeOpen {
-                await loop.pause(.milliseconds(50))
+                await pauseIntake(for: .milliseconds(50))
             } else if !delivery.acceptsRequests {
                 _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
             } else {
@@ -285,6 +285,13 @@ public actor WorkerLane {
             }
         }
         return false
+    }
+
+    /// Lets time pass without reading. Who reads is told when the client has failed for good, so here it has to be asked: a lane that
+    /// waits for a share of the quota would never get one without its partitions.
+    private func pauseIntake(for time: Duration) async {
+        await loop.pause(time)
+        if state.isRunning, let failure = await source.failure { fail(failure) }
     }
 
     /// Begins records.

@@ -134,6 +134,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     var positions: [KafkaConsumer.Position] { get async { consumer.positions } }
     var brokersAreDown: Bool { get async { consumer.brokersAreDown } }
     var statistics: ClientStatistics? { nil }
+    var failure: KafkaError? { consumer.failure }
 
     func partitionCount(of topic: String) async -> Int? {
         await answer { reply in self.consumer.partitionCount(of: topic, reply: reply) }

@@ -13,6 +13,9 @@ public protocol RequestSource: Sendable {
     /// - Throws: `KafkaError` when nothing more can be read (`fatal`, `fenced`).
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord]
 
+    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` while records may come.
+    var failure: KafkaError? { get async }
+
     /// Ends reading for good. Membership and partitions stay.
     func stopReading() async
 

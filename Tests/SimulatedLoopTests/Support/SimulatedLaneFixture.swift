@@ -132,6 +132,7 @@ actor HarnessSource: RequestSource {
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }
     nonisolated var statistics: ClientStatistics? { nil }
+    nonisolated var failure: KafkaError? { nil }
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
     func partitionCount(of topic: String) async -> Int? { 1 }
     func close(within bound: Duration) async {}

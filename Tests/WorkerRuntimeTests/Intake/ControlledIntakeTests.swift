@@ -1,5 +1,8 @@
 import Basics
 import EventLoop
+import Kafka
+import QuotaSharing
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
@@ -39,5 +42,22 @@ struct ControlledIntakeTests {
             gate.limit(inFlight: nil)
             #expect(await gate.waitForRoom(while: { false }) == 8)
         }.value
+    }
+
+    @Test func laneWhoseIntakeIsPausedEndsWithItsClient() async throws {
+        let fatal = KafkaError(.fatal, "consumer: made to fail")
+        await #expect(throws: fatal) {
+            try await LaneFixture.run { fixture in
+                var paused = LaneControls()
+                paused.isIntakeOpen = false
+                await fixture.lane.apply(paused)
+                await fixture.source.append([LaneFixture.request("waits")])
+                try await eventually("the lane has read, and waits") { await fixture.source.unreadCount == 0 }
+
+                await fixture.source.fail(with: fatal)
+                try await eventually("the lane leaves the group") { await fixture.source.isClosed }
+                #expect(await fixture.provider.asked.isEmpty)
+            }
+        }
     }
 }

@@ -37,7 +37,7 @@ actor FakeSource: RequestSource {
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
     private(set) var membershipQuestions = 0
-    private var failure: KafkaError?
+    private(set) var failure: KafkaError?
     private(set) var partitionCountQuestions = 0
     /// The topics that the lane has subscribed to.
     private(set) var subscribed: [String] = []
