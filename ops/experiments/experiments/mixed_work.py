@@ -176,12 +176,12 @@ def alike(lab: Lab) -> None:
 
 
 class Outages(threading.Thread):
-    """Kills workers with -9, one at a time, and notes from when to when nobody had their partitions."""
+    """Kills workers with -9, one at a time, and notes which partitions had no owner from when to when."""
 
     def __init__(self, lab: Lab, kills: int, calm: float):
         super().__init__(daemon=True)
         self.lab, self.kills, self.calm = lab, kills, calm
-        self.spans: list[tuple[float, float]] = []
+        self.spans: list[tuple[float, float, set[int]]] = []
         self.failure: Exception | None = None
 
     def run(self) -> None:
@@ -198,22 +198,23 @@ class Outages(threading.Thread):
 
     def _kill(self, worker: int) -> None:
         fleet, began = self.lab.fleet, time.monotonic()
-        self.lab.say(f"kill -9 of worker {worker}")
+        owned = {int(one["partition"]) for one in fleet.workers[worker].status()["assignment"]}
+        self.lab.say(f"kill -9 of worker {worker}, which has the partitions {sorted(owned)}")
         fleet.kill(worker)
         self.lab.until(
             lambda: sum(fleet.shares().values()) == self.lab.partitions, 60, "the others to have its partitions"
         )
-        self.spans.append((began, time.monotonic()))
+        self.spans.append((began, time.monotonic(), owned))
 
-    def touch(self, at: float) -> bool:
-        """Returns whether a request that was sent at this time may have stood in a partition of a killed worker: it was
-        sent meanwhile, or so shortly before that the worker may have had it.
+    def touch(self, partition: int, at: float) -> bool:
+        """Returns whether a request that was sent to this partition at this time waited for a new owner: it was sent
+        while there was none, or so shortly before that the killed worker may have had it.
         """
-        return any(begin - 1 <= at <= end for begin, end in self.spans)
+        return any(begin - 1 <= at <= end and partition in owned for begin, end, owned in self.spans)
 
 
-def person(waits: Waits, number: int) -> None:
-    waits.send(f"person{number}", number, None, "person", priority="interactive")
+def person(waits: Waits, number: int, place: int | None = None) -> None:
+    waits.send(f"person{number}", number, place, "person", priority="interactive")
 
 
 def most_beyond_limit(lab: Lab) -> int:
@@ -235,20 +236,21 @@ def killed(lab: Lab) -> None:
     outages = Outages(lab, kills=lab.size(1, 8), calm=lab.size(4, 15))
     outages.start()
 
-    number = send_steadily(20, lambda i: person(waits, i), more=lambda _: outages.is_alive())
+    number = send_steadily(20, lambda i: person(waits, i, i % lab.partitions), more=lambda _: outages.is_alive())
     if outages.failure:
         raise outages.failure
     stats, excess = lab.provider.stats(), most_beyond_limit(lab)
     used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
     lab.end(settle=lab.size(60, 1200))
 
-    apart = [id for id, at in waits.sent.items() if not outages.touch(at)]
+    # The identifiers follow each other as the requests were sent.
+    apart = [id for i, (id, at) in enumerate(waits.sent.items()) if not outages.touch(i % lab.partitions, at)]
     lab.figure("p99 of the added wait, of all", f"{waits.p99():.0f} ms, {number} interactive requests")
     lab.figure(
-        "p99 of the added wait, less those of the seconds without an owner",
+        "p99 of the added wait, less those whose partition had no owner",
         f"{waits.p99(apart):.0f} ms, {len(apart)} interactive requests",
     )
-    lab.figure("seconds until the partitions had an owner", [round(end - begin, 1) for begin, end in outages.spans])
+    lab.figure("seconds until the partitions had an owner", [round(end - begin, 1) for begin, end, _ in outages.spans])
     lab.figure(
         "of the limit",
         f"{used:.1%} used, at most {stats['maxInAnySecond']} calls in any second, and {excess} more than the limit "
