@@ -105,6 +105,8 @@ public struct FleetPlan: Sendable {
     private static let patience = 150.0
     /// The last request comes before this time.
     var requestsEnd: Double { faultsEnd * 0.75 }
+    /// When nothing goes wrong any more and no request comes: from here on, the rest has to be answered.
+    var end: Double { faults.isEmpty ? requestsEnd : faultsEnd }
 
     public init(seed: UInt64) {
         self.seed = seed

@@ -1,10 +1,15 @@
+import Basics
 import SimulatedKafka
 import SimulatedKafkaClients
 
 /// Requests of producers that write in transactions, some of which are aborted.
 extension FleetWorld {
-    /// Returns the partition that a request goes to: half of them use those that the topic was given later.
+    /// Returns the partition that a request goes to: of the batch requests' own topic, where there is one. Half of the others use the
+    /// partitions that their topic was given later.
     func partition(of request: FleetPlan.Request) -> PartitionID {
+        if let count = plan.mixture?.batchPartitions, request.requestClass == .batch {
+            return PartitionID(SimulatedWorker.batchRequests, request.partition % count)
+        }
         let count = partitions(of: SimulatedWorker.requests).count
         guard count > Int(plan.partitions), request.number.isMultiple(of: 2) else {
             return PartitionID(SimulatedWorker.requests, request.partition)

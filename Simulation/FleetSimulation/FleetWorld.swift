@@ -119,6 +119,7 @@ final class FleetWorld {
             (SimulatedWorker.deadLetters, 1),
         ]
         if plan.usesFleetTopic { topics.append((SimulatedWorker.fleetTopic, 1)) }
+        if let count = plan.mixture?.batchPartitions { topics.append((SimulatedWorker.batchRequests, count)) }
         return topics
     }
 
@@ -132,9 +133,9 @@ final class FleetWorld {
         }
         for request in plan.requests { after(request.time) { [self] in write(request) } }
         for fault in plan.faults { after(fault.time) { [self] in strike(fault) } }
-        after(plan.faultsEnd) { [self] in heal() }
+        after(plan.end) { [self] in heal() }
 
-        try simulation.run(for: .seconds(plan.faultsEnd + 1))
+        try simulation.run(for: .seconds(plan.end + 1))
         while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
     }
 

@@ -11,6 +11,8 @@ extension FleetPlan {
         var lookAheadBytes: Int
         var batchFloor: Double
         var hasTenants: Bool
+        /// The partitions of a topic of its own for batch requests; `nil`: both classes share one.
+        var batchPartitions: Int32?
     }
 
     /// The tenants of a schedule that has some.
@@ -31,6 +33,7 @@ extension FleetPlan {
             requests[index].requestClass = random.chance(batch) ? .batch : .interactive
             if mixture?.hasTenants == true { requests[index].tenant = Self.tenants.randomElement(using: &random) }
         }
+        if random.chance(0.3) { mixture?.batchPartitions = Int32.random(in: 1...4, using: &random) }
     }
 
     /// The class of a request, as far as workers tell classes apart. A record that is no request has its topic's.
@@ -42,6 +45,9 @@ extension FleetPlan {
 extension FleetPlan.Mixture {
     func apply(to configuration: inout WorkerConfiguration, topic: String) {
         configuration.topics.requestTopics = [RequestTopic(topic, classes: [.interactive, .batch])]
+        if batchPartitions != nil {
+            configuration.topics.requestTopics.append(RequestTopic(SimulatedWorker.batchRequests, classes: [.batch]))
+        }
         configuration.fairBy = hasTenants ? .header("tenant") : .none
         configuration.lookAheadBytes = lookAheadBytes
         configuration.fairness = fairness

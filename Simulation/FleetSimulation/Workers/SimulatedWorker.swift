@@ -80,6 +80,8 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     static let (group, requests, fleetTopic, deadLetters) = ("workers", "requests", "fleet", "dead-letters")
+    /// A topic for batch requests alone, in some schedules.
+    static let batchRequests = "batch-requests"
     /// Whose quota all calls count for.
     static let scope = scope(of: .hotpepper)
 
@@ -96,7 +98,11 @@ final class SimulatedWorker: @unchecked Sendable {
     let breakers: BreakerWatch
     /// Counted by all processes of all schedules together, because to make them takes longer than most of what a lane does.
     private static let registry = MetricsRegistry()
-    private static let meters = WorkerMeters(topics: configuredTopics, group: group, factory: registry)
+    private static let meters = {
+        var topics = configuredTopics
+        topics.requestTopics.append(RequestTopic(batchRequests, classes: [.batch]))
+        return WorkerMeters(topics: topics, group: group, factory: registry)
+    }()
 
     /// The calls that all processes of all schedules have counted under a price.
     static func callsCounted(as priceClass: PriceClass) -> Int {
