@@ -85,28 +85,49 @@ extension WorkerLane {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
+            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone, let request = room.next() {
+                if request.partition.isWatched {
+                    await beginNoted(request, from: room)
+                } else {
+                    beginWaiting(request)
+                    partitions.adaptReading(of: request.partition, to: room)
+                }
+                // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
+                await Task.yield()
+            }
             if carefulIntake.runsAlone {
                 await loop.pause(.milliseconds(5))
                 continue
-            }
-
-            while state.isRunning, delivery.acceptsRequests, let request = room.next() {
-                beginWaiting(request)
-                partitions.adaptReading(of: request.partition, to: room)
-                // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
-                await Task.yield()
             }
             room.publishCounts()
             await room.waitForChange { !state.isRunning }
         }
     }
 
+    /// Begins a request of a partition with which a process has crashed, and a few of those behind it, once the brokers have the note of
+    /// them.
+    private func beginNoted(_ first: RequestInProgress, from room: WaitingRoom) async {
+        var step = [first]
+        while step.count < CarefulIntake.largestStepFromRoom, let next = room.next(behind: step.count) {
+            step.append(next)
+        }
+        await carefulIntake.note(step) { state.isRunning }
+
+        for request in step {
+            if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
+            partitions.adaptReading(of: request.partition, to: room)
+        }
+    }
+
+    private func leaveToNextOwner(_ request: RequestInProgress) {
+        request.end(as: .abandoned)
+        request.leaveTurn()
+    }
+
     /// Begins a request, unless its partition has gone to another member.
     private func beginWaiting(_ request: RequestInProgress) {
         guard partitions.contains(request.partition), !request.partition.isLeaving else {
-            request.end(as: .abandoned)
-            request.leaveTurn()
-            return
+            return leaveToNextOwner(request)
         }
         partitions.begin(request)
         start(request)
@@ -114,10 +135,7 @@ extension WorkerLane {
 
     /// Leaves what waits to the next owners of its partitions.
     func emptyWaitingRoom() {
-        for request in waitingRoom?.removeAll(where: { _ in true }) ?? [] {
-            request.end(as: .abandoned)
-            request.leaveTurn()
-        }
+        for request in waitingRoom?.removeAll(where: { _ in true }) ?? [] { leaveToNextOwner(request) }
         waitingRoom?.noteChange()
     }
 }

@@ -85,7 +85,8 @@ public actor WorkerLane {
             gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
         carefulIntake = CarefulIntake(
-            partitions: partitions, delivery: delivery, source: source, loneTurn: loneTurn, loop: loop, log: log)
+            partitions: partitions, delivery: delivery, source: source, loneTurn: loneTurn,
+            looksAhead: waitingRoom != nil, loop: loop, log: log)
         rebalancing = Rebalancing(
             partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
             fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)

@@ -10,6 +10,9 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class CarefulIntake {
+    /// So many requests of watched partitions that were read before begin with one commit. More would make the line at a provider
+    /// long, and what is more urgent would wait behind them.
+    static let largestStepFromRoom = 8
     /// In a watched partition the next records begin when those before them have ended, or after this time.
     private static let stepTime = Duration.seconds(1)
     /// What is under way has so long to end before a record runs alone: longer than any deadline.
@@ -24,6 +27,8 @@ final class CarefulIntake {
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
     private let loneTurn: LoneTurn
+    /// True where records may begin before others that were read earlier: see `WaitingRoom`.
+    private let looksAhead: Bool
     /// The lane's number at the turn.
     private var lane = 0
     private var groupRest = GroupRest()
@@ -32,12 +37,13 @@ final class CarefulIntake {
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource, loneTurn: LoneTurn,
-        loop: EventLoop, log: Logger
+        looksAhead: Bool, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
         self.source = source
         self.loneTurn = loneTurn
+        self.looksAhead = looksAhead
         self.loop = loop
         self.log = log
     }
@@ -196,24 +202,43 @@ final class CarefulIntake {
         for record in records { offsets[record.partition, default: []].append(record.offset) }
         let noting = offsets.compactMap { id, offsets -> OwnedPartition? in
             guard let partition = partitions[id.id], partition.id == id, partition.needsCare,
-                let first = offsets.min(), let last = offsets.max()
+                let first = offsets.first, let last = offsets.last
             else { return nil }
-            partition.willBegin(first...last, count: offsets.count, at: loop.now)
+            if looksAhead {
+                partition.willRead(offsets, at: loop.now)
+            } else {
+                partition.willBegin(first...last, count: offsets.count, at: loop.now)
+            }
             return partition
         }
         guard await commitNotes(of: noting, mayBegin: mayBegin) else { return false }
 
         let requests = records.compactMap { begin($0, .runs) }
+        // What was read may wait for long before it begins, and is noted again then.
+        if looksAhead { return true }
         let watched = requests.filter { $0.partition.isWatched }
         if !watched.isEmpty { _ = await partitions.waitForEnd(of: watched, atMost: Self.stepTime) }
         return true
+    }
+
+    /// Notes requests that were read before, as far as their partitions are watched, and waits until they may begin.
+    /// - Parameter isRunning: false once the lane takes no more requests.
+    func note(_ requests: [RequestInProgress], while isRunning: () -> Bool) async {
+        let ofPartitions = Dictionary(grouping: requests.filter(\.partition.isWatched), by: \.partition.id)
+        let noting = ofPartitions.values.compactMap { requests in
+            requests.first?.partition.willBegin(requests.map(\.offset), at: loop.now)
+            return requests.first?.partition
+        }
+        _ = await commitNotes(of: noting, mayBegin: isRunning)
+        // One that runs alone may have begun meanwhile.
+        while runsAlone, isRunning() { await loop.pause(Self.pause) }
     }
 
     /// Waits until the brokers have what is noted of some partitions.
     /// - Returns: `false` when the lane takes no more requests.
     private func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
         if isPutBack(.noteNotAwaited) { return await mayBegin() }
-        while noting.contains(where: { !$0.isNoted && partitions.contains($0) }) {
+        while noting.contains(where: { !$0.isNoted && partitions.contains($0) && !$0.isLeaving }) {
             guard await mayBegin() else { return false }
             for partition in noting { partition.renewNotes() }
             await delivery.commitNotes()

@@ -111,10 +111,11 @@ final class IntakeGate {
     private static let interactivePart = 8
 
     /// Returns whether a request of the class may begin now.
-    func hasPlace(for requestClass: RequestClass) -> Bool {
-        guard !isClosed, room > 0 else { return false }
+    /// - Parameter others: The requests that are about to begin before it.
+    func hasPlace(for requestClass: RequestClass, behind others: Int = 0) -> Bool {
+        guard !isClosed, room > others else { return false }
         guard requestClass == .batch else { return true }
-        return room > window.limit / Self.interactivePart
+        return room - others > window.limit / Self.interactivePart
             && unconfirmedBytes < limits.unconfirmedBytes - limits.unconfirmedBytes / Self.interactivePart
     }
 

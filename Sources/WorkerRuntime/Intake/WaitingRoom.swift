@@ -117,7 +117,8 @@ final class WaitingRoom {
     // MARK: - Out
 
     /// Removes the request that is to begin now; `nil` while none may.
-    func next() -> RequestInProgress? {
+    /// - Parameter others: The requests that were removed before it, and have not begun yet.
+    func next(behind others: Int = 0) -> RequestInProgress? {
         while let request = overdue.popLast() {
             if request.waitingBytes > 0 { return removeAll { $0 === request }.first }
         }
@@ -125,7 +126,7 @@ final class WaitingRoom {
             let queue = queues.removeFirst()
             queues.append(queue)
             let request = queue.requests.popFirst { requestClass in
-                gate.hasPlace(for: requestClass) && queue.hasShortLine(for: requestClass, in: calls)
+                gate.hasPlace(for: requestClass, behind: others) && queue.hasShortLine(for: requestClass, in: calls)
             }
             if let request { return left(request) }
         }

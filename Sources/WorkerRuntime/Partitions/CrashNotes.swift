@@ -1,7 +1,7 @@
 /// What the owners of a partition note beside its committed offset about processes that ended while they had the partition, without
 /// saying goodbye. A record that crashes each process that runs it is found by these notes.
 ///
-/// As text, each is a field of the metadata: `tries=3;begun=164;alone=120:1`.
+/// As text, each is a field of the metadata: `tries=3;begun=164;alone=120:1`, or `tries=3;running=120+37+8843`.
 package struct CrashNotes: Sendable, Hashable {
     /// A record that was run alone, with nothing else under way in its process.
     package struct Suspect: Sendable, Hashable {
@@ -16,11 +16,14 @@ package struct CrashNotes: Sendable, Hashable {
     package var tries = 0
     /// One past the last record that any of them may have begun; `nil` where that was not noted.
     package var begun: Int64?
+    /// The records that may be under way, in ascending order, where records begin before others that were read earlier.
+    package var running: [Int64] = []
     package var suspect: Suspect?
 
-    package init(tries: Int = 0, begun: Int64? = nil, suspect: Suspect? = nil) {
+    package init(tries: Int = 0, begun: Int64? = nil, running: [Int64] = [], suspect: Suspect? = nil) {
         self.tries = tries
         self.begun = begun
+        self.running = running
         self.suspect = suspect
     }
 
@@ -32,6 +35,11 @@ package struct CrashNotes: Sendable, Hashable {
     var text: String {
         var text = tries > 0 ? ";tries=\(tries)" : ""
         if let begun { text += ";begun=\(begun)" }
+        if let first = running.first {
+            // The first one, and how far each of the others lies behind the one before it.
+            let steps = zip(running, running.dropFirst()).map { "+\($1 - $0)" }  // bounded: ascending, none below 0
+            text += ";running=\(first)\(steps.joined())"
+        }
         if let suspect { text += ";\(suspect.isRunning ? "alone" : "suspect")=\(suspect.offset):\(suspect.ends)" }
         return text
     }
@@ -49,6 +57,9 @@ package struct CrashNotes: Sendable, Hashable {
         case "begun":
             guard let offset = Int64(parts[1]), offset >= 0 else { return false }
             begun = offset
+        case "running":
+            guard let offsets = Self.offsets(in: parts[1]) else { return false }
+            running = offsets
         case "alone", "suspect":
             let numbers = parts[1].split(separator: ":", omittingEmptySubsequences: false)
             guard numbers.count == 2, let offset = Int64(numbers[0]), let ends = Int(numbers[1]), offset >= 0, ends >= 0
@@ -57,5 +68,17 @@ package struct CrashNotes: Sendable, Hashable {
         default: break
         }
         return true
+    }
+
+    /// Reads what `text` writes of the records that may be under way.
+    private static func offsets(in text: Substring) -> [Int64]? {
+        var offsets: [Int64] = []
+        for part in text.split(separator: "+", omittingEmptySubsequences: false) {
+            guard let step = Int64(part), step >= (offsets.isEmpty ? 0 : 1) else { return nil }
+            let (offset, isTooLarge) = (offsets.last ?? 0).addingReportingOverflow(step)
+            guard !isTooLarge else { return nil }
+            offsets.append(offset)
+        }
+        return offsets
     }
 }

@@ -3,9 +3,9 @@ internal import Basics
 /// Decides how careful a lane has to be with one partition, by what former owners have noted, and what this owner notes.
 ///
 /// A process that ends without saying goodbye leaves its try in the notes. The next owner then begins few records at a time, and
-/// notes how far it begins. After two such ends in a row, the records that may have been under way are run alone, each noted before
-/// it begins, as long as `careLeft` lasts. A record that three processes ended with while they ran it alone is set aside: it is not run
-/// again.
+/// notes how far it begins, or which of them where records may overtake others. After two such ends in a row, the records that may
+/// have been under way are run alone, each noted before it begins, as long as `careLeft` lasts. A record that three processes ended
+/// with while they ran it alone is set aside: it is not run again.
 struct CrashWatch {
     /// What may be done with a record.
     enum Permission: Equatable {
@@ -82,7 +82,12 @@ struct CrashWatch {
         if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= needed {
             return .isSetAside
         }
-        return careLeft > .zero && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
+        return careLeft > .zero && mayHaveBegun(offset) ? .runsAlone : .runs
+    }
+
+    /// True for a record that former owners may have begun.
+    private func mayHaveBegun(_ offset: Int64) -> Bool {
+        offset < (inherited.begun ?? 0) || inherited.running.contains(offset)
     }
 
     /// True for a record that a former owner has ended with while it ran alone.
@@ -104,9 +109,42 @@ struct CrashWatch {
         if watchEnd == nil { watchEnd = now + Self.watchedTime }
     }
 
+    /// Notes that some records are about to be read, of which each may begin before others that were read earlier.
+    /// - Parameters:
+    ///   - offsets: Theirs, in ascending order.
+    ///   - underWay: The records that are under way.
+    ///   - limit: The most that are noted. Of those that are under way, the first ones are left out.
+    mutating func willRead(_ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant) {
+        hasBegun = true
+        notes.tries = inherited.tries + 1
+        // Records are read in the order of the log, so what lies before these does not come any more.
+        if let last = offsets.last { inherited.running.removeAll { $0 <= last } }
+        noteRunning(offsets, beside: underWay, atMost: limit, at: now)
+    }
+
+    /// Notes that records are about to begin which were read before.
+    mutating func willBegin(_ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant) {
+        noteRunning(offsets, beside: underWay, atMost: limit, at: now)
+        taken += offsets.count
+    }
+
+    /// Those that former owners had under way, and that are still to be read, stay under suspicion.
+    private mutating func noteRunning(
+        _ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant
+    ) {
+        guard isWatched else { return }
+        let others = Set(underWay).union(inherited.running).subtracting(offsets).sorted()
+        notes.running = (others.suffix(max(0, limit - offsets.count)) + offsets).sorted()
+        if watchEnd == nil { watchEnd = now + Self.watchedTime }
+    }
+
     /// Notes that a record is about to be run alone.
     mutating func willRunAlone(_ offset: Int64, at now: Instant) {
-        willBegin(before: offset + 1, count: 1, at: now)
+        if inherited.running.isEmpty {
+            willBegin(before: offset + 1, count: 1, at: now)
+        } else {
+            (hasBegun, notes.tries) = (true, inherited.tries + 1)
+        }
         let ends = inherited.suspect?.offset == offset ? inherited.suspect?.ends ?? 0 : 0
         notes.suspect = CrashNotes.Suspect(offset: offset, ends: ends, isRunning: true)
     }
@@ -122,6 +160,8 @@ struct CrashWatch {
     /// Notes that a record that ran alone has ended well.
     mutating func hasRunAlone(_ offset: Int64) {
         notes.suspect = nil
+        notes.running.removeAll { $0 == offset }
+        inherited.running.removeAll { $0 == offset }
         if inherited.suspect?.offset == offset { inherited.suspect = nil }
     }
 
@@ -134,12 +174,14 @@ struct CrashWatch {
         guard hasBegun, isWatched else { return }
         let isLongAgo = taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
         // Behind a slow request the position stays where it is, and the partition gets on all the same.
-        let isPast = isCareful && position >= (inherited.begun ?? 0) || careLeft == .zero && isLongAgo
+        let haveAllRun = position >= (inherited.begun ?? 0) && inherited.running.isEmpty
+        let isPast = isCareful && haveAllRun || careLeft == .zero && isLongAgo
         guard isPast else { return }
 
         // What comes behind the records that ran alone may hold another one: it begins in small steps first.
         inherited = CrashNotes(tries: isCareful ? 1 : 0)
-        notes = CrashNotes(tries: inherited.tries + 1, begun: isWatched ? notes.begun : nil)
+        notes = CrashNotes(
+            tries: inherited.tries + 1, begun: isWatched ? notes.begun : nil, running: isWatched ? notes.running : [])
         (taken, watchEnd) = (0, isWatched ? now + Self.watchedTime : nil)
         careSpent = .zero
     }

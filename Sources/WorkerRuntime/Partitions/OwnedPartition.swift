@@ -208,6 +208,27 @@ final class OwnedPartition {
         awaitNotes(before: offsets.lowerBound)
     }
 
+    /// Notes that some records are about to be read, of which each may begin before others that were read earlier. `isNoted` says when.
+    /// - Parameter offsets: Theirs, in ascending order.
+    func willRead(_ offsets: [Int64], at now: Instant) {
+        guard let first = offsets.first else { return }
+        watch.willRead(offsets, beside: underWay, atMost: mostNoted, at: now)
+        awaitNotes(before: first)
+    }
+
+    /// Notes that some of the records that were read are about to begin. `isNoted` says when they may.
+    func willBegin(_ offsets: [Int64], at now: Instant) {
+        guard let first = offsets.min() else { return }
+        watch.willBegin(offsets, beside: underWay, atMost: mostNoted, at: now)
+        awaitNotes(before: first)
+    }
+
+    private var underWay: [Int64] { requests.values.map(\.offset) }
+
+    /// The most records that are noted by themselves. Each takes some 4 bytes, so that half of the text and more is left for what is
+    /// done.
+    private var mostNoted: Int { metadataLimit.bytes / 16 }
+
     /// Notes that a record is about to be run alone. `isNoted` says when it may.
     func willRunAlone(_ offset: Int64, at now: Instant) {
         watch.willRunAlone(offset, at: now)

@@ -109,7 +109,10 @@ final class PartitionTable {
             two workers in turn ended while they had this partition, and said no goodbye: what they had under way runs one by one, so \
             that a record that crashes processes is found
             """,
-            metadata: ["partition": "\(id)", "tries": "\(notes.tries)", "up to": "\(notes.begun ?? 0)"])
+            metadata: [
+                "partition": "\(id)", "tries": "\(notes.tries)",
+                "up to": "\(max(notes.begun ?? 0, notes.running.last ?? 0))",
+            ])
     }
 
     /// Returns what is to be committed of each partition for which that changed since the last call.

@@ -2,6 +2,8 @@
 protocol TakenRequest: AnyObject {
     /// The request's entry in the partition's `OffsetTracker`.
     var slot: OffsetTracker.Slot { get }
+    /// Its record's offset.
+    var offset: Int64 { get }
     /// The request's fate, as far as it is decided.
     var fate: RequestFate { get }
     /// `true` when another worker that ran the request anew would pay for it, or publish it, a second time.

@@ -36,6 +36,11 @@ extension PartitionOffsets {
         var words: [String] = []
         if notes.tries > 1 { words.append("\(notes.tries - 1) workers ended with it and said no goodbye") }
         if let begun = notes.begun { words.append("begun up to \(begun - 1)") }
+        if !notes.running.isEmpty {
+            let first = notes.running.prefix(10).map(String.init).joined(separator: ", ")
+            let others = notes.running.count - 10
+            words.append("may have been under way: \(first)\(others > 0 ? " and \(others) more" : "")")
+        }
         if let suspect = notes.suspect {
             let ends = suspect.ends > 0 ? ", with which \(suspect.ends) ended" : ""
             words.append("\(suspect.isRunning ? "runs" : "has run") \(suspect.offset) alone\(ends)")
@@ -64,9 +69,10 @@ extension PartitionOffsets {
         let fields = text.split(separator: ";")
         return fields.enumerated().filter { index, field in
             let isHeader = index == 0 && field.hasPrefix("locsearch")
-            let isKnown = ["runs=", "bits=", "began with ", "tries=", "begun=", "alone=", "suspect="].contains {
-                field.hasPrefix($0)
-            }
+            let isKnown = ["runs=", "bits=", "began with ", "tries=", "begun=", "running=", "alone=", "suspect="]
+                .contains {
+                    field.hasPrefix($0)
+                }
             return !isHeader && !isKnown
         }.map(\.element)
     }

@@ -75,6 +75,65 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// Runs a lane that tells classes apart, and takes over a partition with batch requests and an interactive one behind them.
+    private func takeOverMixed(
+        _ metadata: String, batch: Int, _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        try await LaneFixture.run(
+            calls: WaitingRoomTests.Lines(), assigned: [],
+            {
+                $0.concurrency = 2
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+            },
+            { fixture in
+                await fixture.provider.hold()
+                await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;\(metadata)"))
+                await fixture.source.append(
+                    (0..<batch).map { WaitingRoomTests.request("batch-\($0)", .batch) }
+                        + [WaitingRoomTests.request("person", .interactive)])
+                await fixture.source.assign([0])
+                try await body(fixture)
+            })
+    }
+
+    private func notes(_ fixture: LaneFixture) async -> CrashNotes? {
+        guard let commit = await fixture.source.commits[Self.partition],
+            case .known(let metadata) = CommitMetadata.read(commit)
+        else { return nil }
+        return metadata.crashes
+    }
+
+    @Test func recordThatOvertakesThousandsIsNotedBeforeItBegins() async throws {
+        try await takeOverMixed("tries=1", batch: 2_000) { fixture in
+            try await eventually("all is read", within: .seconds(30)) {
+                await fixture.lane.status.waiting.contains { $0.flow.requestClass == .interactive }
+            }
+            await fixture.provider.release(2)
+            try await eventually("the interactive request is asked for") {
+                await fixture.provider.asked.contains("person")
+            }
+            let notes = await notes(fixture)
+            #expect(notes?.tries == 2)
+            #expect(notes?.running.contains(2_000) == true)
+            #expect(notes?.running.count ?? 0 < 100, "and none that only waits: \(String(describing: notes?.running))")
+        }
+    }
+
+    @Test func recordThatOvertookOthersRunsAloneWhereTwoProcessesEnded() async throws {
+        try await takeOverMixed("tries=2;running=2", batch: 2) { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("person") }
+            #expect(await fixture.provider.asked == ["person"], "those before it wait")
+            #expect(await notes(fixture)?.suspect == .init(offset: 2, ends: 0, isRunning: true))
+            #expect(await fixture.source.crashCommit[Self.partition] != nil)
+
+            await fixture.provider.release(1)
+            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
+            #expect(await fixture.source.crashCommit.isEmpty)
+            await fixture.provider.release(2)
+            try await fixture.isCommitted(upTo: 3)
+        }
+    }
+
     @Test func recordsRunAloneWhereTwoProcessesEnded() async throws {
         try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
             for (offset, id) in ["a", "b"].enumerated() {

@@ -12,7 +12,7 @@ import Testing
 /// Requests that differ in class or tenant, on a whole lane.
 struct WaitingRoomTests {
     /// Lines that have room for so many calls at once as a test says.
-    private final class Lines: CallQueues {
+    final class Lines: CallQueues {
         private let limit: Double?
         let waiting = Mutex<[ProviderID: WaitingRequests]>([:])
 
@@ -24,7 +24,7 @@ struct WaitingRoomTests {
         func onShorterLine(_ wake: @escaping @Sendable () -> Void) {}
     }
 
-    private static func request(
+    static func request(
         _ id: String, _ requestClass: RequestClass, session: String? = nil
     ) -> String {
         let session = session.map { #","sessionId":"\#($0)""# } ?? ""

@@ -47,6 +47,50 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 1))
     }
 
+    @Test func recordsThatMayOvertakeOthersAreNotedOneByOne() {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willRead([5, 6], beside: [1], atMost: 256, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 2, running: [1, 5, 6]))
+        watch.willBegin([9000], beside: [1, 5], atMost: 256, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 2, running: [1, 5, 9000]))
+        watch.willBegin([7], beside: [1, 5, 9000], atMost: 3, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 2, running: [5, 7, 9000]), "the oldest is the least suspect")
+    }
+
+    @Test func readingThatBeginsNothingEndsTheStepsAfterTheirTime() {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willRead([5, 6], beside: [], atMost: 256, at: Self.start)
+        watch.review(position: 0, at: Self.start + .seconds(30))
+        #expect(!watch.isWatched)
+        #expect(watch.notes == CrashNotes(tries: 1))
+    }
+
+    @Test func suspectThatIsFarBehindRunsAloneWhenItIsRead() {
+        var watch = owner(after: CrashNotes(tries: 2, running: [3, 5000]))
+        #expect([2, 3, 4, 5000].map(watch.permission) == [.runs, .runsAlone, .runs, .runsAlone])
+
+        watch.willRead([0, 1, 2], beside: [], atMost: 256, at: Self.start)
+        #expect(watch.notes.running == [0, 1, 2, 3, 5000], "it stays under suspicion until it is read")
+        watch.willRunAlone(3, at: Self.start)
+        watch.hasRunAlone(3)
+        watch.review(position: 4, at: Self.start)
+        #expect(watch.isCareful, "one is still to come")
+
+        watch.willRunAlone(5000, at: Self.start)
+        watch.hasRunAlone(5000)
+        watch.review(position: 4, at: Self.start)
+        #expect(!watch.isCareful)
+        #expect(watch.isWatched, "what comes next begins in small steps")
+    }
+
+    /// Another owner has answered it meanwhile, or compaction has taken it.
+    @Test func suspectThatDoesNotComeAnyMoreIsForgotten() {
+        var watch = owner(after: CrashNotes(tries: 2, running: [3]))
+        watch.willRead([4, 5], beside: [], atMost: 256, at: Self.start)
+        watch.review(position: 4, at: Self.start)
+        #expect(!watch.isCareful)
+    }
+
     @Test func afterTwoEndsWhatHadBegunRunsAlone() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         #expect(watch.permission(for: 9) == .runsAlone)
@@ -147,7 +191,8 @@ struct CrashWatchTests {
     // MARK: - As text
 
     @Test(arguments: [
-        CrashNotes(), CrashNotes(tries: 1), CrashNotes(tries: 2, begun: 164),
+        CrashNotes(), CrashNotes(tries: 1), CrashNotes(tries: 2, begun: 164), CrashNotes(tries: 2, running: [9000]),
+        CrashNotes(tries: 3, running: [0, 120, 157], suspect: .init(offset: 157, ends: 0, isRunning: true)),
         CrashNotes(tries: 3, begun: 164, suspect: .init(offset: 120, ends: 1, isRunning: true)),
         CrashNotes(tries: 3, begun: 0, suspect: .init(offset: 120, ends: 2, isRunning: false)),
     ])
@@ -164,7 +209,8 @@ struct CrashWatchTests {
 
     @Test(arguments: [
         "tries=", "tries=-1", "tries=99999999999999999999", "begun=-1", "begun=x", "alone=1", "alone=1:", "alone=-1:2",
-        "suspect=1:2:3", "suspect=1:-2",
+        "suspect=1:2:3", "suspect=1:-2", "running=", "running=-1", "running=3+0", "running=3+", "running=3+x",
+        "running=9223372036854775807+1",
     ])
     func damagedNotesAreForeign(_ field: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;\(field)")) == .foreign)

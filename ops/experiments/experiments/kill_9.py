@@ -55,29 +55,33 @@ def beside_slow_requests(delivery: str) -> Callable[[Lab], None]:
     return run
 
 
-def many(lab: Lab) -> None:
+def many(delivery: str) -> Callable[[Lab], None]:
     """Kills workers two at a time, and does not wait for the group to settle: no record may be taken for the cause."""
-    pairs, rate = lab.size((5, 200), (100, 200))
-    lab.begin(partitions=12, results=12)
-    lab.provider.latency(30)
-    fleet = lab.workers(6)
-    chance, done = random.Random(7), False
-    load = lab.sender.start(1_000_000, rate, until=lambda: done)
-    for n in range(pairs):
-        before = lab.recorder.finished
-        lab.until(lambda: all(w.ready() for w in fleet.workers.values()), 90, "the workers to be ready")
-        lab.until(lambda: lab.recorder.finished > before, 60, "outcomes to come")
-        for victim in chance.sample(sorted(fleet.workers), 2):
-            fleet.kill(victim, ask=True)
-            fleet.start(victim)
-        lab.say(f"{2 * n + 2} workers were killed")
-    done = True
-    load.join()
-    lab.end(settle=180)
-    lab.figure("workers killed", 2 * pairs)
-    lab.figure("records set aside", lab.counts().get("internal", 0))
-    lab.check(not lab.counts().get("internal"), "records were set aside, and none of them had crashed a worker")
-    lab.judge_calls()
+
+    def run(lab: Lab) -> None:
+        pairs, rate = lab.size((5, 200), (100, 200))
+        lab.begin_delivering(delivery, partitions=12, results=12)
+        lab.provider.latency(30)
+        fleet = lab.workers_delivering(delivery, 6)
+        chance, done = random.Random(7), False
+        load = lab.sender.start(1_000_000, rate, until=lambda: done)
+        for n in range(pairs):
+            before = lab.recorder.finished
+            lab.until(lambda: all(w.ready() for w in fleet.workers.values()), 90, "the workers to be ready")
+            lab.until(lambda: lab.recorder.finished > before, 60, "outcomes to come")
+            for victim in chance.sample(sorted(fleet.workers), 2):
+                fleet.kill(victim, ask=True)
+                fleet.start(victim)
+            lab.say(f"{2 * n + 2} workers were killed")
+        done = True
+        load.join()
+        lab.end(settle=180)
+        lab.figure("workers killed", 2 * pairs)
+        lab.figure("records set aside", lab.counts().get("internal", 0))
+        lab.check(not lab.counts().get("internal"), "records were set aside, and none of them had crashed a worker")
+        lab.judge_calls()
+
+    return run
 
 
 EXPERIMENTS = [
@@ -98,11 +102,14 @@ EXPERIMENTS = [
         )
         for delivery in ("at-least-once", "exactly-once")
     ),
-    Experiment(
-        "kill-9-many",
-        "healthy workers killed two at a time, again and again: no record is set aside",
-        many,
-        library="new",
-        seconds=(300, 3600),
+    *(
+        Experiment(
+            "kill-9-many" if delivery == "at-least-once" else "kill-9-many-exactly-once",
+            f"healthy workers killed two at a time, again and again, {delivery}: no record is set aside",
+            many(delivery),
+            library="new",
+            seconds=(300, 3600),
+        )
+        for delivery in ("at-least-once", "exactly-once")
     ),
 ]

@@ -4,6 +4,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from harness.lab import Experiment, Lab
@@ -127,41 +128,57 @@ def measure(
         lab.check(waits.refused == 0, f"{row}: {waits.refused} requests of the quiet producers failed")
 
 
-def beside(
-    lab: Lab,
-    row: str,
-    waits: Waits,
-    rate: float,
-    most_ms: float,
-    tenant: Callable[[int], str],
-    of_flood: dict[str, str],
-    of_quiet: dict[str, str],
-) -> None:
+@dataclass(frozen=True)
+class Mix:
+    """Who sends beside the flood, and how long they may wait."""
+
+    name: str
+    rate: float  # requests a second, of all quiet producers
+    most_ms: float  # p99 of their added wait
+    tenant: Callable[[int], str]
+    of_flood: dict[str, str]  # members of its requests
+    of_quiet: dict[str, str]
+
+    def send(self, waits: Waits, name: str, number: int, place: int | None = None) -> None:
+        waits.send(f"{name}{number}", number, place, self.tenant(number), **self.of_quiet)
+
+
+CLASSES = Mix(
+    "interactive beside batch",
+    rate=20,
+    most_ms=300,
+    tenant=lambda i: "person",
+    of_flood={"priority": "batch"},
+    of_quiet={"priority": "interactive"},
+)
+TENANTS = Mix(
+    "nine quiet tenants beside a flood",
+    rate=45,
+    most_ms=500,
+    tenant=lambda i: f"quiet{i % 9}",
+    of_flood={},
+    of_quiet={},
+)
+
+
+def beside(mix: Mix) -> Callable[[Lab], None]:
     """Measures the quiet producers beside a flood over all partitions, and beside one in a single partition."""
-    for name, place in (("spread", None), ("one partition", 0)):
-        flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, **of_flood)
-        time.sleep(2)
 
-        def send(i: int, name: str = name, place: int | None = place) -> None:
-            waits.send(f"{name[:3]}{i}", i, place, tenant(i), **of_quiet)
+    def run(lab: Lab) -> None:
+        waits = begin(lab, is_fair=True)
+        for name, place in (("spread", None), ("one partition", 0)):
+            flood(lab, lab.size(2500, 50_000 if place is None else 20_000), place, **mix.of_flood)
+            time.sleep(2)
 
-        measure(lab, f"{row}, {name}", waits, lab.size(15, 60), rate, send, most_ms)
-        if not lab.long:
-            lab.settle(60)
-    lab.end(settle=lab.size(90, 1200))
+            def send(i: int, name: str = name, place: int | None = place) -> None:
+                mix.send(waits, name[:3], i, place)
 
+            measure(lab, f"{mix.name}, {name}", waits, lab.size(15, 60), mix.rate, send, mix.most_ms)
+            if not lab.long:
+                lab.settle(60)
+        lab.end(settle=lab.size(90, 1200))
 
-def classes(lab: Lab) -> None:
-    """20 interactive requests a second beside a batch job."""
-    waits = begin(lab, is_fair=True)
-    quiet, batch = {"priority": "interactive"}, {"priority": "batch"}
-    beside(lab, "interactive beside batch", waits, 20, 300, lambda i: "person", batch, quiet)
-
-
-def tenants(lab: Lab) -> None:
-    """Nine tenants with 5 requests a second each beside one that floods, in one class."""
-    waits = begin(lab, is_fair=True)
-    beside(lab, "nine quiet tenants beside a flood", waits, 45, 500, lambda i: f"quiet{i % 9}", {}, {})
+    return run
 
 
 def alike(lab: Lab) -> None:
@@ -175,46 +192,39 @@ def alike(lab: Lab) -> None:
     lab.end(settle=lab.size(120, 1200))
 
 
-class Outages(threading.Thread):
-    """Kills workers with -9, one at a time, and notes which partitions had no owner from when to when."""
+class Outage(threading.Thread):
+    """Kills a worker with -9, and notes which partitions had no owner from when to when."""
 
-    def __init__(self, lab: Lab, kills: int, calm: float):
+    def __init__(self, lab: Lab, calm: float):
         super().__init__(daemon=True)
-        self.lab, self.kills, self.calm = lab, kills, calm
-        self.spans: list[tuple[float, float, set[int]]] = []
+        self.lab, self.calm = lab, calm
+        self.began, self.ended = 0.0, 0.0
+        self.owned: set[int] = set()
         self.failure: Exception | None = None
 
     def run(self) -> None:
         try:
-            for i in range(self.kills):
-                time.sleep(self.calm)
-                self._kill(i % 3)
-                if i + 1 < self.kills:
-                    self.lab.fleet.start(i % 3)
-                    self.lab.fleet.wait_ready(60)
+            time.sleep(self.calm)
+            self._kill(0)
             time.sleep(self.calm)
         except (OSError, RuntimeError, TimeoutError) as problem:
             self.failure = problem
 
     def _kill(self, worker: int) -> None:
-        fleet, began = self.lab.fleet, time.monotonic()
-        owned = {int(one["partition"]) for one in fleet.workers[worker].status()["assignment"]}
-        self.lab.say(f"kill -9 of worker {worker}, which has the partitions {sorted(owned)}")
+        fleet, self.began = self.lab.fleet, time.monotonic()
+        self.owned = {int(one["partition"]) for one in fleet.workers[worker].status()["assignment"]}
+        self.lab.say(f"kill -9 of worker {worker}, which has the partitions {sorted(self.owned)}")
         fleet.kill(worker)
         self.lab.until(
             lambda: sum(fleet.shares().values()) == self.lab.partitions, 60, "the others to have its partitions"
         )
-        self.spans.append((began, time.monotonic(), owned))
+        self.ended = time.monotonic()
 
-    def touch(self, partition: int, at: float) -> bool:
+    def touches(self, partition: int, at: float) -> bool:
         """Returns whether a request that was sent to this partition at this time waited for a new owner: it was sent
         while there was none, or so shortly before that the killed worker may have had it.
         """
-        return any(begin - 1 <= at <= end and partition in owned for begin, end, owned in self.spans)
-
-
-def person(waits: Waits, number: int, place: int | None = None) -> None:
-    waits.send(f"person{number}", number, place, "person", priority="interactive")
+        return partition in self.owned and self.began - 1 <= at <= self.ended
 
 
 def most_beyond_limit(lab: Lab) -> int:
@@ -226,39 +236,50 @@ def most_beyond_limit(lab: Lab) -> int:
     return most
 
 
-def killed(lab: Lab) -> None:
-    """20 interactive requests a second beside a batch job, and one of three workers is killed with -9."""
-    waits = begin(lab, is_fair=True, providers__hotpepper__burst=BURST)
-    flood(lab, lab.size(3_000, 50_000), None, priority="batch")
-    time.sleep(2)
-    lab.provider.reset()
-    waits.sent.clear()
-    outages = Outages(lab, kills=lab.size(1, 8), calm=lab.size(4, 15))
-    outages.start()
+def killed(mix: Mix) -> Callable[[Lab], None]:
+    """Measures the quiet producers beside a flood while one of three workers is killed with -9."""
 
-    number = send_steadily(20, lambda i: person(waits, i, i % lab.partitions), more=lambda _: outages.is_alive())
-    if outages.failure:
-        raise outages.failure
-    stats, excess = lab.provider.stats(), most_beyond_limit(lab)
-    used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
-    lab.end(settle=lab.size(60, 1200))
+    def run(lab: Lab) -> None:
+        waits = begin(lab, is_fair=True, providers__hotpepper__burst=BURST)
+        flood(lab, lab.size(3_000, 50_000), None, **mix.of_flood)
+        time.sleep(2)
+        lab.provider.reset()
+        waits.sent.clear()
+        outage = Outage(lab, calm=lab.size(4, 200))
+        outage.start()
 
-    # The identifiers follow each other as the requests were sent.
-    apart = [id for i, (id, at) in enumerate(waits.sent.items()) if not outages.touch(i % lab.partitions, at)]
-    lab.figure("p99 of the added wait, of all", f"{waits.p99():.0f} ms, {number} interactive requests")
-    lab.figure(
-        "p99 of the added wait, less those whose partition had no owner",
-        f"{waits.p99(apart):.0f} ms, {len(apart)} interactive requests",
-    )
-    lab.figure("seconds until the partitions had an owner", [round(end - begin, 1) for begin, end, _ in outages.spans])
-    lab.figure(
-        "of the limit",
-        f"{used:.1%} used, at most {stats['maxInAnySecond']} calls in any second, and {excess} more than the limit "
-        "over any number of seconds",
-    )
-    lab.check(excess <= BURST + LATE, f"{excess} calls more than the limit, {BURST + LATE} may be")
-    lab.check(len(waits.took) == number, f"{number - len(waits.took)} interactive requests have no outcome")
-    lab.check(waits.refused == 0, f"{waits.refused} of {number} interactive requests failed")
+        number = send_steadily(
+            mix.rate, lambda i: mix.send(waits, "quiet", i, i % lab.partitions), more=lambda _: outage.is_alive()
+        )
+        if outage.failure:
+            raise outage.failure
+        stats, excess = lab.provider.stats(), most_beyond_limit(lab)
+        used = stats["requests"] / (LIMIT * stats["elapsedMs"] / 1000)
+        lab.end(settle=lab.size(60, 1200))
+
+        # The identifiers follow each other as the requests were sent.
+        apart = [id for i, (id, at) in enumerate(waits.sent.items()) if not outage.touches(i % lab.partitions, at)]
+        with_owner = waits.p99(apart)
+        lab.figure("p99 of the added wait, of all", f"{waits.p99():.0f} ms, {number} requests of the quiet producers")
+        lab.figure(
+            "p99 of the added wait, less those whose partition had no owner",
+            f"{with_owner:.0f} ms, {len(apart)} of these requests",
+        )
+        lab.figure("seconds until the partitions had an owner", round(outage.ended - outage.began, 1))
+        lab.figure(
+            "of the limit",
+            f"{used:.1%} used, at most {stats['maxInAnySecond']} calls in any second, and {excess} more than the limit "
+            "over any number of seconds",
+        )
+        # The mock cluster takes no commits for the seconds of a rebalance, in which no worker begins anything; in the short form,
+        # these and the waits of what came meanwhile are more than one in a hundred on any broker.
+        if lab.long and lab.broker.kind not in ("mock", "embedded"):
+            lab.check(with_owner <= mix.most_ms, f"p99 is {with_owner:.0f} ms, at most {mix.most_ms} may be")
+        lab.check(excess <= BURST + LATE, f"{excess} calls more than the limit, {BURST + LATE} may be")
+        lab.check(len(waits.took) == number, f"{number - len(waits.took)} requests of the quiet producers are lost")
+        lab.check(waits.refused == 0, f"{waits.refused} of {number} requests of the quiet producers failed")
+
+    return run
 
 
 def budget(lab: Lab) -> None:
@@ -286,13 +307,13 @@ def budget(lab: Lab) -> None:
         return more
 
     # Each worker has some calls reserved, so one of them may have none while another has the last ones.
-    number = send_steadily(20, lambda i: person(waits, i), has_more(kept // 5))
+    number = send_steadily(20, lambda i: CLASSES.send(waits, "person", i), has_more(kept // 5))
     refused, served = waits.refused, waits.flood_results
     lab.check(refused == 0, f"an interactive request was refused after {made} of {calls} calls")
 
     lab.say("the last calls are used up")
     offset = number
-    number += send_steadily(20, lambda i: person(waits, offset + i), has_more(0))
+    number += send_steadily(20, lambda i: CLASSES.send(waits, "person", offset + i), has_more(0))
     lab.settle(60)
     total = lab.provider.calls()
     lab.end(settle=lab.size(60, 1200))
@@ -319,7 +340,7 @@ EXPERIMENTS = [
     Experiment(
         "mixed-classes",
         "interactive requests are served at once beside a batch job at the key's limit, which is used up",
-        classes,
+        beside(CLASSES),
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
         alone=True,
@@ -328,7 +349,7 @@ EXPERIMENTS = [
     Experiment(
         "mixed-tenants",
         "nine quiet tenants are served at once beside one that floods, in one class",
-        tenants,
+        beside(TENANTS),
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
         alone=True,
@@ -346,7 +367,15 @@ EXPERIMENTS = [
         "mixed-kill",
         "one of three workers is killed beside a batch job: nothing is lost, no interactive request fails, never more "
         "calls than the limit",
-        killed,
+        killed(CLASSES),
+        needs={"worker.fairBy": "header:tenant"},
+        seconds=(120, 2400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "mixed-kill-tenants",
+        "the same with nine quiet tenants beside one that floods, in one class",
+        killed(TENANTS),
         needs={"worker.fairBy": "header:tenant"},
         seconds=(120, 2400),
         **OPTIONS,
