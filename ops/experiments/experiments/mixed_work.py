@@ -271,8 +271,8 @@ def killed(mix: Mix) -> Callable[[Lab], None]:
             f"{used:.1%} used, at most {stats['maxInAnySecond']} calls in any second, and {excess} more than the limit "
             "over any number of seconds",
         )
-        # The mock cluster takes no commits for the seconds of a rebalance, in which no worker begins anything; in the short form,
-        # these and the waits of what came meanwhile are more than one in a hundred on any broker.
+        # The mock cluster takes no commits for the seconds of a rebalance, in which no worker begins anything. In the
+        # short form, the waits of what came meanwhile are more than one in a hundred on any broker.
         if lab.long and lab.broker.kind not in ("mock", "embedded"):
             lab.check(with_owner <= mix.most_ms, f"p99 is {with_owner:.0f} ms, at most {mix.most_ms} may be")
         lab.check(excess <= BURST + LATE, f"{excess} calls more than the limit, {BURST + LATE} may be")
