@@ -58,7 +58,7 @@ struct OffsetsReportTests {
             ),
             (
                 partition(at: 100, "locsearch1;tries=2;running=120+37+8843"), "worker",
-                ["1 workers ended with it and said no goodbye", "may have been under way: 120, 157, 9000"]
+                ["1 worker ended with it and said no goodbye", "may have been under way: 120, 157, 9000"]
             ),
             (partition(at: 100, "locsearch1;later=3"), "worker", ["field of a later version: later=3"]),
             (

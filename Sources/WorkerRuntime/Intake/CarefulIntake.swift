@@ -202,7 +202,7 @@ final class CarefulIntake {
         for record in records { offsets[record.partition, default: []].append(record.offset) }
         let noting = offsets.compactMap { id, offsets -> OwnedPartition? in
             guard let partition = partitions[id.id], partition.id == id, partition.needsCare,
-                let first = offsets.first, let last = offsets.last
+                let first = offsets.min(), let last = offsets.max()
             else { return nil }
             if looksAhead {
                 partition.willRead(offsets, at: loop.now)

@@ -95,13 +95,17 @@ struct CrashWatch {
 
     // MARK: - Records
 
+    private mutating func noteTry() {
+        hasBegun = true
+        notes.tries = inherited.tries + 1
+    }
+
     /// Notes that records are about to begin.
     /// - Parameters:
     ///   - end: One past the last of them.
     ///   - count: How many there are.
     mutating func willBegin(before end: Int64, count: Int, at now: Instant) {
-        hasBegun = true
-        notes.tries = inherited.tries + 1
+        noteTry()
         guard isWatched else { return }
 
         notes.begun = max(end, notes.begun ?? 0)
@@ -115,9 +119,8 @@ struct CrashWatch {
     ///   - underWay: The records that are under way.
     ///   - limit: The most that are noted. Of those that are under way, the first ones are left out.
     mutating func willRead(_ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant) {
-        hasBegun = true
-        notes.tries = inherited.tries + 1
-        // Records are read in the order of the log, so what lies before these does not come any more.
+        noteTry()
+        // These are noted anew. Records are read in the order of the log, so what lies before them does not come any more.
         if let last = offsets.last { inherited.running.removeAll { $0 <= last } }
         noteRunning(offsets, beside: underWay, atMost: limit, at: now)
     }
@@ -134,7 +137,7 @@ struct CrashWatch {
     ) {
         guard isWatched else { return }
         let others = Set(underWay).union(inherited.running).subtracting(offsets).sorted()
-        notes.running = (others.suffix(max(0, limit - offsets.count)) + offsets).sorted()
+        notes.running = Set(others.suffix(max(0, limit - offsets.count))).union(offsets).sorted()
         if watchEnd == nil { watchEnd = now + Self.watchedTime }
     }
 
@@ -143,7 +146,7 @@ struct CrashWatch {
         if inherited.running.isEmpty {
             willBegin(before: offset + 1, count: 1, at: now)
         } else {
-            (hasBegun, notes.tries) = (true, inherited.tries + 1)
+            noteTry()
         }
         let ends = inherited.suspect?.offset == offset ? inherited.suspect?.ends ?? 0 : 0
         notes.suspect = CrashNotes.Suspect(offset: offset, ends: ends, isRunning: true)

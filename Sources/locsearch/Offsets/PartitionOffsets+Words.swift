@@ -34,7 +34,10 @@ extension PartitionOffsets {
     /// A first try is no news: every worker that has a partition has made one.
     private static func words(of notes: CrashNotes) -> [String] {
         var words: [String] = []
-        if notes.tries > 1 { words.append("\(notes.tries - 1) workers ended with it and said no goodbye") }
+        if notes.tries > 1 {
+            let workers = notes.tries == 2 ? "1 worker" : "\(notes.tries - 1) workers"
+            words.append("\(workers) ended with it and said no goodbye")
+        }
         if let begun = notes.begun { words.append("begun up to \(begun - 1)") }
         if !notes.running.isEmpty {
             let first = notes.running.prefix(10).map(String.init).joined(separator: ", ")

@@ -57,6 +57,12 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 2, running: [5, 7, 9000]), "the oldest is the least suspect")
     }
 
+    @Test func recordThatIsReadTwiceIsNotedOnce() {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willRead([6, 5, 6], beside: [], atMost: 256, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 2, running: [5, 6]), "a text with an offset twice would be foreign")
+    }
+
     @Test func readingThatBeginsNothingEndsTheStepsAfterTheirTime() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([5, 6], beside: [], atMost: 256, at: Self.start)

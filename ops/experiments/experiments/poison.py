@@ -50,11 +50,8 @@ def poisoned(delivery: str) -> Callable[[Lab], None]:
     def run(lab: Lab) -> None:
         use_tested_program(lab)
         total = lab.size(10_000, 50_000)
-        marked = {
-            total // 5: 1,
-            total // 2: 4,
-            total // 2 + 7: 4,
-        }  # One alone, and two near each other in one partition.
+        # One alone, and two near each other in one partition.
+        marked = {total // 5: 1, total // 2: 4, total // 2 + 7: 4}
         lab.begin_delivering(delivery, partitions=8, results=8)
         lab.provider.latency(30)
         fleet = lab.workers_delivering(delivery, 4)
