@@ -89,6 +89,51 @@ struct AdaptiveLimitTests {
         }
     }
 
+    /// Slow, and few calls: that two of them meet is no queue, and another's search must not be refused for it.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func fewCallsOfASlowProviderRefuseNone(seed: UInt64) {
+        world(servers: 1000, seconds: 1.8, seed: seed) { time, owner, traffic in
+            // Every other search gives up early, to ask another provider.
+            let (random, count) = (Box(SplitMix64(state: seed)), Box(0))
+            traffic.patience = {
+                count.value += 1
+                return count.value % 2 == 0 ? .infinity : Double.random(in: 1.2...1.6, using: &random.value)
+            }
+            traffic.startArrivals(perSecond: 0.6, on: owner)
+            time.run(for: .seconds(600))
+            let (tally, limits) = traffic.take()
+            #expect(tally.refusedHere == 0, "\(tally) limits \(limits)")
+        }
+    }
+
+    /// What it could not do for a while made the limit 1. That it is slow since is no reason to ask it one by one for ever.
+    @Test func limitOfOneGrowsAgainAtASlowProviderWithRoom() {
+        world(servers: 1, seconds: 1.8) { time, owner, traffic in
+            traffic.startBacklog(of: 32, on: owner)
+            time.run(for: .seconds(60))
+            #expect(traffic.take().limits.least == 1)
+            traffic.provider.servers = 1000
+            time.run(for: .seconds(120))
+            _ = traffic.take()
+            time.run(for: .seconds(120))
+            let (tally, limits) = traffic.take()
+            #expect(tally.goodput >= 0.7 * 32 / 1.8, "\(tally) limits \(limits)")
+        }
+    }
+
+    /// One call at a time, each too slow to be doubled.
+    @Test func providerThatDoesOneCallAtATimeGetsOne() {
+        world(servers: 1, seconds: 1.2) { time, owner, traffic in
+            traffic.startBacklog(of: 32, on: owner)
+            time.run(for: .seconds(300))
+            _ = traffic.take()
+            time.run(for: .seconds(120))
+            let (tally, limits) = traffic.take()
+            #expect(tally.goodput >= 0.85 / 1.2, "\(tally) limits \(limits)")
+            #expect(tally.timedOut <= tally.served / 10, "\(tally) limits \(limits)")
+        }
+    }
+
     /// An open breaker keeps all calls away. The refusals from before say nothing about the calls that begin after it.
     @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)

@@ -30,6 +30,9 @@ struct LimitController {
     static let (calm, aim) = (0.9, 0.95)
     /// Bounds of one step. Up by a quarter per latency, by half when that is small: from 1 to 256 in 12 steps.
     static let (smallestFactor, largeFactor, largestFactor) = (0.2, 1.25, 1.5)
+    /// Calls that make no queue of their own that deadlines would notice, so that how slow they are says nothing about their
+    /// number. A cut for latency leaves so many, unless deadlines are near.
+    static let few = 4.0
     /// A first cut, to see whether latency follows; and what it should still be below, over what proportion would give.
     static let (probeFactor, proportion) = (0.7, 1.3)
     /// Over a latency that does not follow the limit, so much queue is right: it keeps the provider busy.
@@ -42,8 +45,9 @@ struct LimitController {
     /// How long a latency that did not follow is taken as given, seconds; doubles up to the longest.
     static let (shortestHold, longestHold) = (10.0, 80.0)
     /// A window ends after so many calls (a pace to within a sixth), and not before 50 ms and half the latency; or, with
-    /// fewer, and for the verdict on a cut, after a second and twice the latency.
-    static let (enoughCalls, shortest, longest) = (32, 0.05, 1.0)
+    /// fewer, and for the verdict on a cut, after a second and twice the latency. It waits a while for so few calls as say
+    /// something, because one or two are chance.
+    static let (enoughCalls, shortest, longest, fewestCalls, longestForFew) = (32, 0.05, 1.0, 4, 10.0)
 
     /// The figures that a cut was made on, kept until its effect is seen.
     private struct Trial {
@@ -155,7 +159,8 @@ struct LimitController {
         window.age = windowStart.duration(to: now).inSeconds
         // Refusals come fast and in crowds: they alone do not fill a window.
         let isFull = trial == nil && window.answers + window.timeouts >= Self.enoughCalls
-        if isFull && window.age >= max(Self.shortest, latency / 2) || window.age >= longestAge {
+        let isOver = window.age >= (window.calls < Self.fewestCalls ? max(longestAge, Self.longestForFew) : longestAge)
+        if isFull && window.age >= max(Self.shortest, latency / 2) || isOver {
             let seen = window
             beginWindow(at: now)
             judge(seen, at: now)
@@ -172,7 +177,7 @@ struct LimitController {
         window.age = longestAge
         let seen = window
         beginWindow(at: now)
-        if seen.calls > 0 { judge(seen, at: windowStart + .seconds(saturating: seen.age)) }
+        if seen.calls >= Self.fewestCalls { judge(seen, at: windowStart + .seconds(saturating: seen.age)) }
     }
 
     private mutating func count(until now: Instant) {
@@ -209,7 +214,7 @@ struct LimitController {
             if conclude(trial, seen: seen, at: now) { return }
         }
         trial = nil
-        if let floor, expected < floor.latency { self.floor = (expected, floor.until) }
+        noteFloor(seen, at: now)
         let target = target(at: now)
         let isOverloaded = seen.overload > Self.overloadNoise
         if sure > target {
@@ -221,12 +226,27 @@ struct LimitController {
         }
     }
 
+    /// Notes a latency that does not come from the number of calls. That of few calls is taken for one while one more, even if it
+    /// had to queue, would leave half of the time, so that they do not stay few for ever at a provider that is slow, not full. A
+    /// call that is alone needs no more than that two would be in time.
+    private mutating func noteFloor(_ seen: LoadWindow, at now: Instant) {
+        let most = Double(seen.most)
+        let bar = typicalBudget * (most > 1 ? 0.5 : 1)
+        let isSteady = memory.grownUntil.map { $0.duration(to: now).inSeconds >= seen.age } ?? true
+        if most <= Self.few, seen.answers > 0, isSteady, expected * (most + 1) < bar * most {
+            floor = (expected, now + .seconds(saturating: Self.shortestHold))
+        } else if let floor, expected < floor.latency {
+            self.floor = (expected, floor.until)
+        }
+    }
+
     private mutating func cut(_ seen: LoadWindow, latency: Double, target: Double, at now: Instant) {
-        let isSure = latency > Self.urgentShare * typicalBudget || (memory.helpedUntil.map { now < $0 } ?? false)
+        let isUrgent = latency > Self.urgentShare * typicalBudget
+        let isSure = isUrgent || (memory.helpedUntil.map { now < $0 } ?? false)
         let factor =
             latency.isFinite
             ? max(Self.aim * target / latency, isSure ? Self.smallestFactor : Self.probeFactor) : Self.blindFactor
-        reduce(seen, by: factor, latency: latency, isForOverload: false, at: now)
+        reduce(seen, by: factor, atLeast: isUrgent ? 1 : Self.few, latency: latency, isForOverload: false, at: now)
     }
 
     /// Makes the limit smaller because the provider refused calls. Where none was ever under way beside another, it refused
@@ -235,14 +255,15 @@ struct LimitController {
         guard seen.most > 1 else { return }
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
-        reduce(seen, by: Self.overloadFactor, latency: expected, isForOverload: true, at: now)
+        reduce(seen, by: Self.overloadFactor, atLeast: 1, latency: expected, isForOverload: true, at: now)
     }
 
     private mutating func reduce(
-        _ seen: LoadWindow, by factor: Double, latency: Double, isForOverload: Bool, at now: Instant
+        _ seen: LoadWindow, by factor: Double, atLeast fewest: Double, latency: Double, isForOverload: Bool,
+        at now: Instant
     ) {
         let before = exact
-        change(to: min(exact, Double(max(1, seen.most))) * factor)
+        change(to: min(before, max(fewest, min(before, Double(seen.most)) * factor)))
         guard exact < before else { return }
         memory.lastCut = now
         guard latency.isFinite else { return }

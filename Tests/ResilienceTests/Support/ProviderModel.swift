@@ -83,6 +83,8 @@ final class AdaptiveTraffic {
     var random: SplitMix64
     /// Seconds a request has.
     var budget: () -> Double = { 5 }
+    /// Seconds after which a caller gives its call up, though its request has time left.
+    var patience: () -> Double = { .infinity }
     private var tally = Tally()
     private var since: Duration = .zero
     /// Smallest and largest limit seen since the last `take`.
@@ -105,7 +107,8 @@ final class AdaptiveTraffic {
         let deadline = Deadline(arrival + .seconds(budget()))
         do throws(LimitError) {
             let slot = try await limit.acquire(before: deadline, at: arrival)
-            switch await provider.ask(before: deadline) {
+            let given = Deadline(slot.start + .seconds(saturating: patience()))
+            switch await provider.ask(before: min(deadline, given)) {
             case .served:
                 slot.finish(.answered, at: time.now)
                 tally.served += 1
