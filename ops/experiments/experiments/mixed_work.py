@@ -13,6 +13,9 @@ from harness.traffic import request
 from experiments.daily_budget import far_from_midnight
 
 LIMIT, BURST, LATENCY_MS = 100, 10, 20
+# In the short form, others may use the machine: so many times as long may the quiet producers wait, and at least this
+# share of the limit is used. Where all are alike, they wait for as long as the flood takes.
+SHORT_WAIT, SHORT_USE = 3, 0.9
 # On a busy machine, calls of one second may reach the provider in the next: those of a quarter of a second.
 LATE = LIMIT // 4
 
@@ -122,9 +125,9 @@ def measure(
         f"{waits.refused} of {number} refused, {used:.1%} of the limit used",
     )
     if most_ms is not None:
-        p99 = waits.p99()
+        p99, most_ms = waits.p99(), lab.size(SHORT_WAIT * most_ms, most_ms)
         lab.check(p99 <= most_ms, f"{row}: p99 of the added wait is {p99:.0f} ms, at most {most_ms} may be")
-        lab.check(used >= 0.97, f"{row}: only {used:.1%} of the limit was used")
+        lab.check(used >= lab.size(SHORT_USE, 0.97), f"{row}: only {used:.1%} of the limit was used")
         lab.check(waits.refused == 0, f"{row}: {waits.refused} requests of the quiet producers failed")
 
 
@@ -343,7 +346,6 @@ EXPERIMENTS = [
         beside(CLASSES),
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
-        alone=True,
         **OPTIONS,
     ),
     Experiment(
@@ -352,7 +354,6 @@ EXPERIMENTS = [
         beside(TENANTS),
         needs={"worker.fairBy": "header:tenant"},
         seconds=(240, 2400),
-        alone=True,
         **OPTIONS,
     ),
     Experiment(
