@@ -29,10 +29,11 @@ struct ExactlyOnceTests {
             #expect(transaction.ended == .committed)
             let outcomes = transaction.records.filter { $0.topic != fixture.topics.deadLetters }
             let held = Dictionary(grouping: try outcomes.map(Self.source), by: \.partition)
-            #expect(Set(held.keys) == Set(transaction.offsets.map(\.partition)))
+            #expect(Set(held.keys).isSubset(of: transaction.offsets.map(\.partition)))
             for (partition, next) in transaction.offsets.map({ ($0.partition, $0.next) }) {
+                // A note that the worker has begun with a partition moves no offset, and no outcome goes with it.
                 let due = Array(reached[partition, default: 0]..<next)
-                #expect(held[partition]?.map(\.offset).sorted() == due, "partition \(partition)")
+                #expect(held[partition, default: []].map(\.offset).sorted() == due, "partition \(partition)")
                 reached[partition] = next
             }
         }
