@@ -79,12 +79,9 @@ struct AdaptiveLimitTests {
 
     /// Slow, not full: fewer calls would not make it quicker, only fewer.
     @Test func limitIsKeptForASlowProviderWithRoom() {
-        world(servers: 1000, seconds: 1.5) { time, owner, traffic in
+        world(servers: 1000, seconds: 1.5) { _, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
-            time.run(for: .seconds(60))
-            _ = traffic.take()
-            time.run(for: .seconds(120))
-            let (tally, _) = traffic.take()
+            let tally = traffic.tally(of: .seconds(120), after: .seconds(60))
             #expect(tally.goodput >= 0.85 * 256 / 1.5, "\(tally)")
         }
     }
@@ -113,24 +110,18 @@ struct AdaptiveLimitTests {
             time.run(for: .seconds(60))
             #expect(traffic.take().limits.least == 1)
             traffic.provider.servers = 1000
-            time.run(for: .seconds(120))
-            _ = traffic.take()
-            time.run(for: .seconds(120))
-            let (tally, limits) = traffic.take()
-            #expect(tally.goodput >= 0.7 * 32 / 1.8, "\(tally) limits \(limits)")
+            let tally = traffic.tally(of: .seconds(120), after: .seconds(120))
+            #expect(tally.goodput >= 0.7 * 32 / 1.8, "\(tally)")
         }
     }
 
-    /// One call at a time, each too slow to be doubled.
-    @Test func providerThatDoesOneCallAtATimeGetsOne() {
-        world(servers: 1, seconds: 1.2) { time, owner, traffic in
+    /// One call at a time: a queue of two is in time, and a longer one is not.
+    @Test func providerThatDoesOneCallAtATimeIsUsedWithoutTimeouts() {
+        world(servers: 1, seconds: 1.2) { _, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
-            time.run(for: .seconds(300))
-            _ = traffic.take()
-            time.run(for: .seconds(120))
-            let (tally, limits) = traffic.take()
-            #expect(tally.goodput >= 0.85 / 1.2, "\(tally) limits \(limits)")
-            #expect(tally.timedOut <= tally.served / 10, "\(tally) limits \(limits)")
+            let tally = traffic.tally(of: .seconds(120), after: .seconds(300))
+            #expect(tally.goodput >= 0.85 / 1.2, "\(tally)")
+            #expect(tally.timedOut <= tally.served / 10, "\(tally)")
         }
     }
 

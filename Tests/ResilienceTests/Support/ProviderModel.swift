@@ -174,6 +174,14 @@ final class AdaptiveTraffic {
         }
     }
 
+    /// What comes of a stretch of time, once the traffic has gone on for another.
+    func tally(of measured: Duration, after first: Duration) -> Tally {
+        time.run(for: first)
+        _ = take()
+        time.run(for: measured)
+        return take().tally
+    }
+
     /// What came of the time since the last call.
     func take() -> (tally: Tally, limits: (least: Int, most: Int)) {
         defer {
