@@ -288,10 +288,14 @@ public actor WorkerLane {
         return false
     }
 
-    /// Lets time pass without reading. Who reads is told when the client has failed for good, so here it has to be asked: a lane that
-    /// waits for a share of the quota would never get one without its partitions.
+    /// Lets time pass without reading. A lane that waits for a share of the quota would never get one without its partitions.
     private func pauseIntake(for time: Duration) async {
         await loop.pause(time)
+        await endIfSourceHasFailed()
+    }
+
+    /// Who reads is told when the client has failed for good. Where nobody reads for long, it has to be asked.
+    private func endIfSourceHasFailed() async {
         if state.isRunning, let failure = await source.failure { fail(failure) }
     }
 
@@ -307,7 +311,11 @@ public actor WorkerLane {
     }
 
     func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
-        await carefulIntake.take(records, mayBegin: { await waitUntilRequestsMayBegin() }) { record, how in
+        func mayBegin() async -> Bool {
+            await endIfSourceHasFailed()
+            return await waitUntilRequestsMayBegin()
+        }
+        await carefulIntake.take(records, mayBegin: mayBegin) { record, how in
             guard let partition = partitions.owner(of: record) else { return nil }
             return begin(record, of: partition, at: arrival, how)
         }

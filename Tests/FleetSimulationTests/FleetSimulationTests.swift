@@ -66,7 +66,7 @@ struct FleetSimulationTests {
 
     /// docs/guarantees.md, "A record that crashes workers": three ends of a record that traps, five of one for which processes are killed.
     @Test(arguments: [
-        (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.atLeastOnce, false, 5),
+        (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.exactlyOnce, true, 3), (.atLeastOnce, false, 5),
     ])
     func recordThatEndsProcessesIsSetAsideAfterAsManyAsDocumented(
         delivery: WorkerConfiguration.Delivery, traps: Bool, ends: Int

@@ -31,8 +31,6 @@ extension FleetPlan {
             default: false
             }
         }
-        // With exactly-once nothing is noted before the first transaction, so that a record may end each process before that.
-        guard delivery == .atLeastOnce else { return }
         let waitsForBudget = whenOpen == .hold && callsPerDay != nil
         guard random.chance(0.1), keepsDoneSets, !movesOffsets, !waitsForBudget, fullLoad == nil else { return }
 

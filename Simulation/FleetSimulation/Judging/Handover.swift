@@ -5,6 +5,8 @@ import SimulatedLoop
 
 /// A partition that a member gave up because the group, or the member's own end, asked for it.
 struct Handover {
+    /// The name of the member's process.
+    let process: String
     let partition: PartitionID
     /// When the member had given it up, in seconds from the beginning.
     let time: Double
@@ -30,7 +32,7 @@ extension FleetWorld {
         for partition in partitions {
             handovers.append(
                 Handover(
-                    partition: PartitionID(partition.id.topic, partition.id.partition), time: time,
+                    process: name, partition: PartitionID(partition.id.topic, partition.id.partition), time: time,
                     hasUsedGrace: hasUsedGrace, formsSince: formingBefore.map { time - (lasting + $0) / .seconds(1) }))
         }
     }

@@ -31,6 +31,10 @@ final class MetadataLimit {
     /// 0: nothing is written of what is done, and only unbroken runs are committed.
     var bytes: Int { proof == .given ? allowed : 0 }
 
+    /// How many bytes notes about crashes may take. They are written before the brokers have shown that they keep them: notes that are
+    /// dropped do no harm, and a record that ends each process before its first transaction would else never be found.
+    var bytesOfNotes: Int { proof == .failed ? 0 : allowed }
+
     /// True while a commit is to carry a text by which the brokers can show that they keep it.
     var needsProof: Bool { proof == .needed && allowed > 0 }
 

@@ -181,7 +181,7 @@ final class OwnedPartition {
     // MARK: - Crashes
 
     /// False where too little is kept beside an offset. Crashes are not noted there.
-    private var notesCrashes: Bool { metadataLimit.bytes >= 128 }
+    private var notesCrashes: Bool { metadataLimit.bytesOfNotes >= 128 }
 
     /// True while the partition's records may not simply begin.
     var needsCare: Bool { watch.needsNote && notesCrashes }
@@ -227,7 +227,7 @@ final class OwnedPartition {
 
     /// The most records that are noted by themselves. Each takes some 4 bytes, so that half of the text and more is left for what is
     /// done.
-    private var mostNoted: Int { metadataLimit.bytes / 16 }
+    private var mostNoted: Int { metadataLimit.bytesOfNotes / 16 }
 
     /// Notes that a record is about to be run alone. `isNoted` says when it may.
     func willRunAlone(_ offset: Int64, at now: Instant) {
@@ -241,7 +241,7 @@ final class OwnedPartition {
         var metadata = metadata(for: progress.next, done: progress.done)
         metadata.crashes = watch.notes(ofCrashWith: offset)
         return CommittedOffset(
-            progress.next, metadata: metadata.text(for: progress.next, atMost: metadataLimit.bytes).text)
+            progress.next, metadata: metadata.text(for: progress.next, atMost: metadataLimit.bytesOfNotes).text)
     }
 
     func hasRunAlone(_ offset: Int64) { watch.hasRunAlone(offset) }

@@ -43,6 +43,17 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// A record that ends each process before its first transaction would else never be found.
+    @Test func exactlyOnceNotesItsTryBeforeTheBrokersHaveShownThatTheyKeepIt() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 4096 }) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is asked for") { await fixture.provider.asked == ["a"] }
+            let note = CommittedOffset(0, metadata: "locsearch1;tries=1")
+            #expect(await fixture.sink.transactionOffsets[Self.partition] == note)
+        }
+    }
+
     @Test func partitionThatIsGivenUpIsLeftWithoutATry() async throws {
         try await LaneFixture.run { fixture in
             try await fixture.commitsFirstRequest()

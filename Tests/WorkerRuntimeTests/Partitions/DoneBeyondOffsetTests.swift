@@ -96,10 +96,10 @@ struct DoneBeyondOffsetTests {
 
             try await fixture.outcomesAreWritten(["b", "c"])
             try await eventually("the transaction says so") {
-                await transactionCommit(fixture) == CommittedOffset(0, metadata: "locsearch1;bits=G")
+                await transactionCommit(fixture) == CommittedOffset(0, metadata: "locsearch1;tries=1;bits=G")
             }
             await fixture.provider.releaseAll()
-            try await eventually("all is committed") { await transactionCommit(fixture) == CommittedOffset(3) }
+            try await eventually("all is committed") { await transactionCommit(fixture)?.offset == 3 }
         }
     }
 
@@ -136,7 +136,8 @@ struct DoneBeyondOffsetTests {
             await fixture.source.append([LaneFixture.request("a")])
             try await fixture.isCommitted(upTo: 1)
         }
-        #expect(await sink.withLock(\.self)?.commitCount == 1)
+        // The first transaction notes the try, the second one holds the outcome, the third one takes the note back.
+        #expect(await sink.withLock(\.self)?.commitCount == 3)
     }
 
     /// No outcome follows, so nothing else would have the lane try again.
@@ -156,7 +157,6 @@ struct DoneBeyondOffsetTests {
             let error = KafkaError(.fatal, "INVALID_TXN_STATE")
             await fixture.provider.hold(only: "slow")
             await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
-            await fixture.source.countOffsets { await fixture.sink.transactionOffsets }
             await fixture.source.append(["slow", "b"].map(LaneFixture.request))
             try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
 

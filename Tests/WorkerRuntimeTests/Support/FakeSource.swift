@@ -218,7 +218,7 @@ actor FakeSource: RequestSource {
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
-        let committed = await commits.merging(transactionOffsets()) { $0.offset > $1.offset ? $0 : $1 }
+        let committed = await commits.merging(transactionOffsets()) { _, ofTransaction in ofTransaction }
         return assigned.reduce(into: [:]) { known, partition in known[partition] = committed[partition.id] }
     }
 
@@ -228,8 +228,7 @@ actor FakeSource: RequestSource {
         wakeReader()
     }
 
-    /// Notes what a transaction has committed that its producer believes to have failed.
-    /// Has the group's committed offsets hold those of transactions as well.
+    /// Has the group's committed offsets hold those of transactions as well, where there are any the later ones.
     func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: CommittedOffset]) {
         transactionOffsets = transactions
     }

@@ -47,7 +47,7 @@ struct LaneFixture: Sendable {
         let result: Result<Void, any Error>
         do {
             try await eventually("the lane joins") { await fixture.source.isSubscribed }
-            await fixture.source.countOffsets { await fixture.sink.transactionOffsets }
+            await fixture.source.countOffsets { await fixture.transactionOffsets }
             await fixture.source.assign(assigned)
             try await body(fixture)
             result = .success(())
@@ -99,6 +99,11 @@ struct LaneFixture: Sendable {
     }
 
     var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
+
+    /// What transactions have committed.
+    var transactionOffsets: [TopicPartition: CommittedOffset] {
+        get async { await sink.transactionOffsets.merging(nextSink.transactionOffsets) { _, later in later } }
+    }
 
     /// Every record that a sink has written.
     var written: [ProducerRecord] {
