@@ -31,6 +31,7 @@ let transitive: [(product: String, url: String, version: Version)] = [
     ("Algorithms", "https://github.com/apple/swift-algorithms.git", "1.2.1"),
     ("Atomics", "https://github.com/apple/swift-atomics.git", "1.3.0"),
     ("AsyncHTTPClient", "https://github.com/swift-server/async-http-client.git", "1.37.0"),
+    ("Crypto", "https://github.com/apple/swift-crypto.git", "4.5.2"),
     ("HTTPTypes", "https://github.com/apple/swift-http-types.git", "1.8.0"),
     ("NIOExtras", "https://github.com/apple/swift-nio-extras.git", "1.35.2"),
     ("NIOHTTP2", "https://github.com/apple/swift-nio-http2.git", "1.46.0"),
@@ -64,7 +65,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
@@ -78,6 +78,8 @@ let package = Package(
             name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"]), .brew(["mimalloc"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "CCrash"),
@@ -161,10 +163,9 @@ let package = Package(
                 "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport", "JSON", "Kafka",
                 "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
                 "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
-                logging, metrics,
+                "COpenSSL", logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("Crypto", "swift-crypto"), product("Yams", "Yams"),
-                product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ] + pins, swiftSettings: safe),
 

@@ -1,5 +1,4 @@
-import Crypto
-import Foundation
+internal import COpenSSL
 import Kafka
 import LocationSearch
 import QuotaSharing
@@ -37,8 +36,12 @@ struct QuotaScopes: Sendable {
     ///   another.
     private static func digest(of text: String, salt: [String]) -> String {
         // Topics and groups hold no such byte.
-        let salt = SymmetricKey(data: Data(salt.joined(separator: "\u{0}").utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: salt)
+        let salt = Array(salt.joined(separator: "\u{0}").utf8)
+        let text = Array(text.utf8)
+        var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        // Safe: OpenSSL keeps none of the pointers, and no digest is longer than `code`.
+        let isMade = unsafe HMAC(EVP_sha256(), salt, Int32(clamping: salt.count), text, text.count, &code, nil) != nil
+        precondition(isMade, "this system's OpenSSL makes no HMAC-SHA-256")
         return code.prefix(digestBytes).map { byte in
             let digits = String(byte, radix: 16)
             return digits.count < 2 ? "0" + digits : digits

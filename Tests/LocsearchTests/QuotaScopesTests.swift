@@ -1,0 +1,26 @@
+import LocationSearch
+import QuotaSharing
+import Testing
+
+@testable import locsearch
+
+/// The workers of a fleet may be of several versions, and must take each other's digests for their own.
+struct QuotaScopesTests {
+    private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
+
+    /// The expected digests are those of Python's `hmac.new(key, text, "sha256")`, with zero bytes between the key's parts.
+    @Test func digestsAreTheStartOfAnHMAC() {
+        #expect(scopes.fleet == "17d30eab24")
+        #expect(scopes.scope(of: .hotpepper, key: "secret").key == "525e0fc691")
+    }
+
+    @Test func digestsTellKeysAndFleetsApart() {
+        let others = QuotaScopes(group: "workers", requestsTopic: "others")
+        let digests = [
+            scopes.scope(of: .hotpepper, key: "secret").key, scopes.scope(of: .hotpepper, key: "another").key,
+            scopes.scope(of: .hotpepper, key: "").key, others.scope(of: .hotpepper, key: "secret").key,
+        ]
+        #expect(Set(digests).count == digests.count)
+        #expect(scopes.scope(of: .hotpepper, key: nil).key == nil)
+    }
+}
