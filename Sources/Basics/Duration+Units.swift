@@ -33,10 +33,7 @@ extension Duration {
         // 10^9 is 2^9 times 5^9, so up to 78 minutes are still one word to be divided. A negative one is rounded by the shift.
         if attoseconds > 0, let word = Int64(exactly: attoseconds >> 9) { return word / 1_953_125 }
 
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isTooLong) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflow || isTooLong ? (seconds < 0 ? .min : .max) : sum
+        return Int64(clamping: attoseconds / 1_000_000_000)
     }
 
     /// The duration in seconds, exact to about 16 digits, for arithmetic with rates and shares.

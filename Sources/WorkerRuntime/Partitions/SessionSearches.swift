@@ -11,21 +11,17 @@ struct SessionSearches {
     /// - Returns: the search that is superseded now, which may be `search` itself; `nil` when the session had none.
     mutating func begin(_ search: any TakenRequest, session: String, position: Int64) -> (any TakenRequest)? {
         let session = ExactText(session)
-        guard let other = newest[session] else {
-            newest[session] = (search, position)
-            return nil
-        }
-
-        guard other.position < position else { return search }
-        if isPutBack(.newestSuperseded) { return search }
-        newest[session] = (search, position)
-        return other.search
+        guard let other = newest.updateValue((search, position), forKey: session) else { return nil }
+        if other.position < position, !isPutBack(.newestSuperseded) { return other.search }
+        newest[session] = other
+        return search
     }
 
     /// Removes a search that has ended. Does nothing when a newer one has taken its place.
     mutating func end(_ search: any TakenRequest, session: String) {
-        let session = ExactText(session)
-        guard newest[session]?.search === search else { return }
-        newest[session] = nil
+        guard let index = newest.index(forKey: ExactText(session)), newest.values[index].search === search else {
+            return
+        }
+        newest.remove(at: index)
     }
 }
