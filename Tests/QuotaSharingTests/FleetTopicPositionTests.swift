@@ -57,6 +57,19 @@ struct FleetTopicPositionTests {
         #expect(isRemadeAgain)
     }
 
+    /// The topic was deleted before anything of it was read, and the new one holds fewer records: none of its offsets is missing.
+    @Test func topicThatEndsBeforeItsFirstEndWasMadeAnew() {
+        var position = FleetTopicPosition()
+        _ = position.begin(at: 0, end: 5)
+        #expect(position.endsEarly(in: TopicReader.News(records: [Self.record(0)], ends: [Self.partition: 1])))
+        #expect(!position.endsEarly(in: TopicReader.News(ends: [Self.partition: 5])))
+        #expect(!position.endsEarly(in: TopicReader.News(ends: [TopicPartition("fleet", 1): 0])))
+        #expect(!position.endsEarly(in: Self.records(0..<2)))
+
+        let isRemade = position.begin(at: 0, end: 1)
+        #expect(isRemade)
+    }
+
     /// The topic is being read anew from its beginning when it is deleted, so that nothing of it is read yet.
     @Test func topicThatWasMadeAnewIsNoticedBeforeItIsReadAgain() {
         var position = FleetTopicPosition()

@@ -45,6 +45,8 @@ public final class FleetLink: FleetPublisher {
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(10)
     private static let recordsPerRead = 500
+    private static let topicEndsEarly = KafkaError(
+        .recordsMissing, "the topic has fewer records than when its reading began")
     private static let readTime = Duration.milliseconds(200)
 
     private let configuration: Configuration
@@ -120,7 +122,9 @@ public final class FleetLink: FleetPublisher {
                     reader = new
                 }
                 guard let open = reader else { continue }
-                let records = position.take(try await open.news(max: Self.recordsPerRead, within: Self.readTime))
+                let news = try await open.news(max: Self.recordsPerRead, within: Self.readTime)
+                if position.endsEarly(in: news) { throw Self.topicEndsEarly }
+                let records = position.take(news)
                 if !records.isEmpty { await receive(records) }
                 if history < .max, await needsOlder() { (reader, history) = (nil, .max) }
             } catch {

@@ -26,6 +26,12 @@ struct FleetTopicPosition {
         return isRemade
     }
 
+    /// Returns true where the topic ends before the end that it had when its reading began: then it was made anew since, with fewer
+    /// records, and nobody would say so before it has as many again.
+    func endsEarly(in news: TopicReader.News) -> Bool {
+        news.ends.contains { partition, end in partition.partition == 0 && end < firstEnd }
+    }
+
     /// Returns the records that were read, oldest first. Records of other partitions than the first are ignored.
     mutating func take(_ news: TopicReader.News) -> [FleetRecord] {
         var taken: [FleetRecord] = []
