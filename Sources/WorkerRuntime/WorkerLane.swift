@@ -16,6 +16,8 @@ public import QuotaSharing
 public actor WorkerLane {
     /// The most records read at once: enough to keep the loop busy, few enough to look at the room often.
     static let largestRead = 64
+    /// How often the lane looks whether its client has failed.
+    private static let timeBetweenLooks = Duration.seconds(1)
 
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -101,7 +103,9 @@ public actor WorkerLane {
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
         await withTaskCancellationHandler {
+            let watching = Task(executorPreference: loop) { await self.watchSource() }
             let delivering = await work()
+            watching.cancel()
             await end(delivering: delivering)
             await rebalancing.fleet.stop()
         } onCancel: {
@@ -156,6 +160,14 @@ public actor WorkerLane {
 
     private func watchPartitionCount() async {
         await rebalancing.watchPartitionCount(on: loop) { !state.isRunning }
+    }
+
+    /// Ends the lane when its client has failed for good. Who reads is told, but a lane whose intake waits does not read: for a share of
+    /// the quota, a note, a commit, or a person's order, for however long.
+    private func watchSource() async {
+        while state.isRunning, (try? await loop.sleep(for: Self.timeBetweenLooks)) != nil {
+            if state.isRunning, let failure = await source.failure { fail(failure) }
+        }
     }
 
     private func runDelivery() async {
@@ -272,13 +284,13 @@ public actor WorkerLane {
         while state.isRunning {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
-                if !rebalancing.isShareKnown, state.isRunning { await pauseIntake(for: .seconds(1)) }
+                if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
             } else if carefulIntake.mustWait {
-                await pauseIntake(for: .milliseconds(5))
+                await loop.pause(.milliseconds(5))
             } else if !rebalancing.fleet.isReady {
-                await pauseIntake(for: .milliseconds(50))
+                await loop.pause(.milliseconds(50))
             } else if !isIntakeOpen {
-                await pauseIntake(for: .milliseconds(50))
+                await loop.pause(.milliseconds(50))
             } else if !delivery.acceptsRequests {
                 _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
             } else {
@@ -286,17 +298,6 @@ public actor WorkerLane {
             }
         }
         return false
-    }
-
-    /// Lets time pass without reading. A lane that waits for a share of the quota would never get one without its partitions.
-    private func pauseIntake(for time: Duration) async {
-        await loop.pause(time)
-        await endIfSourceHasFailed()
-    }
-
-    /// Who reads is told when the client has failed for good. Where nobody reads for long, it has to be asked.
-    private func endIfSourceHasFailed() async {
-        if state.isRunning, let failure = await source.failure { fail(failure) }
     }
 
     /// Begins records.
@@ -311,11 +312,7 @@ public actor WorkerLane {
     }
 
     func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
-        func mayBegin() async -> Bool {
-            await endIfSourceHasFailed()
-            return await waitUntilRequestsMayBegin()
-        }
-        await carefulIntake.take(records, mayBegin: mayBegin) { record, how in
+        await carefulIntake.take(records, mayBegin: { await waitUntilRequestsMayBegin() }) { record, how in
             guard let partition = partitions.owner(of: record) else { return nil }
             return begin(record, of: partition, at: arrival, how)
         }

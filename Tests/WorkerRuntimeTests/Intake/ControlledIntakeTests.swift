@@ -60,4 +60,21 @@ struct ControlledIntakeTests {
             }
         }
     }
+
+    @Test func laneWhoseOutcomesAreRefusedEndsWithItsClient() async throws {
+        let fatal = KafkaError(.fatal, "consumer: made to fail")
+        await #expect(throws: fatal) {
+            try await LaneFixture.run { fixture in
+                await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
+                await fixture.source.append([LaneFixture.request("refused")])
+                try await eventually("no request begins") { await fixture.lane.status.deliveryProblem != nil }
+                await fixture.source.append([LaneFixture.request("waits")])
+                try await eventually("the lane has read, and waits") { await fixture.source.unreadCount == 0 }
+
+                await fixture.source.fail(with: fatal)
+                try await eventually("the lane leaves the group") { await fixture.source.isClosed }
+                #expect(await fixture.provider.asked == ["refused"])
+            }
+        }
+    }
 }
