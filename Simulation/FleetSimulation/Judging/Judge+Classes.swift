@@ -19,11 +19,13 @@ extension Judge {
             plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20
         else { return }
 
-        let requests = Dictionary(plan.requests.map { ($0.keyword, $0) }, uniquingKeysWith: { first, _ in first })
+        // Several requests may ask for the same. A call may be for the newest of them that there was then.
+        let requests = Dictionary(grouping: plan.requests, by: \.keyword)
         var byLane: [ObjectIdentifier: [(time: Double, request: FleetPlan.Request)]] = [:]
         for call in world.provider.calls {
-            guard let request = requests[call.keyword] else { continue }
-            byLane[call.lane, default: []].append((world.beginning.duration(to: call.time) / .seconds(1), request))
+            let time = world.beginning.duration(to: call.time) / .seconds(1)
+            let asking = requests[call.keyword]?.filter { $0.time <= time }.max { $0.time < $1.time }
+            if let asking { byLane[call.lane, default: []].append((time, asking)) }
         }
 
         for calls in byLane.values {
