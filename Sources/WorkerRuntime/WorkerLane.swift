@@ -358,9 +358,12 @@ public actor WorkerLane {
             outcome = rejection
         }
 
+        // What ran alone may have overtaken requests that wait for a place, and whose turns come before its own.
+        let keepsPlace = waitingRoom == nil || request.permission != .runsAlone
+        if !keepsPlace { gate.leaveFlight() }
         await request.turn?.wait()
         if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
-        gate.leaveFlight()
+        if keepsPlace { gate.leaveFlight() }
         // What it did is about to be committed, so that nothing may be said of it any more.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }

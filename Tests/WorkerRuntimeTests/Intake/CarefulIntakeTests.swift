@@ -88,12 +88,14 @@ struct CarefulIntakeTests {
 
     /// Runs a lane that tells classes apart, and takes over a partition with batch requests and an interactive one behind them.
     private func takeOverMixed(
-        _ metadata: String, batch: Int, _ body: (LaneFixture) async throws -> Void
+        _ metadata: String, batch: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (LaneFixture) async throws -> Void
     ) async throws {
         try await LaneFixture.run(
             calls: WaitingRoomTests.Lines(), assigned: [],
             {
                 $0.concurrency = 2
+                change(&$0)
                 $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
             },
             { fixture in
@@ -142,6 +144,22 @@ struct CarefulIntakeTests {
             #expect(await fixture.source.crashCommit.isEmpty)
             await fixture.provider.release(2)
             try await fixture.isCommitted(upTo: 3)
+        }
+    }
+
+    /// Its outcome has to leave behind that of a request which waits for the only place.
+    @Test func recordThatOvertookOthersKeepsNoPlaceFromThoseBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 0) {
+            $0.concurrency = 1
+            $0.ordering = .partition
+        } _: { fixture in
+            await fixture.source.append([WaitingRoomTests.request("later", .interactive)])
+            for id in ["later", "person"] {
+                try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
+                await fixture.provider.release(1)
+            }
+            try await fixture.isCommitted(upTo: 2)
+            #expect(await fixture.sink.written.map { $0.text.contains("\"person\"") } == [true, false])
         }
     }
 
