@@ -228,7 +228,7 @@ actor FakeSource: RequestSource {
         wakeReader()
     }
 
-    /// Has the group's committed offsets hold those of transactions as well, where there are any the later ones.
+    /// Has the group's committed offsets hold those of transactions as well. Where a partition has both, those of transactions count.
     func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: CommittedOffset]) {
         transactionOffsets = transactions
     }
