@@ -45,6 +45,11 @@ struct WaitingRoomTests {
         await fixture.lane.status.waiting.reduce(0) { $0 + $1.count }
     }
 
+    /// Waits until so many requests wait for a place: a place that is free before goes to whichever request has been read.
+    private static func wait(_ fixture: LaneFixture, count: Int) async throws {
+        try await eventually("\(count) wait") { await waiting(fixture) == count }
+    }
+
     /// Runs a lane with two places in flight, both taken by the requests that come first.
     private static func runFull(
         lines: Lines = Lines(), _ change: (inout WorkerConfiguration) -> Void = { _ in },
@@ -69,7 +74,7 @@ struct WaitingRoomTests {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
-            try await eventually("all are read") { await fixture.source.unreadCount == 0 }
+            try await Self.wait(fixture, count: 51)
 
             await fixture.provider.release(1)
             try await eventually("a third is asked for") { await fixture.provider.asked.count == 3 }
@@ -88,7 +93,7 @@ struct WaitingRoomTests {
             let (flood, quiet) = (RecordHeader("tenant", text: "flood"), RecordHeader("tenant", text: "quiet"))
             await fixture.source.append((0..<50).map { Self.request("flood-\($0)", .batch) }, headers: [flood])
             await fixture.source.append([Self.request("quiet", .batch)], headers: [quiet])
-            try await eventually("all are read") { await fixture.source.unreadCount == 0 }
+            try await Self.wait(fixture, count: 51)
 
             for _ in 0..<2 { await fixture.provider.release(1) }
             try await eventually("two more are asked for") { await fixture.provider.asked.count == 4 }
@@ -102,6 +107,7 @@ struct WaitingRoomTests {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
+            try await Self.wait(fixture, count: 21)
             await fixture.provider.release(1)
             try await eventually("the urgent one is asked for") { await fixture.provider.asked.last == "urgent" }
             await fixture.provider.release(2)
@@ -118,9 +124,9 @@ struct WaitingRoomTests {
     @Test func requestsThatWaitGoWithTheirPartition() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await eventually("all are read") { await fixture.source.unreadCount == 0 }
+            try await Self.wait(fixture, count: 20)
             async let revoked: Void = fixture.source.revoke([0])
-            try await eventually("what has begun is waited for") { await Self.waiting(fixture) == 0 }
+            try await Self.wait(fixture, count: 0)
             await fixture.provider.releaseAll()
             await revoked
             #expect(await fixture.provider.asked == ["first", "second"])
@@ -144,7 +150,7 @@ struct WaitingRoomTests {
     @Test func requestWhoseTurnWouldComeTooLateIsToldAtOnce() async throws {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await eventually("they wait") { await Self.waiting(fixture) == 20 }
+            try await Self.wait(fixture, count: 20)
             await fixture.source.append([Self.request("told", .batch)], headers: Self.expiry(inSeconds: 10))
             try await eventually("the refusal is written") {
                 await fixture.written.map(\.text).contains { text in
@@ -158,7 +164,7 @@ struct WaitingRoomTests {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append([Self.request("older", .batch, session: "s")])
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
-            try await eventually("they wait") { await Self.waiting(fixture) == 21 }
+            try await Self.wait(fixture, count: 21)
 
             await fixture.source.append(
                 [Self.request("newer", .batch, session: "s")], headers: Self.expiry(inSeconds: 10))
