@@ -201,6 +201,8 @@ public struct FleetPlan: Sendable {
         makePoisons(&poisons)
         var classes = seeds.fork()
         makeClasses(&classes)
+        var moving = seeds.fork()
+        makeMovingDemand(&moving)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is

@@ -41,6 +41,8 @@ final class FleetWorld {
     private(set) var interruptions: [ClosedRange<Double>] = []
     /// The partitions that members gave up when they were asked to.
     var handovers: [Handover] = []
+    /// The partitions that members lost, with the time in seconds from the beginning.
+    var losses: [(partition: PartitionID, time: Double)] = []
     var ownership = Ownership()
     /// When the requests topic got more partitions.
     var growths: [Instant] = []

@@ -171,6 +171,23 @@ struct WorkerLaneTests {
         try await running.value
     }
 
+    /// What it has no use for, others may need.
+    @Test func memberWithoutRequestsAsksAgainForTheNumberOfPartitions() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.setPartitionCount(nil)
+        await fixture.source.assign([0])
+        try await eventually("no share is known") { fleet.counts.withLock { $0.last } == 0 }
+
+        await fixture.source.setPartitionCount(4)
+        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
+        await fixture.lane.drain()
+        try await running.value
+    }
+
     /// With the protocol of KIP-848, a member whose partitions stay the same hears nothing of a topic that grows.
     @Test func memberGoesByTheNewNumberOfPartitionsWithoutARebalance() async throws {
         let fleet = Fleet(sharesByPartitions: true)

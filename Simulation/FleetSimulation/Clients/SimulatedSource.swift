@@ -28,6 +28,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     /// Called when partitions are handed over, with how long that took, and how long before its begin the group began to form anew, so that
     /// nothing could be committed; `nil` where it was formed.
     var onHandover: ([AssignedPartition], Duration, Duration?) -> Void = { _, _, _ in }
+    /// Called when partitions are lost: taken away without being asked for.
+    var onLoss: ([AssignedPartition]) -> Void = { _ in }
     /// Called with the partitions that the client takes for its own, whenever they are others.
     var onOwned: ([PartitionID]) -> Void {
         get { consumer.onOwned }
@@ -176,6 +178,7 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        onLoss(partitions)
         tell(then) { listener in await listener.lost(partitions) }
     }
 

@@ -53,13 +53,22 @@ extension FleetWorld {
         guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
             return
         }
-        let (begin, day) = (simulation.now, Self.dayOfBudget(at: wallTime).number)
-        after(BudgetCount.timeToTell) { [self] in
-            if hasStateInFleetTopic(before: network.scheduler.now) {
-                budgetCount.uncounted.append((member, begin...simulation.now))
-            } else {
-                budgetCount.forgottenDays.insert(day)
-            }
+        let count = BudgetCount.Beginning(
+            member: member, time: simulation.now, day: Self.dayOfBudget(at: wallTime).number)
+        budgetCount.beginnings.append(count)
+        after(BudgetCount.timeToTell) { [self] in settle(count) }
+    }
+
+    /// Decides about all that is left open when a schedule ends.
+    func settleCounts() { budgetCount.beginnings.forEach(settle) }
+
+    private func settle(_ count: BudgetCount.Beginning) {
+        guard let index = budgetCount.beginnings.firstIndex(of: count) else { return }
+        budgetCount.beginnings.remove(at: index)
+        if hasStateInFleetTopic(before: network.scheduler.now) {
+            budgetCount.uncounted.append((count.member, count.time...simulation.now))
+        } else {
+            budgetCount.forgottenDays.insert(count.day)
         }
     }
 
@@ -99,7 +108,16 @@ struct BudgetCount {
     /// Seconds within which workers that know the count write it down. They look for the topic every 2 s.
     static let timeToTell = 3.0
 
+    /// A worker that has opened a topic in which nobody had written the count down.
+    struct Beginning: Equatable {
+        let member: String
+        let time: Instant
+        let day: Int
+    }
+
     var isTopicRemade = false
+    /// Those of whom it is not known yet whether anybody tells them the count.
+    var beginnings: [Beginning] = []
     /// The days whose count went with the topic, because no worker that knew it ran any more.
     var forgottenDays: Set<Int> = []
     /// When which members counted from zero, because nobody had told them.

@@ -75,6 +75,7 @@ struct BudgetAudit {
 extension Judge {
     /// Each call was granted in the topic before it was made, and the calls of a day are no more than the day's budget.
     mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
+        world.settleCounts()
         var audit: BudgetAudit?
         if let log = world.fleetLog {
             var whole = BudgetAudit(limit: budget)

@@ -20,6 +20,11 @@ struct Handover {
 }
 
 extension FleetWorld {
+    func noteLoss(of partitions: [AssignedPartition]) {
+        let time = beginning.duration(to: simulation.now) / .seconds(1)
+        losses += partitions.map { (PartitionID($0.id.topic, $0.id.partition), time) }
+    }
+
     func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration, formingBefore: Duration?)
     {
         // Clocks go wrong by up to 0.5 %, and a commit takes a moment.

@@ -23,7 +23,7 @@ extension Judge {
             guard let request = world.requestAt[source.partition]?[source.offset],
                 let poison = world.poisons[request.keyword]
             else {
-                find(.setAside, place)
+                if !isBlamedForLosses(source.partition, before: time) { find(.setAside, place) }
                 continue
             }
 
@@ -40,6 +40,14 @@ extension Judge {
                 find(.noDeadLetter, "\(place) is set aside, and no error event says so")
             }
         }
+    }
+
+    /// True where a healthy record may be set aside: with librdkafka before 2.10, a commit that meets a rebalance costs a member its
+    /// partitions without a goodbye, and each such loss counts as an end of the process that ran the record alone.
+    private func isBlamedForLosses(_ partition: PartitionID, before time: Double) -> Bool {
+        let silentEnds = 3
+        return plan.losesAssignmentByStaleCommits && !plan.poisons.isEmpty
+            && world.losses.count { $0.partition == partition && $0.time <= time } >= silentEnds
     }
 
     /// The requests that were answered with `internal`.

@@ -37,11 +37,11 @@ extension Judge {
         var askers: [String: Int] = [:]
         for request in plan.requests { askers[request.keyword, default: 0] += 1 }
 
-        let hurried = keywordsOfHurriedRequests
+        let givenUp = keywordsOfCallsGivenUp
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             let times = outcomes[partition] ?? [:]
             for (offset, request) in requests.sorted(by: { $0.key < $1.key })
-            where askers[request.keyword] == 1 && !hurried.contains(request.keyword) {
+            where askers[request.keyword] == 1 && !givenUp.contains(request.keyword) {
                 let made = calls[request.keyword] ?? []
                 for (former, next) in zip(made, made.dropFirst()) where !mayBeGivenUp(former) {
                     let finished = times[offset]?.first { $0 >= former } ?? .infinity

@@ -237,9 +237,9 @@ struct Judge {
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
-        let hurried = keywordsOfHurriedRequests
+        let givenUp = keywordsOfCallsGivenUp
         for call in calls
-        where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) && !hurried.contains(call.keyword) {
+        where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) && !givenUp.contains(call.keyword) {
             left[call.keyword, default: 0] -= 1
             if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
                 find(.calledAgain, "\(call.keyword) by \(call.member)")
@@ -249,23 +249,36 @@ struct Judge {
 
     /// True for a call for a request that was finished before and could not be committed.
     private func wasLeftUncommitted(_ call: SimulatedProvider.Call) -> Bool {
-        let (again, outcomes) = (world.beginning.duration(to: call.time) / .seconds(1), outcomeTimes())
-        return plan.delivery == .atLeastOnce
-            && world.requestAt.contains { partition, requests in
-                requests.contains { offset, request in
-                    guard request.keyword == call.keyword, let finished = outcomes[partition]?[offset]?.first else {
-                        return false
-                    }
-                    return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
+        let again = world.beginning.duration(to: call.time) / .seconds(1)
+        guard plan.delivery == .atLeastOnce else { return wasInNoTransaction(call, again: again) }
+        let outcomes = outcomeTimes()
+        return world.requestAt.contains { partition, requests in
+            requests.contains { offset, request in
+                guard request.keyword == call.keyword, let finished = outcomes[partition]?[offset]?.first else {
+                    return false
                 }
+                return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
             }
+        }
     }
 
-    /// What requests search for whose time may be so short that a call is given up to leave the next provider its part of it
-    /// (`AttemptTimer`), so that a second call is made although the first one would have been answered.
-    var keywordsOfHurriedRequests: Set<String> {
-        guard plan.secondProvider != nil else { return [] }
-        return Set(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
+    /// True for a call for a request whose outcome was in no transaction that was committed when a grace ended.
+    private func wasInNoTransaction(_ call: SimulatedProvider.Call, again: Double) -> Bool {
+        let earlier = world.provider.calls.filter { $0.keyword == call.keyword && $0.time < call.time }
+            .map { world.beginning.duration(to: $0.time) / .seconds(1) }
+        let partitions = world.requestAt.filter { $0.value.values.contains { $0.keyword == call.keyword } }.keys
+        return world.handovers.contains { handover in
+            handover.hasUsedGrace && handover.time <= again && partitions.contains(handover.partition)
+                && earlier.contains { $0 < handover.time }
+        }
+    }
+
+    /// What requests search for whose calls may be given up, so that a second call is made although the first one would have been
+    /// answered: they take longer than calls do (`AttemptTimer`), or leave the next provider its part of a short time.
+    var keywordsOfCallsGivenUp: Set<String> {
+        let slow = Set(plan.poisons.filter { $0.value.seconds > plan.latency.upperBound }.keys)
+        guard plan.secondProvider != nil else { return slow }
+        return slow.union(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
     }
 
     /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.

@@ -187,6 +187,7 @@ final class SimulatedWorker: @unchecked Sendable {
             consumerSettings(plan, instance: instanceID), clientID: "\(name)-\(index)-c", network: world.network)
         let source = SimulatedSource(consumer, loop: loop.eventLoop, inbox: LoopInbox(loop, descriptor: 3))
         source.onHandover = { [unowned world] in world.noteHandover(of: $0, by: name, lasting: $1, formingBefore: $2) }
+        source.onLoss = { [unowned world] in world.noteLoss(of: $0) }
         source.onOwned = { [unowned world] in world.ownership.note($0, of: "\(name)-\(index)", at: world.simulation.now)
         }
 

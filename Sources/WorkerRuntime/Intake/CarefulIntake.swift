@@ -116,16 +116,17 @@ final class CarefulIntake {
         if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
-        let wasSuspect = partition.isSuspect(record.offset)
+        var mustTakeBack = partition.isSuspect(record.offset)
         if let request = begin(record, .runsAlone) {
             let start = loop.now
-            _ = await partitions.waitForEnd(of: [request], atMost: partition.nextTurn)
+            if await !partitions.waitForEnd(of: [request], atMost: partition.nextTurn) { mustTakeBack = true }
             partition.spendCare(start.duration(to: loop.now))
             if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
-        // The note of another record goes with the next one's, within milliseconds.
-        if wasSuspect { await tryCommit(of: partition) }
+        // The note of another record goes with the next one's, within milliseconds. One that goes on beside others must not be blamed for
+        // the partition's loss meanwhile.
+        if mustTakeBack { await tryCommit(of: partition) }
     }
 
     /// Waits until a record may run alone.

@@ -147,13 +147,14 @@ final class Rebalancing {
     private static let countPeriod = Duration.seconds(2)
 
     /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same learns
-    /// nothing of it from its group, and would go on with a share of the former number.
+    /// nothing of it from its group, and would go on with a share of the former number. Asks again, too, where no broker has answered
+    /// yet: a member without requests would else lease nothing out for good.
     func watchPartitionCount(on loop: EventLoop, until hasEnded: () -> Bool) async {
         guard fleet.sharesByPartitions else { return }
         while !hasEnded() {
             await loop.pause(Self.countPeriod)
             let known = partitionCount
-            if known > 0, !hasEnded() { await learnPartitionCount() }
+            if !hasEnded() { await learnPartitionCount() }
             if partitionCount != known { await tellFleet() }
         }
     }

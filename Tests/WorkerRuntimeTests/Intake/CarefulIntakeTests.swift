@@ -233,6 +233,25 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// A worker that is killed later, or loses the partition, must not be put down to a slow record.
+    @Test func noteOfARecordThatOutlastsItsTurnIsTakenBackAtOnce() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1"))
+            await fixture.source.append([LaneFixture.request("slow")])
+            await fixture.source.assign([0])
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
+            #expect(await metadata(fixture)?.contains("alone=0:0") == true)
+
+            try await eventually("it goes on beside others", within: .seconds(20)) {
+                await metadata(fixture)?.contains("alone") == false
+            }
+            #expect(await fixture.source.commits[Self.partition]?.offset == 0, "it is still under way")
+        }
+    }
+
     /// In a group that never comes to rest, as in a long rollout, two records that processes have ended with hold the lane up once, and
     /// then begin beside others.
     @Test func groupThatNeverRestsHoldsSuspectsUpForOneWait() async throws {
