@@ -36,9 +36,8 @@ extension WorkerLane {
         guard let room = waitingRoom else { return nil }
         var decoded: DecodedRequest?
         let request = partitions.admit(record, of: partition, at: arrival) { incoming in
-            let topic = incoming.source.topic
-            decoded = runner.decode(incoming, choosesClass: flowRule.choosesClass(in: topic))
-            return decoded.map { flowRule.flow(of: incoming, $0) } ?? Flow(flowRule.standardClass(of: topic))
+            decoded = decode(incoming)
+            return flow(of: incoming, decoded)
         }
         guard let request else { return nil }
 
@@ -67,6 +66,31 @@ extension WorkerLane {
         partitions.adaptReading(of: partition, to: room)
         if isInTime, let decoded { endSuperseded(by: request, decoded) }
         return request
+    }
+
+    /// Begins a record that waits for nothing: one that runs alone, or is set aside. It belongs to its class and tenant all the same, by
+    /// which outcomes are ordered, turns are given, and calls are counted.
+    /// - Parameter isDecoded: `false` for a record that is not decoded any more. It counts as one that says nothing of its class.
+    func takePastOthers(
+        _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival, isDecoded: Bool
+    ) -> RequestInProgress? {
+        var decoded: DecodedRequest?
+        let request = partitions.admit(record, of: partition, at: arrival) { incoming in
+            if isDecoded { decoded = decode(incoming) }
+            return flow(of: incoming, decoded)
+        }
+        guard let request else { return nil }
+        request.decoded = decoded
+        partitions.begin(request)
+        return request
+    }
+
+    private func decode(_ record: IncomingRecord) -> DecodedRequest? {
+        runner.decode(record, choosesClass: flowRule.choosesClass(in: record.source.topic))
+    }
+
+    private func flow(of record: IncomingRecord, _ decoded: DecodedRequest?) -> Flow {
+        decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.source.topic))
     }
 
     /// Ends the older search of a session that still waits, so that no call is made for it.

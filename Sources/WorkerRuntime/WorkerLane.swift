@@ -326,7 +326,11 @@ public actor WorkerLane {
         _ how: CrashWatch.Permission = .runs
     ) -> RequestInProgress? {
         if waitingRoom != nil, how == .runs { return enter(record, of: partition, at: arrival) }
-        guard let request = partitions.take(record, of: partition, at: arrival) else { return nil }
+        let request =
+            waitingRoom == nil
+            ? partitions.take(record, of: partition, at: arrival)
+            : takePastOthers(record, of: partition, at: arrival, isDecoded: how == .runsAlone)
+        guard let request else { return nil }
         request.permission = how
         start(request)
         return request

@@ -13,7 +13,8 @@ extension FleetPlan {
     /// Has more requests of one partition come than its owner's share allows, and then as many of another one, while the brokers let
     /// nobody read the fleet's topic: each lease has to end by itself.
     mutating func makeMovingDemand(_ random: inout SeededGenerator) {
-        guard rateLimit != nil, share == .byDemand, members > 1, partitions > 1, callsPerDay == nil, maxAge == nil, fullLoad == nil,
+        guard rateLimit != nil, share == .byDemand, members > 1, partitions > 1, callsPerDay == nil, maxAge == nil,
+            fullLoad == nil,
             random.chance(0.1)
         else { return }
         let perSecond = Double(Int.random(in: 6...14, using: &random))

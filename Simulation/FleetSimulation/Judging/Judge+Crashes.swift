@@ -71,8 +71,20 @@ extension Judge {
         let ends = world.crashes.count { crash in
             !world.handovers.contains { $0.process == crash.process && $0.time < crash.time }
         }
-        let most = world.poisons.values.reduce(0) { $0 + Self.costOf($1).all }
+        let most = world.poisons.values.reduce(0) { $0 + Self.costOf($1).all } + endsBeforeItsTurn
         if ends > most { find(.crashedTooOften, "\(ends) processes ended, of \(most)") }
+    }
+
+    /// The ends that it takes until the time in which a partition's records run alone is enough for all that were under way: 5 s, and twice
+    /// as long after each further end.
+    private var endsBeforeItsTurn: Int {
+        let ofPartitions = Dictionary(grouping: plan.requests, by: \.partition).values
+        // Each is noted before it begins, with exactly-once by a transaction.
+        let longest = plan.latency.upperBound + (plan.delivery == .exactlyOnce ? 0.1 : 0.01)
+        let needed = longest * Double(ofPartitions.map(\.count).max() ?? 0)
+        var (time, ends) = (5.0, 0)
+        while time < needed { (time, ends) = (time * 2, ends + 1) }
+        return ends
     }
 
     /// Owners that end in order take their notes back, where nothing goes wrong.

@@ -330,13 +330,21 @@ struct Judge {
 
     /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
     /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
+    /// Where it is shared by demand, the owner waits for longer than a member takes to ask that is not cut off.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
-        guard plan.groupProtocol == .consumer, plan.share == .byPartitions else { return 0 }
+        guard plan.groupProtocol == .consumer else { return 0 }
         // They ask every 2 s, and wait 2 s for an answer. Of two questions in a row one is answered.
-        let longest = Duration.seconds(plan.fateOfMessages.isPerfect ? 2.5 : 6.5)
+        let (oneQuestion, severalQuestions) = (2.5, 6.5)
         return world.growths.reduce(0) { seconds, growth in
-            let (first, last) = (max(start, growth), min(end, growth + longest))
-            return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
+            let grown = world.beginning.duration(to: growth) / .seconds(1)
+            let cuts = world.interruptions.filter {
+                grown - severalQuestions < $0.upperBound && $0.lowerBound < grown + oneQuestion
+            }
+            guard plan.share == .byPartitions || !cuts.isEmpty else { return seconds }
+            let usual = grown + (plan.fateOfMessages.isPerfect ? oneQuestion : severalQuestions)
+            let last = cuts.reduce(usual) { max($0, $1.upperBound + severalQuestions) }
+            let time = max(start, growth)..<max(start, growth, min(end, world.beginning + .seconds(last)))
+            return seconds + time.lowerBound.duration(to: time.upperBound) / .seconds(1)
         }
     }
 

@@ -163,6 +163,21 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// It belongs to its class, though it waits in no line.
+    @Test func batchRecordThatRunsAloneLeavesBehindTheBatchRecordsBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 2) {
+            $0.ordering = .partition
+        } _: { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
+            await fixture.provider.release(1)
+            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 3)
+            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
+            #expect(batch.map { $0.contains("\"batch-0\"") } == [true, false])
+        }
+    }
+
     @Test func recordsRunAloneWhereTwoProcessesEnded() async throws {
         try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
             for (offset, id) in ["a", "b"].enumerated() {
