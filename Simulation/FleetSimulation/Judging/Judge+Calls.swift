@@ -1,0 +1,165 @@
+import Basics
+import LocationSearch
+import QuotaSharing
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// Calls to the providers: no more than allowed, none too late, and none that is paid for twice.
+extension Judge {
+    mutating func judgeCalls() {
+        let calls = world.provider.calls
+        for provider in plan.providers {
+            guard let limit = plan.rateLimit(of: provider) else { continue }
+            judgeRate(calls.filter { $0.provider == provider }, limit)
+        }
+        judgeUse()
+        judgeClasses()
+        if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
+        judgeLifetimes(calls)
+        judgeRepetitions(calls)
+        judgePauses(calls)
+        judgeBill()
+    }
+
+    /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
+    /// made again: a failure, a call that takes too long, or a wait for the rate.
+    private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
+        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit,
+            !plan.givesCallsUp, world.movedOffsets.isEmpty
+        else { return }
+        var left: [String: Int] = [:]
+        for request in plan.requests { left[request.keyword, default: 0] += 1 }
+        let givenUp = keywordsOfCallsGivenUp
+        for call in calls
+        where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) && !givenUp.contains(call.keyword) {
+            left[call.keyword, default: 0] -= 1
+            if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
+                find(.calledAgain, "\(call.keyword) by \(call.member)")
+            }
+        }
+    }
+
+    /// True for a call for a request that was finished before and could not be committed.
+    private func wasLeftUncommitted(_ call: SimulatedProvider.Call) -> Bool {
+        let again = world.beginning.duration(to: call.time) / .seconds(1)
+        guard plan.delivery == .atLeastOnce else { return wasInNoTransaction(call, again: again) }
+        let outcomes = outcomeTimes()
+        return world.requestAt.contains { partition, requests in
+            requests.contains { offset, request in
+                guard request.keyword == call.keyword, let finished = outcomes[partition]?[offset]?.first else {
+                    return false
+                }
+                return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
+            }
+        }
+    }
+
+    /// True for a call for a request whose outcome was in no transaction that was committed when a grace ended.
+    private func wasInNoTransaction(_ call: SimulatedProvider.Call, again: Double) -> Bool {
+        let earlier = world.provider.calls.filter { $0.keyword == call.keyword && $0.time < call.time }
+            .map { world.beginning.duration(to: $0.time) / .seconds(1) }
+        let partitions = world.requestAt.filter { $0.value.values.contains { $0.keyword == call.keyword } }.keys
+        return world.handovers.contains { handover in
+            handover.hasUsedGrace && handover.time <= again && partitions.contains(handover.partition)
+                && earlier.contains { $0 < handover.time }
+        }
+    }
+
+    /// What requests search for whose calls may be given up, so that a second call is made although the first one would have been
+    /// answered: they take longer than calls do (`AttemptTimer`), or leave the next provider its part of a short time.
+    var keywordsOfCallsGivenUp: Set<String> {
+        let slow = Set(plan.poisons.filter { $0.value.seconds > plan.latency.upperBound }.keys)
+        guard plan.secondProvider != nil else { return slow }
+        return slow.union(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
+    }
+
+    /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
+    /// - Parameter time: in seconds from the beginning.
+    func mayBeGivenUp(_ time: Double) -> Bool {
+        let slack = 0.1
+        return world.graceEnds.contains { $0 - plan.latency.upperBound - slack <= time && time <= $0 + slack }
+    }
+
+    /// A bucket that fills at the limit's rate, and holds its burst, has a token for each call.
+    private mutating func judgeRate(_ calls: [SimulatedProvider.Call], _ limit: RateLimit) {
+        // Clocks that go wrong by parts per million. Each lane's part of the burst is at least one call.
+        let rate = limit.perSecond * 1.01
+        let burst = limit.burst + Double(world.mostAlive * plan.lanes)
+        var tokens = burst
+        var last: Instant?
+        for call in calls {
+            if let last {
+                let seconds = last.duration(to: call.time) / .seconds(1)
+                // Two processes of a static member use the same part until the former one is told. So does a member that is cut off,
+                // and does not know that its partitions are another's by now.
+                var (both, most) = (0.0, burst)
+                if usesSharesTwice {
+                    both = world.ownership.secondsOfSeveral(from: last, to: call.time)
+                    // Each has a bucket of its own, which may be full for as long as it takes to empty it.
+                    let emptying = Duration.seconds(limit.burst / limit.perSecond + 1)
+                    if world.ownership.secondsOfSeveral(from: call.time - emptying, to: call.time) > 0 {
+                        most += limit.burst
+                    }
+                }
+                both += secondsOfFormerCount(from: last, to: call.time)
+                tokens = min(most, tokens + rate * (seconds + both))
+            }
+            last = call.time
+            tokens -= 1
+            if tokens < -0.01 {
+                let seconds = (call.time.nanoseconds - world.beginning.nanoseconds) / 1_000_000
+                return find(
+                    .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
+            }
+        }
+    }
+
+    /// True where a member that does not know yet that the group has given its partitions to another one uses their share beside that
+    /// one: where it may not know for long, and where the other one does not wait until it does.
+    private var usesSharesTwice: Bool {
+        plan.isStatic || plan.keepsPartitionsWhileCutOff || plan.share == .byPartitions
+    }
+
+    /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
+    /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
+    /// Where it is shared by demand, the owner waits for longer than a member takes to ask that is not cut off.
+    private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
+        guard plan.groupProtocol == .consumer else { return 0 }
+        // They ask every 2 s, and wait 2 s for an answer. Of two questions in a row one is answered.
+        let (oneQuestion, severalQuestions) = (2.5, 6.5)
+        return world.growths.reduce(0) { seconds, growth in
+            let grown = world.beginning.duration(to: growth) / .seconds(1)
+            let cuts = world.interruptions.filter {
+                grown - severalQuestions < $0.upperBound && $0.lowerBound < grown + oneQuestion
+            }
+            guard plan.share == .byPartitions || !cuts.isEmpty else { return seconds }
+            let usual = grown + (plan.fateOfMessages.isPerfect ? oneQuestion : severalQuestions)
+            let last = cuts.reduce(usual) { max($0, $1.upperBound + severalQuestions) }
+            let time = max(start, growth)..<max(start, growth, min(end, world.beginning + .seconds(last)))
+            return seconds + time.lowerBound.duration(to: time.upperBound) / .seconds(1)
+        }
+    }
+
+    private mutating func judgeLifetimes(_ calls: [SimulatedProvider.Call]) {
+        var ends: [String: Double] = [:]
+        for request in plan.requests where request.isValid {
+            let lifetimes = [request.lifetime, plan.maxAge].compactMap(\.self)
+            let end = lifetimes.min().map { request.time + $0 } ?? .infinity
+            ends[request.keyword] = max(ends[request.keyword] ?? 0, end)
+        }
+        // A producer that had to try again writes later; and clocks differ.
+        let slack = 1.0
+        guard plan.faults.allSatisfy(\.isHarmless) else { return }
+        for call in calls {
+            let seconds = world.beginning.duration(to: call.time) / .seconds(1)
+            // Its caller read the request at some time since the beginning, and went by what its wall clock showed then.
+            let offset = world.leastWallOffset(of: call.member, upTo: call.time)
+            if let end = ends[call.keyword], seconds > end - offset + slack {
+                find(.calledTooLate, "\(call.keyword) is over at \(end) s and was called at \(seconds) s")
+            }
+        }
+    }
+}
