@@ -492,11 +492,21 @@ final class FleetWorld {
 
     /// Static members come and go without a rebalance. One that dies or leaves between giving partitions up and joining again leaves
     /// them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the next
-    /// rebalance, so there is one.
-    private func rebalanceOnceDeploysHaveEnded() {
-        guard everyWorker.contains(where: { $0.state == .draining }) else { return launchOneMore() }
-        after(0.5) { [unowned self] in rebalanceOnceDeploysHaveEnded() }
+    /// rebalance, so there is one, and another where a process finds out only now that its place is another's, and is started again.
+    private func rebalanceOnceDeploysHaveEnded(repeatedly most: Int = 3) {
+        guard !everyWorker.contains(where: { $0.state == .draining }) else {
+            return after(0.5) { [unowned self] in rebalanceOnceDeploysHaveEnded(repeatedly: most) }
+        }
+        launchOneMore()
+        let changes = changesOfMembers.count
+        guard most > 1 else { return }
+        after(Self.timeToFindOut) { [unowned self] in
+            if changesOfMembers.count > changes { rebalanceOnceDeploysHaveEnded(repeatedly: most - 1) }
+        }
     }
+
+    /// Longer than a session, after which a process knows whether its place is another's.
+    private static let timeToFindOut = 8.0
 
     private func launchOneMore() { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
 }
