@@ -138,8 +138,10 @@ extension FleetWorld {
     private func commitOffsets(movedBackBy records: Int64) {
         let group = SimulatedWorker.group
         let commits = network.cluster.commits(by: group)
-        // The group is sent back over what was done beyond its offset as well: the command keeps no metadata.
-        let committed = commits.mapValues { $0.done.end ?? $0.offset }
+        // The group is sent back over what was done beyond its offset as well, because the command keeps no metadata, and over what a
+        // transaction of a worker that has died is about to commit: the later commit wins.
+        let farthest = commits.merging(network.cluster.pendingCommits(by: group)) { $0.offset > $1.offset ? $0 : $1 }
+        let committed = farthest.mapValues { $0.done.end ?? $0.offset }
         let offsets = commits.mapValues { max(0, $0.offset - records) }
         let answer = network.reach {
             $0.offsetCommit(OffsetCommitRequest(group, offsets.mapValues { OffsetToCommit($0) }))

@@ -225,4 +225,11 @@ extension SimulatedCluster {
             rules.keepsOffsetMetadata ? committed.offset : OffsetToCommit(committed.offset.offset)
         }
     }
+
+    /// Returns the farthest offset of each partition that transactions which have not ended are about to commit; for checks.
+    package func pendingCommits(by group: String) -> [PartitionID: OffsetToCommit] {
+        (groups[group]?.offsets.pending ?? [:]).values.reduce(into: [:]) { all, pending in
+            all.merge(pending.mapValues(\.offset)) { $0.offset > $1.offset ? $0 : $1 }
+        }
+    }
 }
