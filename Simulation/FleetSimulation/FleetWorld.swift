@@ -357,11 +357,11 @@ final class FleetWorld {
             }
         case .stop(let member, let seconds):
             guard let worker = struck(member) else { return }
-            noteInterruption(for: seconds)
+            noteInterruption(of: worker, for: seconds)
             stop(worker, for: seconds)
         case .cut(let member, let broker, let direction, let seconds):
             guard let worker = struck(member) else { return }
-            noteInterruption(for: seconds)
+            noteInterruption(of: worker, for: seconds)
             for client in worker.clientIDs {
                 network.hold(
                     client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
@@ -414,9 +414,10 @@ final class FleetWorld {
         noteKill()
     }
 
-    private func noteInterruption(for seconds: Double) {
+    private func noteInterruption(of worker: SimulatedWorker, for seconds: Double) {
         let start = beginning.duration(to: simulation.now) / .seconds(1)
         interruptions.append(start...start + seconds)
+        budgetCount.absences.append((worker.name, simulation.now...simulation.now + .seconds(seconds)))
     }
 
     /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
