@@ -3,6 +3,7 @@ import EventContract
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
+import WorkerRuntime
 
 /// A newer search of a session ends the older ones of its partition, and never the other way round.
 extension Judge {
@@ -91,8 +92,9 @@ extension Judge {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
         else { return }
-        // One that came too late takes no part in its session.
+        // One that came too late takes no part in its session. Where outcomes of classes are ordered, its own may have to wait.
         guard begin.code != "expired" else { return }
+        if end.code == "expired", plan.mixture != nil, plan.ordering != .unordered { return }
 
         if wasHandedBackMeanwhile(between: begin, and: end) { return }
 
