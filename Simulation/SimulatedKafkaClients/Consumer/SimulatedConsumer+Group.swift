@@ -194,7 +194,7 @@ extension SimulatedConsumer {
     private func sync(_ assignments: [String: [UInt8]]) {
         let (request, current) = (SyncGroupRequest(settings.group, as: member, assignments: assignments), attempt)
         link.askCoordinator(
-            groupKey, .syncGroup, within: settings.maxPollInterval,
+            groupKey, .syncGroup, within: settings.maxPollInterval, unless: { [weak self] in self?.attempt != current },
             error: { (answer: SyncGroupResponse) in answer.error },
             { $0.syncGroup(request, at: $1, reply: $2) }
         ) { [weak self] result in

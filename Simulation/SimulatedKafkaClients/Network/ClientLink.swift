@@ -94,16 +94,17 @@ final class ClientLink {
     // MARK: - Coordinators
 
     /// Asks a coordinator. Looks it up where it is unknown, and forgets it where it says that it is none.
+    /// - Parameter isOver: true once the request makes no sense any more. It is not sent then, however long the look-up took.
     func askCoordinator<Answer>(
         _ key: FindCoordinatorRequest.Key, _ kind: RequestKind, within timeout: Int64 = requestTimeout,
-        error: @escaping (Answer) -> ErrorCode,
+        unless isOver: @escaping () -> Bool = { false }, error: @escaping (Answer) -> ErrorCode,
         _ perform: @escaping (SimulatedCluster, Int32, @escaping (Answer) -> Void) -> Void,
         reply: @escaping (Result<Answer, ClientFailure>) -> Void
     ) {
         guard let broker = coordinators[key] else {
             return find(key, within: timeout) { [self] found in
-                guard found else { return reply(.failure(.noCoordinator)) }
-                askCoordinator(key, kind, within: timeout, error: error, perform, reply: reply)
+                guard found, !isOver() else { return reply(.failure(.noCoordinator)) }
+                askCoordinator(key, kind, within: timeout, unless: isOver, error: error, perform, reply: reply)
             }
         }
 
