@@ -143,10 +143,7 @@ extension WorkerLane {
         }
     }
 
-    private func leaveToNextOwner(_ request: RequestInProgress) {
-        request.end(as: .abandoned)
-        request.leaveTurn()
-    }
+    private func leaveToNextOwner(_ request: RequestInProgress) { waitingRoom?.leaveToNextOwner(request) }
 
     /// Begins a request, unless its partition has gone to another member.
     private func beginWaiting(_ request: RequestInProgress) {

@@ -142,6 +142,14 @@ final class WaitingRoom {
         queues.flatMap { $0.requests.removeAll(where: isRemoved) }.map(left)
     }
 
+    /// Leaves a request that was removed to the next owner of its partition.
+    func leaveToNextOwner(_ request: RequestInProgress) {
+        // A record that ran alone may wait for the turns of those before it.
+        if isOrdered { request.partition.giveUpWhatOvertook(request.slot) }
+        request.end(as: .abandoned)
+        request.leaveTurn()
+    }
+
     private func left(_ request: RequestInProgress) -> RequestInProgress {
         request.partition.waitingBytes -= request.waitingBytes
         request.waitingBytes = 0

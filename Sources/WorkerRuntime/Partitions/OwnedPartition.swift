@@ -328,6 +328,12 @@ final class OwnedPartition {
         }
     }
 
+    /// Abandons what has overtaken a request that is left to the partition's next owner, so that its outcome does not leave before that
+    /// one's, even if it is paid for again.
+    func giveUpWhatOvertook(_ slot: OffsetTracker.Slot) {
+        for request in requests.values where request.hasOvertaken && request.slot > slot { request.end(as: .abandoned) }
+    }
+
     // MARK: - Dead letters
 
     /// Makes later requests of the partition wait until this record's dead letter is written.

@@ -117,8 +117,7 @@ final class Rebalancing {
         guard let waitingRoom, !leaving.isEmpty else { return }
         let ids = Set(leaving.map(ObjectIdentifier.init))
         for request in waitingRoom.removeAll(where: { ids.contains(ObjectIdentifier($0.partition)) }) {
-            request.end(as: .abandoned)
-            request.leaveTurn()
+            waitingRoom.leaveToNextOwner(request)
         }
     }
 

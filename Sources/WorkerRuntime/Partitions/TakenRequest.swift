@@ -8,6 +8,8 @@ protocol TakenRequest: AnyObject {
     var fate: RequestFate { get }
     /// `true` when another worker that ran the request anew would pay for it, or publish it, a second time.
     var hasCost: Bool { get }
+    /// `true` for a request that began before others that were read earlier.
+    var hasOvertaken: Bool { get }
     /// Ends the work on the request. Does nothing once its outcome is being delivered.
     func end(as fate: RequestFate)
 }

@@ -77,6 +77,8 @@ final class RequestInProgress: TakenRequest {
 
     var hasCost: Bool { isDelivering || context.hasCalled }
 
+    var hasOvertaken: Bool { permission == .runsAlone }
+
     /// Aborts the request's transfer too.
     func end(as fate: RequestFate) {
         guard !isDelivering, self.fate != .abandoned else { return }

@@ -178,6 +178,19 @@ struct CarefulIntakeTests {
         }
     }
 
+    /// The next owner runs those before it, and its outcome would stand before theirs.
+    @Test func recordThatRanAloneIsNotPublishedWithoutThoseBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 2) {
+            $0.ordering = .partition
+        } _: { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
+            await fixture.provider.release(1)
+            await fixture.source.revoke([0])
+            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
+            #expect(batch.first?.contains("\"batch-1\"") != true)
+        }
+    }
+
     @Test func recordsRunAloneWhereTwoProcessesEnded() async throws {
         try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
             for (offset, id) in ["a", "b"].enumerated() {
