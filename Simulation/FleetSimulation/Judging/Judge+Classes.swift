@@ -19,16 +19,35 @@ extension Judge {
             plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20
         else { return }
 
-        // Several requests may ask for the same. A call may be for the newest of them that there was then.
+        // Several requests may ask for the same. A call may be for the newest of them that there was then, and had no outcome.
         let requests = Dictionary(grouping: plan.requests, by: \.keyword)
+        let answered = timesOfFirstOutcomes()
         var byLane: [ObjectIdentifier: [(time: Double, request: FleetPlan.Request)]] = [:]
         for call in world.provider.calls {
             let time = world.beginning.duration(to: call.time) / .seconds(1)
-            let asking = requests[call.keyword]?.filter { $0.time <= time }.max { $0.time < $1.time }
+            let twins = requests[call.keyword]?.filter { $0.time <= time } ?? []
+            let open = twins.filter { answered[$0.number] ?? .infinity >= time }
+            let asking = (open.isEmpty ? twins : open).max { $0.time < $1.time }
             if let asking { byLane[call.lane, default: []].append((time, asking)) }
         }
 
-        for calls in byLane.values {
+        judge(byLane.values, mixture)
+    }
+
+    /// When each request had its first outcome, in seconds from the beginning, by its number.
+    private func timesOfFirstOutcomes() -> [Int: Double] {
+        let times = outcomeTimes()
+        return world.requestAt.reduce(into: [:]) { answered, partition in
+            for (offset, request) in partition.value {
+                answered[request.number] = times[partition.key]?[offset]?.first
+            }
+        }
+    }
+
+    private mutating func judge(
+        _ lanes: some Collection<[(time: Double, request: FleetPlan.Request)]>, _ mixture: FleetPlan.Mixture
+    ) {
+        for calls in lanes {
             for (index, call) in calls.enumerated() where call.request.requestClass == .interactive {
                 let start = call.request.time + Self.timeToRead
                 let isMoved = world.handovers.contains { start - 5 <= $0.time && $0.time <= call.time }
