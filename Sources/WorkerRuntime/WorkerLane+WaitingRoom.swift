@@ -100,6 +100,8 @@ extension WorkerLane {
         else { return }
         waitingRoom?.remove(older)
         beginWaiting(older)
+        // It may have been the last of its partition that waited, and why no more of it was read.
+        if let waitingRoom { partitions.adaptReading(of: older.partition, to: waitingRoom) }
     }
 
     // MARK: - Out of the room

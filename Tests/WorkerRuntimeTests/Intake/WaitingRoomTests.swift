@@ -177,6 +177,21 @@ struct WaitingRoomTests {
         }
     }
 
+    @Test func partitionIsReadOnWhenTheLastSearchThatWaitsIsEnded() async throws {
+        try await Self.runFull {
+            $0.lookAheadBytes = 1000  // One request is more than that.
+        } _: { fixture in
+            let newer = Self.request("newer", .batch, session: "s")
+            await fixture.source.append([
+                Self.request("older", .batch, session: "s"), newer.replacing("hotpepper", with: "google-places"),
+            ])
+            try await eventually("the older one is ended") {
+                await fixture.written.map(\.text).contains { $0.contains("\"older\"") && $0.contains("superseded") }
+            }
+            try await eventually("the partition is read on") { await fixture.source.held.isEmpty }
+        }
+    }
+
     @Test func wrongPriorityIsNamedWhereTheTopicLetsRequestsChoose() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append([
