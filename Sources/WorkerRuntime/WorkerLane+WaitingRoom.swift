@@ -100,8 +100,6 @@ extension WorkerLane {
         else { return }
         waitingRoom?.remove(older)
         beginWaiting(older)
-        // It may have been the last of its partition that waited, and why no more of it was read.
-        if let waitingRoom { partitions.adaptReading(of: older.partition, to: waitingRoom) }
     }
 
     // MARK: - Out of the room
@@ -116,7 +114,6 @@ extension WorkerLane {
                     await beginNoted(request, from: room)
                 } else {
                     beginWaiting(request)
-                    partitions.adaptReading(of: request.partition, to: room)
                 }
                 // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
                 await Task.yield()
@@ -141,7 +138,6 @@ extension WorkerLane {
 
         for request in step {
             if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
-            partitions.adaptReading(of: request.partition, to: room)
         }
     }
 
@@ -154,6 +150,8 @@ extension WorkerLane {
         }
         partitions.begin(request)
         start(request)
+        // It may have been why no more of its partition was read.
+        if let waitingRoom { partitions.adaptReading(of: request.partition, to: waitingRoom) }
     }
 
     /// Leaves what waits to the next owners of its partitions.
