@@ -489,6 +489,15 @@ final class FleetWorld {
         let isNobodyThere = !workers.values.contains { $0.state == .running }
         if isNobodyThere { launchOneMore() }
         if plan.isStatic, plan.groupProtocol == .classic, !plan.isCalm { rebalanceOnceDeploysHaveEnded() }
+        after(Self.timeToFindOut) { [unowned self] in tellMembersWhatTheyHave() }
+    }
+
+    /// A member of KIP-848 whose first request to join arrived after the second has partitions that it does not know of, until
+    /// an error has it ask for all it has. A coordinator that moves is such an error.
+    private func tellMembersWhatTheyHave() {
+        guard network.cluster.repeatedJoins(of: SimulatedWorker.group) > 0 else { return }
+        say("coordinators move once more, so that members learn which partitions they have")
+        for broker in 1...plan.brokers { moveCoordinators(to: broker, loading: 0) }
     }
 
     /// Static members come and go without a rebalance. One that dies or leaves between giving partitions up and joining again leaves

@@ -136,6 +136,12 @@ extension SimulatedCluster {
         return response
     }
 
+    /// How often somebody joined a group of KIP-848 who was a member of it already.
+    package func repeatedJoins(of group: String) -> Int {
+        guard case .consumer(let members) = groups[group]?.membership else { return 0 }
+        return members.repeatedJoins
+    }
+
     /// Commits in the name of a transaction: nothing of it counts before the transaction's marker is written.
     package func txnOffsetCommit(_ request: TxnOffsetCommitRequest, at broker: Int32? = nil) -> OffsetCommitResponse {
         var results: [PartitionID: ErrorCode] = [:]

@@ -34,6 +34,9 @@ final class ConsumerGroup {
     /// When the target was computed; `nil`: never.
     private var targetTime: Int64?
     private(set) var members: [Member] = []
+    /// How often somebody joined who was a member already. Where that is a request which its sender had given up, the sender does
+    /// not learn what it was given in the answer, nor later, as long as nothing changes: answers to its heartbeats say changes only.
+    private(set) var repeatedJoins = 0
     private var target: [String: Set<PartitionID>] = [:]
     /// The topics as they were when the target was computed.
     private var knownTopics: [String: TopicSize] = [:]
@@ -188,7 +191,10 @@ final class ConsumerGroup {
         of member: Member, _ request: ConsumerGroupHeartbeatRequest
     ) -> Result<Member, ErrorCode> {
         // Joining again is allowed to a member, which then has nothing of what it had.
-        if request.memberEpoch == 0 { return .success(member) }
+        if request.memberEpoch == 0 {
+            repeatedJoins += 1
+            return .success(member)
+        }
         if request.memberEpoch == member.epoch { return .success(member) }
         if request.memberEpoch > member.epoch { return .failure(.fencedMemberEpoch) }
 

@@ -50,6 +50,10 @@ protocol OutcomeDelivery: AnyObject {
     /// this lane. Their offsets are asked for afterwards.
     func waitUntilCertain(of assigned: [AssignedPartition]) async
 
+    /// Waits while offsets of these partitions, which are no longer ours, are on their way to the brokers. The loss is
+    /// acknowledged afterwards.
+    func waitUntilArrived(of revoked: [AssignedPartition]) async
+
     /// Drops what it holds of a partition that is no longer ours.
     func forget(_ partition: OwnedPartition)
 

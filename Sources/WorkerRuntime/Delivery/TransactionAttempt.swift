@@ -20,7 +20,8 @@ struct TransactionAttempt {
         var committed: Instant
     }
 
-    private static let partitionsAreGone = KafkaError(
+    /// Why it is aborted when the group has taken a partition of it away before its offsets were sent.
+    static let partitionsAreGone = KafkaError(
         .abortable, "the group took partitions of the transaction away before its offsets were sent")
     private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
 
@@ -48,14 +49,10 @@ struct TransactionAttempt {
         self.loop = loop
     }
 
-    /// Runs the transaction.
-    /// - Parameter timeout: how long the records may take to be confirmed.
-    /// - Parameter membership: asked once all records are confirmed, because brokers refuse offsets in the name of a generation
-    ///   that is over. Returns `nil` when a partition of the batch has been taken away.
-    /// - Returns: why it is not committed; `nil` when it is.
-    mutating func run(
-        on sink: any OutcomeSink, within timeout: Duration, as membership: () async -> GroupMembership?
-    ) async -> KafkaError? {
+    /// Begins the transaction, and hands all records over.
+    /// - Parameter timeout: how long they may take to be confirmed.
+    /// - Returns: why they are not all confirmed; `nil` when they are.
+    mutating func publish(on sink: any OutcomeSink, within timeout: Duration) async -> KafkaError? {
         do throws(KafkaError) {
             try await sink.beginTransaction()
             for entry in batch { try await handOver(entry, to: sink) }
@@ -66,13 +63,22 @@ struct TransactionAttempt {
             }
 
             confirmed = loop.now
-            guard let member = await membership() else { return Self.partitionsAreGone }
-            let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
-            try await sink.sendOffsets(offsets, as: member)
+            return nil
         } catch {
             return error
         }
-        return await commit(on: sink)
+    }
+
+    /// Adds the group's offsets to the transaction, whose records are all confirmed.
+    /// - Returns: why the brokers do not have them; `nil` when they do.
+    func sendOffsets(on sink: any OutcomeSink, as member: GroupMembership) async -> KafkaError? {
+        let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
+        do throws(KafkaError) {
+            try await sink.sendOffsets(offsets, as: member)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Commits the transaction, whose records and offsets the brokers have. May be called again while no answer came.

@@ -15,6 +15,9 @@ final class TransactionOffsets {
     private let loop: EventLoop
     /// The partitions whose offsets the transaction under way may still commit.
     private var unsettled: Set<TopicPartition> = []
+    /// `true` while its offsets are on their way to the brokers.
+    private var areSent = false
+    /// Either of the two has changed.
     private var settlement = Condition()
 
     init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource, loop: EventLoop) {
@@ -125,6 +128,25 @@ final class TransactionOffsets {
     func waitUntilSettled(of ids: Set<TopicPartition>) async {
         while !unsettled.isDisjoint(with: ids) {
             await suspend(unless: unsettled.isDisjoint(with: ids)) { settlement.add($0) }
+        }
+    }
+
+    /// Notes that the transaction's offsets are on their way. `endSending` must follow, whatever comes of it.
+    func beginSending() { areSent = true }
+
+    func endSending() {
+        areSent = false
+        settlement.broadcast()
+    }
+
+    /// Waits while offsets of these partitions are on their way to the brokers.
+    ///
+    /// Brokers of Kafka 4.3 leave a member's epoch as it is while it gives up one partition after the other (KIP-848), and take
+    /// offsets of any partition in that epoch. They would commit behind the back of a partition's next owner, who has read where
+    /// the group was before. Once they have the offsets, the next owner waits for the transaction's end instead.
+    func waitUntilArrived(of ids: Set<TopicPartition>) async {
+        while areSent, !unsettled.isDisjoint(with: ids) {
+            await suspend(unless: !areSent) { settlement.add($0) }
         }
     }
 }

@@ -23,8 +23,9 @@ extension TransactionalDelivery {
     /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
     ///   taken effect.
     private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        let assigned = attempt.nextOffsets.keys
-        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: assigned) }
+        var failure = await attempt.publish(on: sink, within: timeToConfirm)
+        if failure == nil { failure = await sendOffsets(of: attempt) }
+        if failure == nil { failure = await attempt.commit(on: sink) }
 
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // Aborting is no way out of a commit without an answer: it may have taken effect.
@@ -49,13 +50,21 @@ extension TransactionalDelivery {
         return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
     }
 
-    /// Returns the membership in whose name offsets of some partitions may be committed.
-    /// - Returns: `nil` when one of them was taken away, also one that is ours again.
-    private func membership(for assigned: some Collection<AssignedPartition>) async -> GroupMembership? {
+    /// Adds the offsets to a transaction, in the name of the membership that the worker has once all records are confirmed:
+    /// brokers refuse those of a generation that is over.
+    /// - Returns: why the brokers do not have them; `nil` when they do.
+    private func sendOffsets(of attempt: TransactionAttempt) async -> KafkaError? {
         let membership = await source.membership
-        if isPutBack(.ownershipUnchecked) { return membership }
-        // Checked after the membership was read: an older one, which brokers refuse, does no harm.
-        return assigned.allSatisfy { partitions[$0.id]?.id == $0 } ? membership : nil
+        // Checked after the membership was read: an older one, which brokers refuse, does no harm. A partition that was taken away
+        // does not count as ours when it is assigned again.
+        let areOurs = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
+        guard let membership, areOurs || isPutBack(.ownershipUnchecked) else {
+            return TransactionAttempt.partitionsAreGone
+        }
+
+        offsets.beginSending()
+        defer { offsets.endSending() }
+        return await attempt.sendOffsets(on: sink, as: membership)
     }
 
     /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.

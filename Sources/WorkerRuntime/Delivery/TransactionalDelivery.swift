@@ -175,6 +175,10 @@ final class TransactionalDelivery: OutcomeDelivery {
         await offsets.waitUntilSettled(of: Set(assigned.map(\.id)))
     }
 
+    func waitUntilArrived(of revoked: [AssignedPartition]) async {
+        await offsets.waitUntilArrived(of: Set(revoked.map(\.id)))
+    }
+
     func commitPassedOver() { wake() }
 
     private func wake() {

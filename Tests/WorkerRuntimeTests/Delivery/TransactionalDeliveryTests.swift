@@ -279,6 +279,56 @@ struct TransactionalDeliveryTests {
         }
     }
 
+    /// A member of a group of KIP-848 may be in the same epoch when its offsets arrive, and a broker that takes them then moves the
+    /// group behind the back of the partition's next owner.
+    @Test func revokedPartitionIsKeptWhileItsOffsetsAreOnTheirWay() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1]) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.sink.holdOffsets()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("offsets are on their way") { await fixture.sink.holdsOffsets }
+
+            // A partition that has no part in the transaction goes at once.
+            await fixture.source.revoke([1])
+
+            let isGivenUp = Mutex(false)
+            let revoking = Task {
+                await fixture.source.revoke([0])
+                isGivenUp.withLock { $0 = true }
+            }
+            try await eventually("the lane has let go of the partition") { await fixture.lane.status.unconfirmed == 0 }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(!isGivenUp.withLock { $0 })
+
+            // Behind the offsets, the next owner waits for the end of the transaction.
+            await fixture.sink.holdCommit()
+            await fixture.sink.releaseOffsets()
+            await revoking.value
+            #expect(await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 1)
+            await fixture.sink.releaseCommit()
+            try await eventually("the transaction ends") {
+                await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 2
+            }
+        }
+    }
+
+    @Test func transactionWhosePartitionIsLostMeanwhileSendsNoOffsets() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.source.holdMembership()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the membership is asked for") { await fixture.source.holdsMembership }
+
+            await fixture.source.lose([0])
+            await fixture.source.releaseMembership()
+            try await eventually("the transaction is aborted") { await fixture.sink.abortCount == 1 }
+            #expect(await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 1)
+            #expect(await !fixture.sink.written.contains { $0.text.contains("\"a\"") })
+        }
+    }
+
     /// A transaction may take 100 ms. Were little taken meanwhile, it would bound the requests a second.
     @Test func asManyRequestsBeginDuringATransactionAsTheNextOneHolds() async throws {
         let count = 1000

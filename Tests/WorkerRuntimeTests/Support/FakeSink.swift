@@ -29,6 +29,8 @@ actor FakeSink: OutcomeSink {
     private var commitFailures: [CommitFailure] = []
     private var heldCall: CheckedContinuation<KafkaError?, Never>?
     private var isCommitHeld = false
+    private var heldOffsets: CheckedContinuation<Void, Never>?
+    private var areOffsetsHeld = false
     /// `RD_KAFKA_RESP_ERR__PURGE_QUEUE`.
     private static let purged: Int32 = -152
     private static let unanswered = KafkaError(.timedOut, "no answer in time")
@@ -66,6 +68,18 @@ actor FakeSink: OutcomeSink {
 
     /// Has the next commit wait until `releaseCommit` or `endTransactions` is called.
     func holdCommit() { isCommitHeld = true }
+
+    /// Has the next offsets that are sent wait until `releaseOffsets` is called.
+    func holdOffsets() { areOffsetsHeld = true }
+
+    func releaseOffsets() {
+        areOffsetsHeld = false
+        heldOffsets?.resume()
+        heldOffsets = nil
+    }
+
+    /// True while offsets that were sent wait.
+    var holdsOffsets: Bool { heldOffsets != nil }
 
     /// Lets the commit that waits succeed, and those that follow.
     func releaseCommit() {
@@ -202,6 +216,7 @@ actor FakeSink: OutcomeSink {
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
         try failWithFailedRecord("send offsets")
+        if areOffsetsHeld { await withCheckedContinuation { heldOffsets = $0 } }
         pendingOffsets = offsets
     }
     private var pendingOffsets: [(partition: TopicPartition, next: CommittedOffset)] = []

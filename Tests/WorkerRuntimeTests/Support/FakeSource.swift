@@ -37,6 +37,8 @@ actor FakeSource: RequestSource {
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
     private(set) var membershipQuestions = 0
+    private var isMembershipHeld = false
+    private var heldMembership: CheckedContinuation<Void, Never>?
     private(set) var failure: KafkaError?
     private(set) var partitionCountQuestions = 0
     /// The topics that the lane has subscribed to.
@@ -96,6 +98,18 @@ actor FakeSource: RequestSource {
         }
         wakeReader()
     }
+
+    /// Has the next question for the membership wait until `releaseMembership` is called.
+    func holdMembership() { isMembershipHeld = true }
+
+    func releaseMembership() {
+        isMembershipHeld = false
+        heldMembership?.resume()
+        heldMembership = nil
+    }
+
+    /// True while a question for the membership waits.
+    var holdsMembership: Bool { heldMembership != nil }
 
     func assign(_ partitions: [Int32]) async {
         await assign(partitions.map { TopicPartition("requests", $0) })
@@ -211,8 +225,11 @@ actor FakeSource: RequestSource {
     }
 
     var membership: GroupMembership? {
-        membershipQuestions += 1
-        return assigned.isEmpty ? nil : GroupMembership()
+        get async {
+            membershipQuestions += 1
+            if isMembershipHeld { await withCheckedContinuation { heldMembership = $0 } }
+            return assigned.isEmpty ? nil : GroupMembership()
+        }
     }
 
     func committedOffsets(
