@@ -104,9 +104,11 @@ public actor WorkerLane {
     public func run() async throws {
         await withTaskCancellationHandler {
             let watching = Task(executorPreference: loop) { await self.watchSource() }
+            let counting = Task(executorPreference: loop) { await self.watchPartitionCount() }
             let delivering = await work()
             watching.cancel()
             await end(delivering: delivering)
+            counting.cancel()
             await rebalancing.fleet.stop()
         } onCancel: {
             Task(executorPreference: loop) { await self.drain() }
@@ -146,7 +148,6 @@ public actor WorkerLane {
         var delivering: Task<Void, Never>?
         do throws(KafkaError) {
             Task(executorPreference: loop) { await self.runFleetTicker() }
-            Task(executorPreference: loop) { await self.watchPartitionCount() }
             try await source.subscribe(to: configuration.topics.requestTopics.map(\.name), listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             if waitingRoom == nil { try await takeRecords() } else { try await fillWaitingRoom() }
@@ -158,9 +159,7 @@ public actor WorkerLane {
 
     private func runFleetTicker() async { await rebalancing.fleet.run() }
 
-    private func watchPartitionCount() async {
-        await rebalancing.watchPartitionCount(on: loop) { !state.isRunning }
-    }
+    private func watchPartitionCount() async { await rebalancing.watchPartitionCount() }
 
     /// Ends the lane when its client has failed for good. Who reads is told, but a lane whose intake waits does not read: for a share of
     /// the quota, a note, a commit, or a person's order, for however long.

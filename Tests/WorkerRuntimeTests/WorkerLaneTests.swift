@@ -204,6 +204,25 @@ struct WorkerLaneTests {
         try await running.value
     }
 
+    /// What it still calls for counts against its share, which becomes a smaller part of the limit.
+    @Test func memberThatDrainsGoesByTheNewNumberOfPartitions() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet) { $0.shutdownGrace = .seconds(30) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.provider.hold()
+        await fixture.source.assign([0, 1, 2, 3])
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("a call is under way") { await fixture.provider.asked == ["a"] }
+
+        await fixture.lane.drain()
+        await fixture.source.setPartitionCount(8)
+        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
+        await fixture.provider.releaseAll()
+        try await running.value
+    }
+
     @Test func requestsBeginWithoutTheShareWhereNoneIsNeeded() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: false))
         defer { fixture.loop.stop() }

@@ -146,15 +146,14 @@ final class Rebalancing {
     /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
     private static let countPeriod = Duration.seconds(2)
 
-    /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same learns
-    /// nothing of it from its group, and would go on with a share of the former number. Asks again, too, where no broker has answered
-    /// yet: a member without requests would else lease nothing out for good.
-    func watchPartitionCount(on loop: EventLoop, until hasEnded: () -> Bool) async {
+    /// Follows a topic that grows until its task is cancelled. With the protocol of KIP-848, a member whose partitions stay the same
+    /// learns nothing of it from its group, and would go on with a share of the former number; so would one that drains. Asks again,
+    /// too, where no broker has answered yet: a member without requests would else lease nothing out for good.
+    func watchPartitionCount() async {
         guard fleet.sharesByPartitions else { return }
-        while !hasEnded() {
-            await loop.pause(Self.countPeriod)
+        while (try? await loop.sleep(for: Self.countPeriod)) != nil {
             let known = partitionCount
-            if !hasEnded() { await learnPartitionCount() }
+            await learnPartitionCount()
             if partitionCount != known { await tellFleet() }
         }
     }
