@@ -213,6 +213,13 @@ final class FleetWorld {
         }
     }
 
+    /// True where a process ended by itself, as one does whose producers are fenced again and again.
+    var hasFailedMember: Bool {
+        everyWorker.contains { worker in
+            if case .ended(failure: .some) = worker.state { true } else { false }
+        }
+    }
+
     /// When the graces of members ended that were told to end, in seconds from the beginning.
     var graceEnds: [Double] {
         everyWorker.compactMap(\.drainedAt).map { beginning.duration(to: $0) / .seconds(1) + plan.shutdownGrace }

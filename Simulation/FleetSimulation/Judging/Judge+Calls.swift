@@ -25,10 +25,10 @@ extension Judge {
     }
 
     /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
-    /// made again: a failure, a call that takes too long, or a wait for the rate.
+    /// made again: a failure, of the worker too, a call that takes too long, or a wait for the rate.
     private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
         guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit,
-            !plan.givesCallsUp, world.movedOffsets.isEmpty
+            !plan.givesCallsUp, world.movedOffsets.isEmpty, !world.hasFailedMember
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
