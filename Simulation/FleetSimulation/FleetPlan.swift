@@ -60,6 +60,8 @@ public struct FleetPlan: Sendable {
     var transactionTimeout: Double
     /// The part of commits whose answer is lost, and whose producer is fenced before it can ask again.
     var lostCommits = 0.0
+    /// The seconds from the beginning within which offsets of transactions are long on their way; `nil` in most plans.
+    var lateOffsets: ClosedRange<Double>?
     /// Parts per million by which members' clocks go wrong, at most.
     var drift: Double
     /// The most seconds by which members' wall clocks are ahead or behind at first.
@@ -203,6 +205,8 @@ public struct FleetPlan: Sendable {
         makeClasses(&classes)
         var moving = seeds.fork()
         makeMovingDemand(&moving)
+        var offsets = seeds.fork()
+        makeLateOffsets(&offsets)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is

@@ -99,7 +99,7 @@ final class FleetWorld {
         clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return losingCommits(fate, of: message)
+            return delayingOffsets(losingCommits(fate, of: message), of: message)
         }
         var jitter = seeds.fork()
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
@@ -336,6 +336,19 @@ final class FleetWorld {
         return fate
     }
 
+    /// Has offsets of transactions travel for long where the plan has it so.
+    private func delayingOffsets(
+        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
+    ) -> SimulatedNetwork.Fate {
+        guard message.kind == .txnOffsetCommit, fate.requestDelay != nil, let late = plan.lateOffsets,
+            late.contains(beginning.duration(to: simulation.now) / .seconds(1)),
+            simulation.random.chance(FleetPlan.lateOffsetsShare)
+        else { return fate }
+        var fate = fate
+        fate.requestDelay = Int64(Double.random(in: FleetPlan.delayOfLateOffsets, using: &simulation.random) * 1e9)
+        return fate
+    }
+
     private func transactionalID(of client: String) -> String? {
         for worker in everyWorker where worker.isAlive {
             let lane = worker.lanes.first { $0.sinks.clientIDs.contains(client) }
@@ -523,7 +536,7 @@ final class FleetWorld {
     }
 
     /// Longer than a session, after which a process knows whether its place is another's.
-    private static let timeToFindOut = 8.0
+    static let timeToFindOut = 8.0
 
     private func launchOneMore() { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
 }

@@ -38,6 +38,8 @@ package enum Defect: String, CaseIterable, Sendable {
     case lostPartitionKept = "lost-partition-kept"
     /// The outcomes of a partition that was taken away stay in memory, and count against the intake's bounds.
     case readyNotForgotten = "ready-not-forgotten"
+    /// A partition is given up while offsets of it are on their way to the brokers, in a transaction.
+    case offsetsBehindRevocation = "offsets-behind-revocation"
     /// A draining lane leaves without waiting for what is in flight.
     case drainDoesNotWait = "drain-does-not-wait"
 

@@ -65,11 +65,15 @@ extension Judge {
     }
 
     /// A record ends as many processes as documented, where nothing else goes wrong. The end of a process that had given partitions up
-    /// before need not be put down to it: its group was not at rest.
+    /// before need not be put down to it, nor one soon after another record has ended a process: its group was not at rest.
     mutating func judgeEndsByRecords() {
         guard plan.isOnlyPoisoned, !world.poisons.isEmpty else { return }
         let ends = world.crashes.count { crash in
             !world.handovers.contains { $0.process == crash.process && $0.time < crash.time }
+                && !world.crashes.contains { other in
+                    let restless = other.time..<(other.time + FleetWorld.timeToFindOut)
+                    return other.keyword != crash.keyword && restless.contains(crash.time)
+                }
         }
         let most = world.poisons.values.reduce(0) { $0 + Self.costOf($1).all } + endsBeforeItsTurn
         if ends > most { find(.crashedTooOften, "\(ends) processes ended, of \(most)") }

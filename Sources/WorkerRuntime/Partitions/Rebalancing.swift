@@ -95,7 +95,7 @@ final class Rebalancing {
         remove(revoked)
         // The fleet learns of it before the loss is acknowledged, when the next owner takes over this part of the rate.
         if !isPutBack(.shareKeptAfterRevocation) { await tellFleet() }
-        await delivery.waitUntilArrived(of: revoked)
+        if !isPutBack(.offsetsBehindRevocation) { await delivery.waitUntilArrived(of: revoked) }
         log.info(
             "partitions revoked",
             metadata: ["removed": "\(revoked.map(\.id))", "owned": "\(partitions.count)"])
