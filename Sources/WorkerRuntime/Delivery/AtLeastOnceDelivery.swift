@@ -81,7 +81,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     /// are delivered, so that at worst these are published again.
     func waitUntilCertain(of assigned: [AssignedPartition]) async {}
 
-    /// Does nothing: offsets are committed by the consumer, which is asked for nothing else meanwhile.
+    /// Returns at once, for the same reason. The consumer commits before it acknowledges the loss.
     func waitUntilArrived(of revoked: [AssignedPartition]) async {}
 
     /// Does nothing: outcomes of a partition that is gone are on their way already.
