@@ -137,23 +137,30 @@ final class Rebalancing {
     }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
-    private func learnPartitionCount() async {
-        guard partitions.count > 0 else { return }
-        if let count = await source.partitionCount(of: sharedTopic) { partitionCount = count }
+    /// - Returns: `false` where no broker answered.
+    @discardableResult
+    private func learnPartitionCount() async -> Bool {
+        guard partitions.count > 0 else { return true }
+        guard let count = await source.partitionCount(of: sharedTopic) else { return false }
+        partitionCount = count
+        return true
     }
 
     /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
     /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
     private static let countPeriod = Duration.seconds(2)
+    /// A question without an answer is asked again so soon. The new owner of a partition may have had one before, and does not wait.
+    private static let pauseWithoutAnswer = Duration.milliseconds(250)
 
     /// Follows a topic that grows until its task is cancelled. With the protocol of KIP-848, a member whose partitions stay the same
     /// learns nothing of it from its group, and would go on with a share of the former number; so would one that drains. Asks again,
     /// too, where no broker has answered yet: a member without requests would else lease nothing out for good.
     func watchPartitionCount() async {
         guard fleet.sharesByPartitions else { return }
-        while (try? await loop.sleep(for: Self.countPeriod)) != nil {
+        var pause = Self.countPeriod
+        while (try? await loop.sleep(for: pause)) != nil {
             let known = partitionCount
-            await learnPartitionCount()
+            pause = await learnPartitionCount() ? Self.countPeriod : Self.pauseWithoutAnswer
             if partitionCount != known { await tellFleet() }
         }
     }
