@@ -13,8 +13,8 @@ internal import DequeModule
 /// The order is the one in which the consumer handed the records over, not that of their offsets: compaction and
 /// transaction markers leave gaps, and a log that was truncated or made anew starts over at lower offsets. So a record
 /// that is handed over again after the frontier has passed it counts like a new one. The frontier then moves back and
-/// forward again, which can repeat work after a crash but never skips any. While it lasts there is no done-set, because
-/// offsets then tell nothing of the order.
+/// forward again, which can repeat work after a crash but never skips any. While records of before are open there is no
+/// done-set, because offsets then tell nothing of the order.
 struct OffsetTracker {
     /// Names one record of this tracker. Names compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
@@ -107,6 +107,8 @@ struct OffsetTracker {
             if isBeyondFrontier(offset) { return .isKnown }
             isAscending = open.isEmpty
             inherited = DoneSet()
+            // What is done beyond this record can be told at once, and counts from here, not from where the other log was.
+            if open.isEmpty { frontier = frontier.map { min($0, offset) } }
         }
 
         lastTakenOffset = offset

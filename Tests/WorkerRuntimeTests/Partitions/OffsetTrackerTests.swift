@@ -61,9 +61,24 @@ struct OffsetTrackerTests {
         let first = try begin(500, in: &tracker)
         tracker.markDelivered(first)
         let again = try begin(0, in: &tracker)
-        #expect(tracker.frontier == 501)
+        #expect(tracker.frontier == 0)
         tracker.markDelivered(again)
         #expect(tracker.frontier == 1)
+    }
+
+    /// The offset of the former log would have the next owner begin behind them, or with the topic's first record where it is not there
+    /// yet, and run again what is done.
+    @Test func doneSetOfALogThatStartsOverCountsFromItsFirstOpenRecord() throws {
+        var tracker = OffsetTracker()
+        tracker.markDelivered(try begin(4, in: &tracker))
+        _ = try begin(0, in: &tracker)
+        let second = try begin(1, in: &tracker)
+
+        let published = tracker.progress(with: [second])
+        #expect(published?.next == 0)
+        #expect(published?.done.runs == [1..<2])
+        tracker.markDelivered(second)
+        #expect(tracker.progress() == published)
     }
 
     /// A client may hand records over a second time within one assignment. The frontier then moves back with them, and
