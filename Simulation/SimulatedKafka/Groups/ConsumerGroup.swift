@@ -34,8 +34,8 @@ final class ConsumerGroup {
     /// When the target was computed; `nil`: never.
     private var targetTime: Int64?
     private(set) var members: [Member] = []
-    /// How often somebody joined who was a member already. Where that is a request which its sender had given up, the sender does
-    /// not learn what it was given in the answer, nor later, as long as nothing changes: answers to its heartbeats say changes only.
+    /// How often somebody joined who was a member already. A sender that had given such a request up never learns which partitions
+    /// its answer named: answers to heartbeats name them only when they change.
     private(set) var repeatedJoins = 0
     private var target: [String: Set<PartitionID>] = [:]
     /// The topics as they were when the target was computed.

@@ -15,9 +15,9 @@ final class TransactionOffsets {
     private let loop: EventLoop
     /// The partitions whose offsets the transaction under way may still commit.
     private var unsettled: Set<TopicPartition> = []
-    /// `true` while its offsets are on their way to the brokers.
-    private var areSent = false
-    /// Either of the two has changed.
+    /// `true` while the offsets of that transaction are on their way to the brokers.
+    private var isSending = false
+    /// Signalled when one of the two above may let somebody go on.
     private var settlement = Condition()
 
     init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource, loop: EventLoop) {
@@ -132,10 +132,10 @@ final class TransactionOffsets {
     }
 
     /// Notes that the transaction's offsets are on their way. `endSending` must follow, whatever comes of it.
-    func beginSending() { areSent = true }
+    func beginSending() { isSending = true }
 
     func endSending() {
-        areSent = false
+        isSending = false
         settlement.broadcast()
     }
 
@@ -145,8 +145,8 @@ final class TransactionOffsets {
     /// offsets of any partition in that epoch. They would commit behind the back of a partition's next owner, who has read where
     /// the group was before. Once they have the offsets, the next owner waits for the transaction's end instead.
     func waitUntilArrived(of ids: Set<TopicPartition>) async {
-        while areSent, !unsettled.isDisjoint(with: ids) {
-            await suspend(unless: !areSent) { settlement.add($0) }
+        while isSending, !unsettled.isDisjoint(with: ids) {
+            await suspend(unless: !isSending) { settlement.add($0) }
         }
     }
 }

@@ -137,7 +137,7 @@ final class Rebalancing {
     }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
-    /// - Returns: `false` where no broker answered.
+    /// - Returns: `false` where no broker said.
     @discardableResult
     private func learnPartitionCount() async -> Bool {
         guard partitions.count > 0 else { return true }
@@ -149,7 +149,7 @@ final class Rebalancing {
     /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
     /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
     private static let countPeriod = Duration.seconds(2)
-    /// A question without an answer is asked again so soon. The new owner of a partition may have had one before, and does not wait.
+    /// The pause behind a question that nobody answered. A new owner may have had its own answered, and begins without waiting for ours.
     private static let pauseWithoutAnswer = Duration.milliseconds(250)
 
     /// Follows a topic that grows until its task is cancelled. With the protocol of KIP-848, a member whose partitions stay the same

@@ -66,8 +66,8 @@ struct OffsetTrackerTests {
         #expect(tracker.frontier == 1)
     }
 
-    /// The offset of the former log would have the next owner begin behind them, or with the topic's first record where it is not there
-    /// yet, and run again what is done.
+    /// Beside an offset of the former log, the done-set would be of no use: the next owner would pass records over, or begin with the
+    /// first one and run again what is done.
     @Test func doneSetOfALogThatStartsOverCountsFromItsFirstOpenRecord() throws {
         var tracker = OffsetTracker()
         tracker.markDelivered(try begin(4, in: &tracker))
