@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build build-simulate simulate simulate-defects outline lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments scale fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -238,6 +238,10 @@ check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with Ope
 
 experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
+
+SIZES := size-fleet-topic size-dead-letters size-http-routes size-partitions size-expiries
+scale: build $(EXPERIMENTS)/ok ## Runs real processes beside very many groups, letters, clients, partitions; ARGS=--long runs more of each
+	ops/experiments/run $(SIZES) $(or $(ARGS),--short)
 
 fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of them to each (default 200000)
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) LOCSEARCH_TEST_SECONDS=3600 tools/tests $(SWIFT_FLAGS) --filter FuzzTests

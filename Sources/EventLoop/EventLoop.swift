@@ -36,6 +36,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
     private nonisolated(unsafe) var timers = LoopTimers()
     private nonisolated(unsafe) var slept = Duration.zero
+    private nonisolated(unsafe) var longestPass = Duration.zero
     private nonisolated(unsafe) var began = SystemClock.now
 
     /// Starts the loop's thread.
@@ -176,6 +177,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         return unsafe began.duration(to: now) - slept
     }
 
+    /// The longest time since the loop began for which it ran jobs, handlers and timers without looking at its sockets.
+    /// Always 0 on a simulated loop, in which time passes between turns only.
+    package var longestPassWithoutPolling: Duration {
+        checkIsolated()
+        return unsafe longestPass
+    }
+
     // MARK: - The thread
 
     private func run() {
@@ -183,17 +191,20 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         LoopThread.nameCurrent()
 
         unsafe began = now
+        var awake = SystemClock.now
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
 
             let start = SystemClock.now
+            unsafe longestPass = max(longestPass, awake.duration(to: start))
             var end: Instant?
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
                 if end == nil { end = SystemClock.now }
                 unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
             }
-            unsafe slept += start.duration(to: end ?? SystemClock.now)
+            awake = end ?? SystemClock.now
+            unsafe slept += start.duration(to: awake)
 
             runTimers()
         }

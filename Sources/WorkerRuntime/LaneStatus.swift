@@ -68,4 +68,6 @@ public struct LaneStatus: Sendable, Hashable {
     public let producer: ClientStatistics?
     /// The time since the loop began in which it ran.
     public let busy: Duration
+    /// The longest time since the loop began for which it did not look at its sockets.
+    public let longestPass: Duration
 }

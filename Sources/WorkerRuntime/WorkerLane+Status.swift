@@ -36,7 +36,8 @@ extension WorkerLane {
                 commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
                 blockedTopics: delivering.blockedTopics,
                 queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
-                consumer: source.statistics, producer: sink.statistics, busy: loop.busy)
+                consumer: source.statistics, producer: sink.statistics, busy: loop.busy,
+                longestPass: loop.longestPassWithoutPolling)
         }
     }
 }

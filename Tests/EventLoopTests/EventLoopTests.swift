@@ -69,6 +69,8 @@ private actor Resident: ReadinessHandler {
         return loop.asleep - before
     }
 
+    func longestPass() -> Duration { loop.longestPassWithoutPolling }
+
     func suspended(_ body: @Sendable (CheckedContinuation<Bool, Never>) -> Void) async -> Bool {
         let answer = await withCheckedContinuation { body($0) }
         return answer && loop.isCurrent
@@ -97,6 +99,20 @@ struct EventLoopTests {
         #endif
         #expect(await resident.nonisolatedCalleeIsOnLoop())
         #expect(!loop.isCurrent)
+    }
+
+    @Test func longestPassIsAtLeastAsLongAsTheLongestJob() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+
+        // A rest before and after the job, so that both ends of the pass are seen.
+        await loop.pause(.milliseconds(1))
+        _ = await resident.asleepWhileBusy()
+        await loop.pause(.milliseconds(1))
+
+        #expect(await resident.longestPass() >= .milliseconds(20))
+        #expect(await resident.longestPass() < .seconds(20))
     }
 
     @Test(arguments: PollerKind.allCases)

@@ -253,6 +253,9 @@ extension MetricDescription {
             "locsearch_loop_busy_seconds_total", .counter, in: .process, labels: ["loop"],
             "Time in which an event loop ran; its rate is the share of a core, and 1 is the most."),
         MetricDescription(
+            "locsearch_loop_longest_pass_seconds", .gauge, in: .process, labels: ["loop"],
+            "Longest time since the start for which an event loop ran without looking at its sockets."),
+        MetricDescription(
             "locsearch_build_info", .gauge, in: .process, labels: ["version", "librdkafka"],
             "Versions of the program and of librdkafka; always 1."),
         MetricDescription(

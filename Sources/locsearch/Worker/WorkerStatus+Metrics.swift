@@ -14,8 +14,8 @@ extension WorkerStatus {
             let labels = [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")]
             return partition.lag.map { (labels: labels, value: Double($0)) }
         }
-        let busy = lanes.enumerated().map { number, lane -> Sample in
-            (labels: [("loop", "\(number)")], value: lane.busy / .seconds(1))
+        func ofLoops(_ time: (LaneStatus) -> Duration) -> [Sample] {
+            lanes.enumerated().map { (labels: [("loop", "\($0)")], value: time($1) / .seconds(1)) }
         }
         func sum(_ value: (LaneStatus) -> Int) -> Double { Double(lanes.reduce(0) { $0 + value($1) }) }
 
@@ -30,7 +30,8 @@ extension WorkerStatus {
             + PrometheusText.family("locsearch_topic_blocked", blockedTopics(of: lanes))
             + PrometheusText.family("locsearch_producer_queue_records", sum(\.queuedRecords))
             + PrometheusText.family("locsearch_producer_queue_bytes", sum(\.queuedBytes))
-            + PrometheusText.family("locsearch_loop_busy_seconds_total", busy)
+            + PrometheusText.family("locsearch_loop_busy_seconds_total", ofLoops(\.busy))
+            + PrometheusText.family("locsearch_loop_longest_pass_seconds", ofLoops(\.longestPass))
             + fetchQueueMetrics(lanes.compactMap(\.consumer))
             + brokerMetrics(lanes)
     }

@@ -13,6 +13,7 @@ ORDER = [
     "stale",
     "hostile",
     "memory",
+    "at_scale",
     "ordering",
     "supersede",
     "dead_letters",

@@ -107,6 +107,7 @@ class Lab:
         partitions: int = 8,
         results: int = 8,
         errors: int = 4,
+        dead: int = 1,
         kind: str | None = None,
         broker_count: int = 1,
         isolation: str = "read_uncommitted",
@@ -123,7 +124,7 @@ class Lab:
         if self.broker.can_fail:
             self.broker.ask(groupDelay=500)
         self.partitions = partitions
-        self.outcome_topics = {self.topics.results: results, self.topics.errors: errors, self.topics.dead: 1}
+        self.outcome_topics = {self.topics.results: results, self.topics.errors: errors, self.topics.dead: dead}
         self.broker.create_topics({self.topics.requests: partitions, self.topics.fleet: 1, **self.outcome_topics})
         self.provider = Provider(self.options.provider) if self.options.provider else self.another_provider()
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)

@@ -66,6 +66,14 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
+def thread_count(pid: int) -> int:
+    """Returns the number of threads of a process, 0 when it is gone."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 def cpu_seconds(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
