@@ -6,7 +6,8 @@ public struct TimerID: Hashable, Sendable {
     let serial: UInt64
 }
 
-/// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action until it comes first.
+/// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action until it comes first, or until
+/// most timers of the heap are cancelled ones.
 struct LoopTimers {
     private struct Entry: Comparable {
         let due: Instant
@@ -18,6 +19,12 @@ struct LoopTimers {
     private var actions: [UInt64: () -> Void] = [:]
     private var nextSerial: UInt64 = 0
 
+    /// Cancelled timers that are left in the heap in any case.
+    private static let fewTimers = 64
+
+    /// The number of timers in the heap, cancelled ones among them.
+    var heapCount: Int { heap.count }
+
     /// - Parameter rank: orders timers that are due at the same instant. Those of equal rank run as they were added.
     mutating func add(at due: Instant, rank: UInt16, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
@@ -28,8 +35,14 @@ struct LoopTimers {
     }
 
     mutating func cancel(_ timer: TimerID) {
-        actions[timer.serial] = nil
+        guard actions.removeValue(forKey: timer.serial) != nil else { return }
+        if heap.count > 2 * actions.count + Self.fewTimers { removeCancelled() }
         while let first = heap.min, actions[first.serial] == nil { heap.removeMin() }
+    }
+
+    /// Costs as much as cancelling once for each of the timers that it removes.
+    private mutating func removeCancelled() {
+        heap = Heap(heap.unordered.filter { actions[$0.serial] != nil })
     }
 
     var nextDue: Instant? { heap.min?.due }

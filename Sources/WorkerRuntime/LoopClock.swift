@@ -24,7 +24,8 @@ public struct LoopTimekeeper: Timekeeper, Sendable {
 
     public var now: Instant { loop.now }
 
-    public func schedule(at due: Instant, action: @escaping () -> Void) {
-        loop.schedule(at: due, action: action)
+    public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
+        let timer = loop.schedule(at: due, action: action)
+        return ScheduledAction { [loop] in loop.cancel(timer) }
     }
 }

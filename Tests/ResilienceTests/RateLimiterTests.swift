@@ -94,6 +94,25 @@ struct RateLimiterTests {
         }
     }
 
+    @Test func waitsThatAreOverLeaveNoTimer() {
+        world(RateLimit(perSecond: 100, burst: 1)) { time, owner, traffic in
+            for number in 0..<100 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    let flow = Flow(.interactive, tenant: "t\(number % 7)")
+                    let deadline = Deadline(time.now + .seconds(86_400))
+                    try? await traffic.limiter.acquire(in: flow, before: deadline, at: time.now)
+                }
+            }
+            time.run(for: .milliseconds(500))
+            // At most one for each request that waits, and the alarm.
+            #expect(time.timerCount <= traffic.limiter.statistics.waiting + 1)
+            time.run(for: .seconds(2))
+            #expect(traffic.limiter.statistics.admitted == 100)
+            #expect(time.timerCount == 0)
+        }
+    }
+
     @Test
     func callerThatWouldWaitTooLongIsRefusedAtOnceAndToldWhenToComeBack() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in

@@ -35,6 +35,8 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public var now: Instant { unsafe current }
     /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
+    /// The number of timers that have not run and were not cancelled.
+    public var timerCount: Int { unsafe timers.count }
     /// The number of jobs so far: one for each `await` that did not go on at once.
     public var jobCount: Int { jobs.withLock { $0.total } }
 
@@ -48,7 +50,8 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public func checkIsolated() {}
     public func isIsolatingCurrentContext() -> Bool? { true }
 
-    public func schedule(at due: Instant, action: @escaping () -> Void) {
+    @discardableResult
+    public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
         unsafe serial += 1
         // The latest timer comes first in the list, so that the next one is last.
         let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)
@@ -58,6 +61,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
             if unsafe timers[middle].due > timer.due { low = middle + 1 } else { high = middle }
         }
         unsafe timers.insert(timer, at: low)
+        return ScheduledAction { [serial = timer.serial] in unsafe self.timers.removeAll { $0.serial == serial } }
     }
 
     public func sleep(until due: Instant) async {

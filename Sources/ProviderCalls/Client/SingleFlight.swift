@@ -90,7 +90,7 @@ final class SingleFlight {
 
             let found = calls[query]
             let shared = found ?? SharedCall(for: query, deadline: deadline)
-            let waiter = join(shared, for: query, before: deadline)
+            let (waiter, timers) = join(shared, for: query, before: deadline)
             if found == nil {
                 begin(shared, for: query, isolation: isolation, call)
             } else {
@@ -98,7 +98,9 @@ final class SingleFlight {
                 noteUrgency(of: query, for: shared)
             }
 
-            switch await waiter.verdict() {
+            let verdict = await waiter.verdict()
+            for timer in timers { timer.cancel() }
+            switch verdict {
             case .served:
                 switch shared.result {
                 case .success(let answer): return (answer, found != nil)
@@ -136,19 +138,23 @@ final class SingleFlight {
         return deadline > call.deadline || query.mayCallLater(than: call.query)
     }
 
-    private func join(_ call: SharedCall, for query: ProviderQuery, before deadline: Deadline) -> Waiter {
+    /// - Returns: also the timers that end the wait early; most callers need none.
+    private func join(
+        _ call: SharedCall, for query: ProviderQuery, before deadline: Deadline
+    ) -> (Waiter, timers: [ScheduledAction]) {
         let waiter = Waiter()
+        var timers: [ScheduledAction] = []
         call.waiters.append(waiter)
         call.waiting += 1
 
         // The call itself ends by its own deadline, so only a caller that has less time needs a timer.
         if deadline < call.deadline {
-            timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) }
+            timers.append(timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) })
         }
         if let lastCall = query.lastCall, lastCall < deadline.instant, call.query.mayCallLater(than: query) {
-            timekeeper.schedule(at: lastCall) { if !call.isPaid { waiter.settle(.tooLate()) } }
+            timers.append(timekeeper.schedule(at: lastCall) { if !call.isPaid { waiter.settle(.tooLate()) } })
         }
-        return waiter
+        return (waiter, timers)
     }
 
     @inline(__always)

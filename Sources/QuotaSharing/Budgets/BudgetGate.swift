@@ -90,9 +90,9 @@ public final class BudgetGate {
         }
         noteWaiting()
         wake()
-        timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
-
+        let timer = timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
         let verdict = await entry.waiter.verdict()
+        timer.cancel()
         if verdict.isServed, let epoch = entry.epoch { return Permit(epoch: epoch) }
         switch entry.requestClass {
         case .interactive: line.removeAll { $0 === entry }

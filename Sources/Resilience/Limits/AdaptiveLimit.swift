@@ -2,7 +2,7 @@ public import Basics
 
 /// Bounds the calls to a provider that may be under way: as many as the setting allows while the provider is healthy, and
 /// fewer while it is slow, so that the calls let through are answered in time. `LimitController` decides how many; this
-/// type lets calls pass, by class and tenant: see `FairQueue`.
+/// type lets calls pass, by class and tenant: see `CallOrder`.
 ///
 /// Not `Sendable`: it belongs to one actor, whose isolation `acquire` keeps. A call that does not wait costs no lock and no
 /// allocation.
@@ -30,11 +30,14 @@ public final class AdaptiveLimit {
         public var cancelled = 0
     }
 
-    private struct Entry {
-        let waiter: Waiter
-        let owner: AnyObject?
+    /// A call that waits.
+    private final class Entry {
+        let waiter = Waiter()
         /// The moment from which a call that begins has no time left to be answered.
         let giveUp: Instant
+        var ticket: CallOrder<Entry>.Ticket?
+
+        init(giveUp: Instant) { self.giveUp = giveUp }
     }
 
     /// The largest share of its time that a call waits for its turn. The rest is left for the provider, which may get slower
@@ -44,12 +47,11 @@ public final class AdaptiveLimit {
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
     private var inFlight = 0
-    private let line: FairQueue<Entry>
-    private var alarm: Instant?
+    private let line: CallOrder<Entry>
     private var counters = Statistics()
 
     public init(_ configuration: Configuration, timekeeper: any Timekeeper, fairness: FairTerms = FairTerms()) {
-        line = FairQueue(fairness)
+        line = CallOrder(fairness)
         self.timekeeper = timekeeper
         controller = LimitController(
             bounds: configuration.minimum...configuration.maximum, isAdaptive: configuration.isAdaptive)
@@ -97,24 +99,33 @@ public final class AdaptiveLimit {
         let timeToLatest = latest.map { now.duration(to: $0).inSeconds } ?? .infinity
         let longestWait = min(budget - need, budget * Self.longestWait, timeToLatest)
         guard wait <= longestWait else { throw refuse(retryAfter: wait) }
-        let waiter = Waiter()
-        let giveUp = now + Duration(roundingUp: longestWait)
-        line.append(Entry(waiter: waiter, owner: owner, giveUp: giveUp), in: flow)
+        let entry = Entry(giveUp: now + Duration(roundingUp: longestWait))
+        entry.ticket = line.append(entry, in: flow, for: owner).ticket
         counters.waited += 1
-        setAlarm(at: giveUp)
-        switch await waiter.verdict() {
+        let timer = timekeeper.schedule(at: entry.giveUp) { [weak self, weak entry] in
+            guard let self, let entry else { return }
+            remove(entry)
+            entry.waiter.settle(.tooLate())
+        }
+        let verdict = await entry.waiter.verdict()
+        timer.cancel()
+        switch verdict {
         case .served: return Permit(limit: self, start: timekeeper.now)
         case .tooLate: throw refuse(retryAfter: timeToTurn(in: flow))
         case .cancelled:
             counters.cancelled += 1
-            line.removeAll { $0.waiter === waiter }
+            remove(entry)
             throw .cancelled
         }
     }
 
+    private func remove(_ entry: Entry) {
+        if let ticket = entry.ticket { line.remove(ticket) }
+    }
+
     /// Has a call that waits go on waiting in another flow: see `RateLimiter.promote`.
     public func promote(_ owner: AnyObject, to flow: Flow) {
-        for entry in line.removeAll(where: { $0.owner === owner }) { line.append(entry, in: flow) }
+        if let (entry, ticket) = line.move(elementOf: owner, to: flow) { entry.ticket = ticket }
     }
 
     /// Does what `acquire` does, where there is room and no need to wait.
@@ -167,23 +178,6 @@ public final class AdaptiveLimit {
                 _ = admit(at: now)
             }
         }
-    }
-
-    private func setAlarm(at due: Instant) {
-        if let alarm, alarm <= due { return }
-        alarm = due
-        timekeeper.schedule(at: due) { [weak self] in
-            guard let self, self.alarm == due else { return }
-            self.alarm = nil
-            giveUp(at: timekeeper.now)
-        }
-    }
-
-    private func giveUp(at now: Instant) {
-        for entry in line.removeAll(where: { $0.giveUp <= now }) { entry.waiter.settle(.tooLate()) }
-        var next: Instant?
-        line.forEach { next = min(next ?? $0.giveUp, $0.giveUp) }
-        if let next { setAlarm(at: next) }
     }
 }
 

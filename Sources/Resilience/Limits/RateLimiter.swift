@@ -1,7 +1,7 @@
 public import Basics
 
 /// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served by class and tenant, and
-/// within one flow in the order in which they came: see `FairQueue`.
+/// within one flow in the order in which they came: see `CallOrder`.
 ///
 /// In every second at most `(perSecond + burst) * share` requests pass. The burst's part is at least 1, because a smaller
 /// bucket would never hold a whole token. Virtual scheduling (GCRA) was not chosen: the share at a rebalance and a closure
@@ -26,11 +26,19 @@ public final class RateLimiter {
         public var waitingTenants = 0
     }
 
-    private struct Entry {
-        let waiter: Waiter
+    /// A request that waits.
+    private final class Entry {
+        let waiter = Waiter()
         let deadline: Deadline
-        let flow: Flow
-        let owner: AnyObject?
+        var flow: Flow
+        var ticket: CallOrder<Entry>.Ticket?
+        /// Ends the wait at the deadline, where that must be watched.
+        var timer: ScheduledAction?
+
+        init(_ deadline: Deadline, _ flow: Flow) {
+            self.deadline = deadline
+            self.flow = flow
+        }
     }
 
     /// A token that comes due while a request waits is kept for that request this long. Timers fire up to a millisecond or
@@ -54,7 +62,7 @@ public final class RateLimiter {
     private var tokens: Double
     /// The moment up to which `tokens` are counted; it lies in the future while the bucket is closed.
     private var countedUntil: Instant
-    private let line: FairQueue<Entry>
+    private let line: CallOrder<Entry>
     private var alarm: Instant?
     private var counters = Statistics()
     /// Called when requests that waited have had their turn, or may have it sooner.
@@ -68,7 +76,7 @@ public final class RateLimiter {
         limit: RateLimit?, share: Double, timekeeper: any Timekeeper, longestClosure: Duration = .seconds(600),
         fairness: FairTerms = FairTerms()
     ) {
-        line = FairQueue(fairness)
+        line = CallOrder(fairness)
         self.limit = limit
         self.longestClosure = longestClosure
         self.timekeeper = timekeeper
@@ -140,21 +148,23 @@ public final class RateLimiter {
             throw .tooLate(retryAfter: wait)
         }
 
-        let waiter = Waiter()
-        append(Entry(waiter: waiter, deadline: deadline, flow: flow, owner: owner), at: now)
-        switch await waiter.verdict() {
+        let entry = Entry(deadline, flow)
+        append(entry, for: owner, at: now)
+        let verdict = await entry.waiter.verdict()
+        entry.timer?.cancel()
+        switch verdict {
         case .served: return
         case .tooLate(let retryAfter): throw .tooLate(retryAfter: retryAfter)
         case .cancelled:
             counters.cancelled += 1
-            line.removeAll { $0.waiter === waiter }
+            remove(entry)
             throw .cancelled
         }
     }
 
-    private func append(_ entry: Entry, at now: Instant) {
+    private func append(_ entry: Entry, for owner: AnyObject?, at now: Instant) {
         let flows = line.flowCount
-        line.append(entry, in: entry.flow)
+        entry.ticket = line.append(entry, in: entry.flow, for: owner).ticket
         counters.waited += 1
         if line.count == 1 { setAlarmForFirst(at: now) }
 
@@ -164,21 +174,25 @@ public final class RateLimiter {
     }
 
     private func watchDeadline(of entry: Entry) {
-        timekeeper.schedule(at: entry.deadline.instant) { [weak self, weak waiter = entry.waiter, flow = entry.flow] in
-            guard let self, let waiter else { return }
-            let retryAfter = wait(behind: line.ahead(of: flow), at: timekeeper.now)
-            guard waiter.settle(.tooLate(retryAfter: retryAfter)) else { return }
+        guard entry.timer == nil else { return }
+        entry.timer = timekeeper.schedule(at: entry.deadline.instant) { [weak self, weak entry] in
+            guard let self, let entry else { return }
+            let retryAfter = wait(behind: line.ahead(of: entry.flow), at: timekeeper.now)
+            guard entry.waiter.settle(.tooLate(retryAfter: retryAfter)) else { return }
             counters.refused += 1
-            line.removeAll { $0.waiter === waiter }
+            remove(entry)
         }
     }
 
-    /// Has a request that waits go on waiting in another flow, because a more urgent request needs its answer too. Goes through all
-    /// that waits.
+    private func remove(_ entry: Entry) {
+        if let ticket = entry.ticket { line.remove(ticket) }
+    }
+
+    /// Has a request that waits go on waiting in another flow, because a more urgent request needs its answer too.
     public func promote(_ owner: AnyObject, to flow: Flow) {
-        for entry in line.removeAll(where: { $0.owner === owner }) {
-            line.append(Entry(waiter: entry.waiter, deadline: entry.deadline, flow: flow, owner: owner), in: flow)
-        }
+        guard let (entry, ticket) = line.move(elementOf: owner, to: flow) else { return }
+        entry.flow = flow
+        entry.ticket = ticket
     }
 
     /// Takes back a turn that was not used, so that the next in line may have it.

@@ -7,9 +7,19 @@ public import Basics
 public protocol Timekeeper {
     var now: Instant { get }
 
-    /// Runs `action` once, not before `due`. There is no way to take it back: an action finds out whether it is still
-    /// needed.
-    func schedule(at due: Instant, action: @escaping () -> Void)
+    /// Runs `action` once, not before `due`, unless it is cancelled.
+    @discardableResult
+    func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction
+}
+
+/// An action that a `Timekeeper` runs later. Confined to the actor that scheduled it.
+public struct ScheduledAction {
+    private let cancelTimer: () -> Void
+
+    public init(cancel: @escaping () -> Void) { cancelTimer = cancel }
+
+    /// Frees the timer. Nothing happens where the action has run.
+    public func cancel() { cancelTimer() }
 }
 
 /// A clock whose instants are `Instant`, so that deadlines are one type everywhere and tests can drive time.
@@ -31,13 +41,14 @@ public struct ClockTimekeeper: Timekeeper, Sendable {
 
     public var now: Instant { clock.now }
 
-    public func schedule(at due: Instant, action: @escaping () -> Void) {
+    public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
         // Handed from the owner to the owner: `action` is made and run in its isolation only.
         nonisolated(unsafe) let action = action
-        Task { [clock, weak owner] in
+        let task = Task { [clock, weak owner] in
             guard (try? await clock.sleep(until: due, tolerance: nil)) != nil, let owner else { return }
             await Self.run(unsafe action, on: owner)
         }
+        return ScheduledAction { task.cancel() }
     }
 
     private static func run(_ action: () -> Void, on owner: isolated any Actor) { action() }

@@ -22,7 +22,7 @@ final class WaitingRoom {
     /// The requests that would be asked of the same providers.
     private struct Queue {
         let providers: [ProviderID]
-        let requests: FairQueue<RequestInProgress>
+        let requests: CallOrder<RequestInProgress>
         /// True where the queue holds requests for any of the providers.
         let isForAll: Bool
 
@@ -30,6 +30,14 @@ final class WaitingRoom {
             func isShort(_ provider: ProviderID) -> Bool { calls.hasShortLine(for: requestClass, at: provider) }
             return isForAll ? providers.allSatisfy(isShort) : providers.contains(where: isShort)
         }
+    }
+
+    /// Where a request waits.
+    struct Place {
+        fileprivate let line: CallOrder<RequestInProgress>
+        fileprivate let ticket: CallOrder<RequestInProgress>.Ticket
+        /// Ends the wait of a request that may not wait for any time.
+        fileprivate var timer: TimerID?
     }
 
     /// The memory that a waiting request takes beside the bytes of its record: the request itself with its entries in the tables,
@@ -71,11 +79,11 @@ final class WaitingRoom {
     ///   - time: how long it may wait; `nil`: for any time.
     func enter(_ request: RequestInProgress, for providers: [ProviderID], atMost time: Duration?) {
         let queue = queue(for: providers)
-        let isFirstOfLine = queue.append(request, in: request.flow)
-        request.line = queue
-        if let time, !isOrdered { watch(request, until: loop.now + time) }
+        let (ticket, isFirstOfFlow) = queue.append(request, in: request.flow)
+        let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
+        request.place = Place(line: queue, ticket: ticket, timer: timer)
 
-        count(request, isFirstOfLine: isFirstOfLine, hasTimer: time != nil && !isOrdered)
+        count(request, isFirstOfLine: isFirstOfFlow, hasTimer: timer != nil)
         noteChange()
     }
 
@@ -88,18 +96,18 @@ final class WaitingRoom {
         request.partition.waitingBytes += bytes
     }
 
-    private func watch(_ request: RequestInProgress, until end: Instant) {
-        _ = loop.schedule(at: end) { [weak self, weak request] in
+    private func watch(_ request: RequestInProgress, until end: Instant) -> TimerID {
+        loop.schedule(at: end) { [weak self, weak request] in
             guard let self, let request, request.waitingBytes > 0 else { return }
             overdue.append(request)
             noteChange()
         }
     }
 
-    private func queue(for providers: [ProviderID]) -> FairQueue<RequestInProgress> {
+    private func queue(for providers: [ProviderID]) -> CallOrder<RequestInProgress> {
         let providers = isOrdered ? configuredProviders : providers
         if let known = queues.first(where: { $0.providers == providers }) { return known.requests }
-        let new = Queue(providers: providers, requests: FairQueue(terms), isForAll: isOrdered)
+        let new = Queue(providers: providers, requests: CallOrder(terms), isForAll: isOrdered)
         queues.append(new)
         return new.requests
     }
@@ -120,7 +128,7 @@ final class WaitingRoom {
     /// - Parameter others: The requests that were removed before it, and have not begun yet.
     func next(behind others: Int = 0) -> RequestInProgress? {
         while let request = overdue.popLast() {
-            if request.waitingBytes > 0 { return removeAll { $0 === request }.first }
+            if remove(request) { return request }
         }
         for _ in queues.indices {
             let queue = queues.removeFirst()
@@ -134,7 +142,13 @@ final class WaitingRoom {
     }
 
     /// Removes a request before its turn.
-    func remove(_ request: RequestInProgress) { removeAll { $0 === request } }
+    /// - Returns: false for one that does not wait.
+    @discardableResult
+    func remove(_ request: RequestInProgress) -> Bool {
+        guard let place = request.place, place.line.remove(place.ticket) != nil else { return false }
+        _ = left(request)
+        return true
+    }
 
     /// Removes what a condition holds for. Goes through all that waits.
     @discardableResult
@@ -153,14 +167,15 @@ final class WaitingRoom {
     private func left(_ request: RequestInProgress) -> RequestInProgress {
         request.partition.waitingBytes -= request.waitingBytes
         request.waitingBytes = 0
+        if let timer = request.place?.timer { loop.cancel(timer) }
         return request
     }
 
     /// Charges the tenant of a request that has ended for its calls beyond the first: turns are shared by calls.
     static func charge(_ request: RequestInProgress, for calls: Int) {
-        guard let line = request.line else { return }
-        request.line = nil
-        line.charge(calls - 1, to: request.flow)
+        guard let place = request.place else { return }
+        request.place = nil
+        place.line.charge(calls - 1, to: request.flow)
     }
 
     // MARK: - Changes

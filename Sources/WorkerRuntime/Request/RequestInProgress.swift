@@ -23,8 +23,9 @@ final class RequestInProgress: TakenRequest {
     let flow: Flow
     /// The memory for which it counts while it waits to begin, in bytes; 0 once it has begun.
     var waitingBytes = 0
-    /// The line in which the request waited to begin, which is charged for its calls; `nil` for one that did not wait.
-    var line: FairQueue<RequestInProgress>?
+    /// The request's place among those that waited to begin; `nil` for one that did not wait. Kept until the request has ended,
+    /// because its line is charged for its calls.
+    var place: WaitingRoom.Place?
     /// The decoded record of a request that soon begins, until it does.
     var decoded: DecodedRequest?
     /// Why no provider is to be asked for it; `nil` for a request that is to be run.

@@ -299,7 +299,7 @@ def expiries(lab: Lab) -> None:
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=8)
     lab.provider.latency(1)
-    lab.workers(1, worker__concurrency=256)
+    lab.workers(1, worker__concurrency=256, worker__fairBy="source")
     worker = lab.fleet.workers[0]
     sizes = []
     for half in range(2):

@@ -1,0 +1,73 @@
+/// Doubly linked lists whose nodes share one array, so that any node can be removed in constant time and without a search.
+struct LinkedLists<Element> {
+    /// One list: its ends, and how many nodes it has.
+    struct List {
+        fileprivate(set) var first: Int?
+        fileprivate(set) var last: Int?
+        fileprivate(set) var count = 0
+
+        var isEmpty: Bool { count == 0 }
+    }
+
+    private struct Node {
+        var element: Element?
+        var previous: Int?
+        var next: Int?
+    }
+
+    /// The nodes of all lists, and those that are free.
+    private var nodes: [Node] = []
+    private var free: [Int] = []
+
+    /// Nodes that are kept for reuse when all lists are empty.
+    private static var mostKept: Int { 1024 }
+
+    /// The element of a node, which must be in a list.
+    subscript(node: Int) -> Element {
+        guard let element = nodes[node].element else { fatalError("the node is in no list") }
+        return element
+    }
+
+    /// True for a node that is in a list.
+    func contains(_ node: Int) -> Bool { nodes.indices.contains(node) && nodes[node].element != nil }
+
+    func next(after node: Int) -> Int? { nodes[node].next }
+
+    /// - Returns: the node of the element, until it is removed.
+    mutating func append(_ element: Element, to list: inout List) -> Int {
+        let new = Node(element: element, previous: list.last, next: nil)
+        let node = free.popLast() ?? nodes.count
+        if node == nodes.count { nodes.append(new) } else { nodes[node] = new }
+
+        if let last = list.last { nodes[last].next = node } else { list.first = node }
+        list.last = node
+        list.count += 1
+        return node
+    }
+
+    /// Removes a node from the list that it is in.
+    @discardableResult
+    mutating func remove(_ node: Int, from list: inout List) -> Element {
+        let element = self[node]
+        let (previous, next) = (nodes[node].previous, nodes[node].next)
+        if let previous { nodes[previous].next = next } else { list.first = next }
+        if let next { nodes[next].previous = previous } else { list.last = previous }
+        list.count -= 1
+
+        nodes[node] = Node()
+        free.append(node)
+        if free.count == nodes.count, nodes.count > Self.mostKept { (nodes, free) = ([], []) }
+        return element
+    }
+
+    /// Moves the first node of a list to its end.
+    mutating func rotate(_ list: inout List) {
+        guard let first = list.first, let last = list.last, first != last else { return }
+        list.first = nodes[first].next
+        if let first = list.first { nodes[first].previous = nil }
+        nodes[last].next = first
+        nodes[first].previous = last
+        nodes[first].next = nil
+        list.last = first
+    }
+}
