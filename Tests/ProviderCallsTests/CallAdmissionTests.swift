@@ -33,7 +33,8 @@ struct CallAdmissionTests {
         let isAdmittedAtOnce = try admission.admit(as: .batch, before: times.deadline, at: clock.now).hasRoom
         #expect(!isAdmittedAtOnce)
         do throws(CallFailure) {
-            _ = try await admission.waitForRoom(of: batch, within: times, clock: clock)
+            _ = try await admission.waitForRoom(
+                of: batch, within: times, permittedIn: admission.breaker.epoch, clock: clock)
             Issue.record("it got a call")
         } catch {
             #expect(error.error.code == .rateLimited)
@@ -68,7 +69,8 @@ struct CallAdmissionTests {
         func wait() async {
             let times = CallTimes(deadline: Deadline(clock.now + .seconds(5)), lastCall: nil)
             do throws(CallFailure) {
-                _ = try await admission.waitForRoom(of: caller, within: times, clock: clock)
+                _ = try await admission.waitForRoom(
+                    of: caller, within: times, permittedIn: admission.breaker.epoch, clock: clock)
                 isAdmitted = true
             } catch {
                 isAdmitted = false

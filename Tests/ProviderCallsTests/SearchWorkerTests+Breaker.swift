@@ -1,4 +1,5 @@
 import ProviderCalls
+import QuotaSharing
 import Resilience
 import TestSupport
 import Testing
@@ -91,6 +92,40 @@ extension SearchWorkerTests {
         #expect(error.message.contains("quota"))
         #expect(service.calls == 1)
         #expect(await worker.statuses.first?.breakerReason == .quotaUsedUp)
+    }
+
+    /// The first call is under way and the others wait for a token or a permit when the provider refuses the key.
+    @Test(arguments: [(rate: 1.0, concurrency: 16), (rate: 1_000, concurrency: 1)])
+    func callsThatWaitWhenTheBreakerOpensEndAtOnceWithoutACall(limits: (rate: Double, concurrency: Int)) async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .failure(Self.refusedKey)
+        }
+        let worker = worker {
+            $0.concurrency.maximum = limits.concurrency
+            $0.rateLimit = RateLimit(perSecond: limits.rate, burst: 1)
+            $0.share = .perProcess(loops: 1)
+            $0.sharesIdenticalCalls = false
+        }
+
+        let codes = try await withThrowingTaskGroup(of: SearchError.Code?.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    self.code(await self.ask(worker, [service], self.request("r\(number)"), within: .seconds(60)))
+                }
+            }
+            try await eventually("one is asked for and three wait") {
+                let status = await worker.statuses.first
+                let waiting = (status?.rateLimiter.waiting ?? 0) + (status?.concurrency.waiting ?? 0)
+                return service.calls == 1 && waiting == 3
+            }
+            await door.open()
+            // No time passes, so those that wait have their answer from the refusal alone.
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes == Array(repeating: .unauthorized, count: 4))
+        #expect(service.calls == 1)
     }
 
     /// The first request that meets the refusal falls back as well as those that come later.

@@ -76,19 +76,34 @@ struct CallAdmission {
     /// Waits for the token and the permit of a call that `admit` gave none. Kept out of line, because few calls wait.
     /// - Parameter caller: for whom, which decides in which line.
     /// - Parameter times: until when the call may begin and must have ended.
-    /// - Throws: when a token or a permit would come too late, and for a batch request when no call of the day is left for it.
+    /// - Parameter epoch: the breaker's when it permitted the call.
+    /// - Throws: when a token or a permit would come too late, when the breaker has opened meanwhile, and for a batch request when no
+    ///   call of the day is left for it.
     @inline(never)
     func waitForRoom(
-        of caller: Caller, within times: CallTimes, clock: any MonotonicClock
+        of caller: Caller, within times: CallTimes, permittedIn epoch: UInt, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
-        let room = try await roomAfterWaiting(of: caller, within: times, clock: clock)
-        let now = clock.now
-        guard breaker.isHeldOpen, let end = breaker.openUntil(at: now) else { return room }
+        let room: AwaitedRoom
+        do throws(CallFailure) {
+            room = try await roomAfterWaiting(of: caller, within: times, clock: clock)
+        } catch {
+            guard error.cause == .limited, let rejection = breaker.rejection(ofCallPermittedIn: epoch, at: clock.now)
+            else { throw error }
+            throw breakerOpen(rejection)
+        }
 
-        // A person has paused the provider meanwhile.
+        let now = clock.now
+        guard let rejection = breaker.rejection(ofCallPermittedIn: epoch, at: now) else { return room }
         limiter.giveBack(as: caller.flow.requestClass, at: now)
         if let permit = room.budgetPermit { budget?.putBack(permit) }
-        throw breakerOpen(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: .pausedByOrder))
+        throw breakerOpen(rejection)
+    }
+
+    /// Refuses the calls that wait. Call it when the breaker has opened, so that their requests end, or move on, at once.
+    func refuseWaitingCalls() {
+        budget?.refuseAll()
+        limiter.refuseAll()
+        concurrency.refuseAll()
     }
 
     private func roomAfterWaiting(
@@ -250,6 +265,8 @@ struct CallAdmission {
 /// The right to one call. Dropped without `finish`, as by a cancelled call, it is given back and nothing is learnt from it.
 struct AdmittedCall: ~Copyable {
     let breakerPermit: CircuitBreaker.Permit
+    /// The breaker's epoch in which it permitted the call.
+    let epoch: UInt
     /// `nil` until there is room for the call, which may begin only then.
     var concurrencyPermit: AdaptiveLimit.Permit?
     /// False while the call waits for room.
@@ -261,6 +278,7 @@ struct AdmittedCall: ~Copyable {
         breakerPermit: consuming CircuitBreaker.Permit, concurrencyPermit: consuming AdaptiveLimit.Permit?,
         budgetPermit: BudgetGate.Permit? = nil
     ) {
+        epoch = breakerPermit.epoch
         self.breakerPermit = breakerPermit
         hasRoom = concurrencyPermit != nil
         self.concurrencyPermit = concurrencyPermit

@@ -107,7 +107,7 @@ final class ProviderCaller {
         do throws(CallFailure) {
             let room = try await admission.waitForRoom(
                 of: Caller(attempt.query), within: CallTimes(deadline: attempt.deadline, lastCall: lastCall),
-                clock: clock)
+                permittedIn: attempt.admitted?.epoch ?? 0, clock: clock)
             attempt.admitted?.enter(room)
             attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {

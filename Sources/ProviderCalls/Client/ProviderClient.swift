@@ -59,7 +59,12 @@ final class ProviderClient: SharedRateLimit {
             budget: budget)
         caller = ProviderCaller(
             id, policy: policy, admission: admission, clock: clock, onWasted: onWasted, onCall: onCall)
-        admission.breaker.onTransition = { [weak caller] in onTransition(id, $0, caller?.judgedFailure) }
+        admission.breaker.onTransition = { [weak caller] transition in
+            onTransition(id, transition, caller?.judgedFailure)
+            // The budget's own line refuses those that get none of it.
+            guard transition.to == .open, transition.reason != .budgetUsedUp else { return }
+            caller?.admission.refuseWaitingCalls()
+        }
         sharedCalls.onMoreUrgent = { [weak caller] in caller?.promote($0) }
         // Another member may give calls back, and a person may raise the budget.
         budget?.onMore = { [breaker = admission.breaker] in breaker.endTrip(because: .budgetUsedUp) }

@@ -127,6 +127,11 @@ public final class BudgetGate {
         return .keptForInteractive(retryAfter: timeToNextDay(at: now))
     }
 
+    /// Refuses all calls that wait, because the provider must not be asked any more.
+    public func refuseAll() {
+        for entry in line + batchLine { entry.waiter.settle(.tooLate()) }
+    }
+
     /// Takes back the permit of a call that was not made.
     public func putBack(_ permit: Permit) {
         member.putBack(index, epoch: permit.epoch)

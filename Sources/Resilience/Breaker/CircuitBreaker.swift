@@ -90,7 +90,7 @@ public final class CircuitBreaker {
     private var pause: (end: Instant, reason: Reason, isTold: Bool)?
     /// Counts the transitions. A permit notes it, because results of calls from before a transition say nothing about
     /// after it.
-    private var epoch: UInt = 0
+    public private(set) var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
     private var openUntil: Instant?
     /// True while a person's order keeps it open. No probe is let through then.
@@ -146,6 +146,21 @@ public final class CircuitBreaker {
         }
         statistics.permitted += 1
         return Permit(breaker: self, epoch: epoch)
+    }
+
+    /// Returns why a call that was permitted, and then had to wait, must not begin now; `nil` where it may.
+    ///
+    /// A call that waits has its part of the daily budget, so the budget's end does not concern it.
+    public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
+        if isHeldOpen { return Rejection(retryAfter: Self.orderReview, reason: .pausedByOrder) }
+        guard permitted != epoch, reason != .budgetUsedUp else { return nil }
+
+        switch state {
+        case .closed, .paused: return nil
+        case .open, .halfOpen:
+            let soon = min(configuration.openDuration, .seconds(1))
+            return Rejection(retryAfter: openUntil(at: now).map { now.duration(to: $0) } ?? soon, reason: reason)
+        }
     }
 
     private func reject(_ retryAfter: Duration) -> Rejection {
@@ -312,7 +327,8 @@ extension CircuitBreaker {
     /// The right to one call. Dropped without `finish`, as by a cancelled call, it gives a probe's place back.
     public struct Permit: ~Copyable {
         private let breaker: CircuitBreaker
-        private let epoch: UInt
+        /// The breaker's epoch in which it permitted the call.
+        public let epoch: UInt
         private var isFinished = false
 
         fileprivate init(breaker: CircuitBreaker, epoch: UInt) {

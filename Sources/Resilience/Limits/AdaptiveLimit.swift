@@ -128,6 +128,11 @@ public final class AdaptiveLimit {
         if let (entry, ticket) = line.move(elementOf: owner, to: flow) { entry.ticket = ticket }
     }
 
+    /// Refuses all calls that wait, because the provider must not be asked any more.
+    public func refuseAll() {
+        for entry in line.removeAll(where: { _ in true }) { entry.waiter.settle(.tooLate()) }
+    }
+
     /// Does what `acquire` does, where there is room and no need to wait.
     public func enter(before deadline: Deadline, at now: Instant) throws(LimitError) -> Permit {
         let (budget, need) = budget(before: deadline, at: now)

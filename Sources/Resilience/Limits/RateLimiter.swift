@@ -195,6 +195,11 @@ public final class RateLimiter {
         entry.ticket = ticket
     }
 
+    /// Refuses all requests that wait, because the provider must not be asked any more.
+    public func refuseAll() {
+        for entry in line.removeAll(where: { _ in true }) { entry.waiter.settle(.tooLate()) }
+    }
+
     /// Takes back a turn that was not used, so that the next in line may have it.
     public func giveBack(as requestClass: RequestClass = .interactive, at now: Instant) {
         counters.admitted -= 1

@@ -329,6 +329,41 @@ def send_with_expiry(lab: Lab, number: int) -> None:
     lab.sender.send(f"e{number}", request(f"e{number}", number), f"k{number}", headers=encoded)
 
 
+def tenants(lab: Lab) -> None:
+    """Very many tenants wait behind a small limit. One refines a search again and again, and then the worker ends."""
+    count = lab.size(6_000, 30_000)
+    lab.recorder.add("params", allowed=0)
+    lab.begin(partitions=8, results=8, errors=8)
+    lab.workers(
+        1,
+        topics__requests=f"{lab.topics.requests}:interactive+batch",
+        worker__fairBy="header:tenant",
+        worker__lookAheadBytes=1 << 30,
+        worker__shutdownGrace="5s",
+        providers__hotpepper__requestsPerSecond=5,
+        providers__hotpepper__singleFlight=False,
+    )
+    worker = lab.fleet.workers[0]
+    for i in range(count):
+        lab.sender.send(f"t{i}", request(f"t{i}", i), f"k{i}", headers=of_tenant(f"tenant-{i}"))
+    wait_until(lambda: worker.metric("locsearch_requests_waiting") >= 0.9 * count, 60, f"{count} requests to wait", 0.5)
+    for i in range(11):
+        body = request(f"refined{i}", i, sessionId="refined")
+        lab.sender.send(f"refined{i}", body, "one", 0, "refined", headers=of_tenant("refiner"))
+    wait_until(lambda: lab.counts().get("superseded", 0) >= 9, 30, "older searches of the session to end", 0.2)
+    judge_workers(lab, f"while {count} tenants wait", 250)
+
+    timed(lab, "from SIGTERM to the end, with 5 s of grace", 7, lambda: lab.fleet.stop(0))
+    lab.say("the next owner answers what waited")
+    lab.fleet.start(0, providers__hotpepper__requestsPerSecond=100_000)
+    lab.fleet.wait_ready(40)
+    lab.end(settle=60)
+
+
+def of_tenant(name: str) -> list[tuple[str, bytes]]:
+    return [("tenant", name.encode()), ("priority", b"interactive")]
+
+
 EXPERIMENTS = [
     Experiment(
         "size-fleet-topic",
