@@ -85,7 +85,8 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Puts a record into the local queue where there is room at once, so that no task need wait for its report. For callers
     /// on the producer's loop.
-    /// - Parameter report: Called once with what became of the record, on the loop and outside any task.
+    /// - Parameter report: Called once with what became of the record, on the loop and outside any task; before this returns
+    ///   where librdkafka refuses the record as the last of a batch that was gathered.
     /// - Returns: `false` where the record cannot be put there now, or the caller is not on the loop. `report` is then never
     ///   called, and `handOver` says why, or waits.
     public nonisolated func handOverAtOnce(_ record: ProducerRecord, report: @escaping (Report) -> Void) -> Bool {

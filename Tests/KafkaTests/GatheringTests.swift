@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import Synchronization
 import TestSupport
 import Testing
 
@@ -163,6 +164,33 @@ struct GatheringTests {
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(receipts[1]) }
         #expect(error?.kind == .recordTooLarge)
         _ = try await producer.confirm(receipts[2])
+        #expect(await producer.undelivered == 0)
+        work.cancel()
+        await work.value
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    /// The record fills the batch, so librdkafka gets it, and refuses it, before its hand-over is over.
+    @Test func recordThatFillsItsBatchAndIsRefusedAtOnceHasAReport() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer {
+            $0.busyLinger = .seconds(60)
+            $0.properties["message.max.bytes"] = "1000000"
+        }
+        let work = busy(fixture.loop)
+        try await gathers(producer, fixture)
+
+        let report = Mutex<KafkaProducer.Report?>(nil)
+        let isTaken = await Task(executorPreference: fixture.loop) {
+            let large = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: 1 << 20))
+            return producer.handOverAtOnce(large) { result in report.withLock { $0 = result } }
+        }.value
+
+        #expect(isTaken)
+        try await eventually("the report is told", within: .seconds(5)) { report.withLock { $0 != nil } }
+        let error = #expect(throws: KafkaError.self) { try report.withLock { $0 }?.get() }
+        #expect(error?.kind == .recordTooLarge)
         #expect(await producer.undelivered == 0)
         work.cancel()
         await work.value

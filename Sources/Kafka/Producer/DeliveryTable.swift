@@ -41,17 +41,18 @@ final class DeliveryTable {
         slots[slot] = .underway
     }
 
-    /// Has a record's report told to `listener` when it comes. Call it right after `begin`.
-    func tell(_ slot: Int, listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
+    /// Has a record's report told to `listener`, now or when it comes.
+    func tell(_ slot: Int, listener: @escaping (Report) -> Void) { expect(.told(listener), on: slot) }
 
     /// Hands the report on a record to `waiter`, now or as soon as it comes.
-    func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) {
-        if case .reported(let report) = slots[slot] {
-            release(slot)
-            waiter.resume(returning: report)
-        } else {
-            slots[slot] = .awaited(waiter)
-        }
+    func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) { expect(.awaited(waiter), on: slot) }
+
+    /// The one way to a receiver: a report that is there already, as that on a record which librdkafka refuses at once, is
+    /// handed out and not overwritten.
+    private func expect(_ receiver: Slot, on slot: Int) {
+        let former = slots[slot]
+        slots[slot] = receiver
+        if case .reported(let report) = former { settle(slot, report) }
     }
 
     /// Takes the report on a record.

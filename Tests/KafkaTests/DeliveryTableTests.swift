@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Kafka
+
+/// A record's report reaches whoever asks for it, whether that comes before the report or after it.
+struct DeliveryTableTests {
+    private static let refusal = DeliveryTable.Report.failure(KafkaError(.recordTooLarge, "too large"))
+
+    @Test(arguments: [true, false])
+    func listenerIsToldOnceWhenItComesBeforeTheReportOrAfterIt(comesFirst: Bool) {
+        let table = DeliveryTable()
+        let slot = table.reserve()
+        table.begin(slot, bytes: 3)
+        var told: [DeliveryTable.Report] = []
+
+        if !comesFirst { table.finish(slot, Self.refusal) }
+        table.tell(slot) { told.append($0) }
+        if comesFirst { table.finish(slot, Self.refusal) }
+
+        #expect(told == [Self.refusal])
+        #expect(table.undelivered == 0)
+        #expect(table.undeliveredBytes == 0)
+        #expect(table.reserve() == slot, "the entry is free again")
+    }
+
+    @Test(arguments: [true, false])
+    func waiterIsResumedWhenItComesBeforeTheReportOrAfterIt(comesFirst: Bool) async {
+        let table = DeliveryTable()
+        let slot = table.reserve()
+        table.begin(slot, bytes: 3)
+
+        if !comesFirst { table.finish(slot, Self.refusal) }
+        let report = await unsafe withUnsafeContinuation { waiter in
+            unsafe table.await(slot, waiter)
+            if comesFirst { table.finish(slot, Self.refusal) }
+        }
+
+        #expect(report == Self.refusal)
+        #expect(table.reserve() == slot)
+    }
+
+    @Test func recordsUnderWayAreToldOfTheEndOnce() {
+        let table = DeliveryTable()
+        var told = 0
+        for _ in 0..<3 {
+            let slot = table.reserve()
+            table.begin(slot, bytes: 1)
+            table.tell(slot) { _ in told += 1 }
+        }
+        table.fail(with: .closed)
+        for slot in 0..<3 { table.finish(slot, Self.refusal) }
+        #expect(told == 3)
+    }
+}
