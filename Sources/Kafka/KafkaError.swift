@@ -10,6 +10,8 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case authentication
         /// No answer came in time.
         case timedOut
+        /// A call into librdkafka did not return in time. It holds the client, which must be abandoned and built anew.
+        case hung
         /// The client can do nothing more and must be built anew, or the process end.
         case fatal
         /// Another instance took over this identity: the process must end.

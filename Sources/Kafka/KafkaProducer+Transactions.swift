@@ -1,7 +1,8 @@
 public import Basics
 internal import EventLoop
 
-/// Transactions. Only for a producer with `transactionalID`; one call at a time.
+/// Transactions. Only for a producer with `transactionalID`; one call at a time. Any of them may end as `hung`: a call into
+/// librdkafka has not returned, and the producer can only be closed.
 extension KafkaProducer {
     /// Bounds everything about transactions: from `instant` on nothing is tried again, no call is given time beyond it,
     /// and a call that has not returned a second later fails with `timedOut`. `initTransactions` fails at `instant` itself.
@@ -49,7 +50,8 @@ extension KafkaProducer {
     /// - Parameters:
     ///   - offsets: Where to continue in each partition.
     ///   - member: The membership under which the partitions were read.
-    /// - Throws: `abortable` when the transaction must be aborted; `fatal`, `fenced` or `closed` when there can be no other.
+    /// - Throws: `abortable` when the transaction must be aborted; `fatal`, `fenced`, `hung` or `closed` when there can be no
+    ///   other.
     public func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
@@ -78,7 +80,7 @@ extension KafkaProducer {
             try await transactions.make(call) { call, time in
                 Task {
                     let error = await client.blocking.run { [client] in call.make(on: client, within: time) }
-                    transactions.noteReturn(error)
+                    if transactions.noteReturn(error), isClosed { await free() }
                 }
             }
         } catch {

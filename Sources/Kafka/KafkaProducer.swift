@@ -240,6 +240,8 @@ public actor KafkaProducer: ReadinessHandler {
     }
 
     private func takeError(_ error: KafkaError) {
+        // A client that is held by a call is fenced by its successor, and by nobody else.
+        if isClosed { return }
         if error.kind == .fatal || error.kind == .fenced {
             log.error("producer failed for good", metadata: ["reason": "\(error)"])
         } else {
@@ -263,21 +265,23 @@ public actor KafkaProducer: ReadinessHandler {
     }
 
     /// Frees the client. Records still on their way may or may not be written: flush first.
+    ///
+    /// A client that a call holds is freed when the call returns, and by the process's exit at the latest: librdkafka must not
+    /// destroy it before. Until then its events are taken out of its queue, where they would pile up.
     public func close() async {
         guard !isClosed else { return }
         isClosed = true
+        transactions.close()
+        deliveries.fail(with: .closed)
+        wakeNextForRoom()
+        if !transactions.hasStrayCall { await free() }
+    }
+
+    func free() async {
         if isStarted {
             client.signal.disconnect(client.events)
             loop.unwatch(client.signal.readEnd)
         }
-
-        transactions.close()
-        deliveries.fail(with: .closed)
-        wakeNextForRoom()
-
-        // A blocking call of librdkafka still holds the client. Destroying it would wait for that call, perhaps for ever,
-        // so the process's exit frees both.
-        guard !transactions.hasStrayCall else { return }
         queue.close()
         await client.destroy()
     }

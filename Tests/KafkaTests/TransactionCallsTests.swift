@@ -16,16 +16,18 @@ struct TransactionCallsTests {
         private let calls: TransactionCalls
         private(set) var started: [Duration] = []
 
-        init() throws {
+        /// - Parameter time: what a call is given, and half of it more.
+        init(_ time: Duration = .seconds(10)) throws {
             loop = try EventLoop()
-            calls = TransactionCalls(loop: loop)
+            calls = TransactionCalls(loop: loop, usualTime: time, overtime: time / 2)
         }
 
         func end(by instant: Instant) { calls.endAll(by: instant) }
 
         var hasStrayCall: Bool { calls.hasStrayCall }
 
-        func returnFromCall() { calls.noteReturn(nil) }
+        @discardableResult
+        func returnFromCall(with error: KafkaError? = nil) -> Bool { calls.noteReturn(error) }
 
         /// - Returns: The error, and how long it took to come.
         func make(_ call: TransactionCall) async -> (error: KafkaError?, time: Duration) {
@@ -106,16 +108,53 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    /// librdkafka forgets a commit that it has reported as done, and would refuse to be asked about it again.
-    @Test func callMadeAgainTakesTheAnswerThatItsCallerDidNotWaitFor() async throws {
-        let fixture = try CallsFixture()
-        await fixture.end(by: .now)
-        _ = await fixture.make(.commit)
-        await fixture.returnFromCall()
+    // MARK: - Calls that hang
 
-        let (error, _) = await fixture.make(.commit)
-        #expect(error == nil)
-        #expect(await fixture.started.count == 1)
+    /// The offsets that a call sends are left out: no call looks at them before it begins.
+    private static let calls: [TransactionCall] = [
+        .begin, .sendOffsets([], as: GroupMembership()), .commit, .abort,
+    ]
+
+    @Test(arguments: calls)
+    func callThatDoesNotReturnIsHungAfterItsTimeAndOvertime(call: TransactionCall) async throws {
+        let fixture = try CallsFixture(.milliseconds(400))
+
+        let (error, time) = await fixture.make(call)
+
+        #expect(error?.kind == .hung)
+        #expect(time >= .milliseconds(600))
+        #expect(time < .seconds(5))
+        #expect(await fixture.started.allSatisfy { $0 <= .milliseconds(400) })
+        #expect(await fixture.hasStrayCall)
+        #expect(await fixture.returnFromCall(), "the call is known as one that has held the client")
+        fixture.loop.stop()
+    }
+
+    /// librdkafka says that an end of a transaction timed out, and may go on where it was; all attempts together have one time.
+    @Test func callThatTimesOutAgainAndAgainIsGivenNoFurtherTime() async throws {
+        let fixture = try CallsFixture(.milliseconds(400))
+        let making = Task { await fixture.make(.commit) }
+        try await eventually("the call has begun") { await fixture.started.count == 1 }
+        await fixture.returnFromCall(with: KafkaError(.retriable, "timed out"))
+
+        let (error, time) = await making.value
+
+        #expect(error?.kind == .hung)
+        #expect(time < .seconds(5))
+        let started = await fixture.started
+        #expect(started.count == 2)
+        #expect(started.last ?? .zero < .milliseconds(400))
+        fixture.loop.stop()
+    }
+
+    @Test func callThatHangsWhenTheEndIsFarIsNotWaitedForUntilThen() async throws {
+        let fixture = try CallsFixture(.milliseconds(400))
+        await fixture.end(by: .now + .seconds(40))
+
+        let (error, time) = await fixture.make(.commit)
+
+        #expect(error?.kind == .hung)
+        #expect(time < .seconds(10))
         fixture.loop.stop()
     }
 }

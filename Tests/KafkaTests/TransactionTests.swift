@@ -135,4 +135,61 @@ struct TransactionTests {
             await #expect(throws: KafkaError.self) { try await producer.confirm(waiting) }
         }
     }
+
+    // MARK: - A call that holds its client
+
+    /// A member of a group, with the one partition that there is.
+    private func member(of group: String, _ fixture: KafkaFixture) async throws -> (KafkaConsumer, GroupMembership) {
+        let consumer = try fixture.consumer(group)
+        let notes = Notes()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("the partition is assigned", within: .seconds(20)) { await !notes.assigned.isEmpty }
+        return (consumer, try #require(await consumer.membership))
+    }
+
+    private func runTransaction(of producer: KafkaProducer, as membership: GroupMembership, _ topic: String) async throws {
+        try await producer.beginTransaction()
+        try await producer.send(ProducerRecord(topic: topic, value: [1]))
+        try await producer.sendOffsets([(TopicPartition(topic, 0), CommittedOffset(1))], as: membership)
+        try await producer.commitTransaction()
+    }
+
+    /// Returns a producer that was closed while its call to send offsets held it.
+    private func hungProducer(
+        _ id: String, as membership: GroupMembership, _ fixture: KafkaFixture
+    ) async throws -> KafkaProducer {
+        let producer = try fixture.producer { $0.transactionalID = id }
+        try await producer.initTransactions()
+        let error = await #expect(throws: KafkaError.self) {
+            try await runTransaction(of: producer, as: membership, fixture.topic)
+        }
+        #expect(error?.kind == .hung)
+        await producer.close()
+        return producer
+    }
+
+    /// The group's coordinator answers late. librdkafka goes on waiting for it, whatever time the call was given.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to be late"))
+    func producerHeldByItsCallIsFollowedByAnotherAndFreedWhenTheCallReturns() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (consumer, membership) = try await member(of: "g", fixture)
+        let id = fixture.broker.name("x")
+        try fixture.broker.embedded?.fail(.txnOffsetCommit, with: [0], broker: 1, delay: .seconds(22))
+
+        let begin = Instant.now
+        weak let held = try await hungProducer(id, as: membership, fixture)
+        #expect(Instant.now - begin < .seconds(20))
+        let isKept = held != nil
+        #expect(isKept, "the call keeps the client")
+
+        let successor = try fixture.producer { $0.transactionalID = id }
+        try await successor.initTransactions()
+        try await runTransaction(of: successor, as: membership, fixture.topic)
+        #expect(Instant.now - begin < .seconds(22), "nobody waits for the call")
+
+        try await eventually("the call returns, and the client is freed", within: .seconds(40)) { held == nil }
+        await successor.close()
+        await consumer.close()
+        fixture.loop.stop()
+    }
 }

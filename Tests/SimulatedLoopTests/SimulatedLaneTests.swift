@@ -46,6 +46,20 @@ import WorkerRuntime
         }
     }
 
+    /// librdkafka may wait for an answer that nothing will bring, and each call keeps to its time.
+    @Test(arguments: HarnessSink.End.allCases)
+    func endOfATransactionThatIsNeverAnsweredIsLeftToAnotherProducer(end: HarnessSink.End) throws {
+        let fixture = SimulatedLaneFixture(seed: 1, requests: 20, delivery: .exactlyOnce, silence: end)
+        fixture.simulation.spawn(on: fixture.loop) { [lane = fixture.lane] in try? await lane.run() }
+        try fixture.simulation.run(for: .seconds(600), while: { fixture.nextSink.transactions.commits.isEmpty })
+        #expect(fixture.simulation.elapsed < .seconds(45))
+        #expect(fixture.simulation.elapsed > .seconds(20), "another broker may become the coordinator meanwhile")
+
+        try fixture.run(outcomes: 0)
+        #expect(fixture.nextSink.confirmed == 20)
+        #expect(fixture.provider.calls.count < 30, "providers are not asked again")
+    }
+
     @Test func rateOfCallsIsKeptInVirtualTime() throws {
         let fixture = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
         let calls = fixture.provider.calls

@@ -8,7 +8,7 @@ struct TransactionCall: Sendable {
     private let body: @Sendable (OpaquePointer, Int32) -> OpaquePointer?
 
     /// Makes the call.
-    /// - Parameter time: librdkafka keeps to it, except where a request of its own waits for a broker (2.16).
+    /// - Parameter time: librdkafka keeps to it, except where it waits for a result of its own: see `TransactionCalls`.
     func make(on client: ClientHandle, within time: Duration) -> KafkaError? {
         let milliseconds = Int32(clamping: time.wholeMilliseconds)
         return body(client.pointer, milliseconds).map { KafkaError(consuming: $0, doing: name) }
@@ -17,8 +17,11 @@ struct TransactionCall: Sendable {
     /// True for the call that precedes all transactions.
     var isInitialization: Bool { name == Self.initialize.name }
 
-    /// The error that the caller gets when nobody waits for the call any longer.
+    /// The error that the caller gets when the call is not waited for any longer, because the end has come.
     var unanswered: KafkaError { KafkaError(.timedOut, "\(name): no answer from the brokers in time") }
+
+    /// The error that the caller gets when the call has not returned long after its time.
+    var hung: KafkaError { KafkaError(.hung, "\(name): the call into librdkafka did not return in time") }
 
     static let initialize = TransactionCall(name: "init transactions") { rd_kafka_init_transactions($0, $1) }
     static let begin = TransactionCall(name: "begin transaction") { client, _ in rd_kafka_begin_transaction(client) }

@@ -210,6 +210,9 @@ extension MetricDescription {
             "locsearch_producers_replaced_total", .counter, in: .kafka,
             "Producers that failed for good and were replaced."),
         MetricDescription(
+            "locsearch_producers_abandoned_total", .counter, in: .kafka,
+            "Replaced producers that were held by a call into librdkafka which did not return."),
+        MetricDescription(
             "locsearch_rebalance_duration_seconds", .histogram, in: .kafka, labels: ["kind"], bounds: longBounds,
             "Rebalances that gave or took partitions, and how long this worker needed to answer each."),
         MetricDescription(

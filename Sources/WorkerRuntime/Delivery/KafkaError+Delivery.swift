@@ -2,10 +2,10 @@ internal import Kafka
 
 /// The questions that a delivery asks of an error.
 extension KafkaError {
-    /// `true` when the producer that the error came from can write nothing more.
+    /// `true` when the producer that the error came from can write nothing more, or is held by a call.
     var endsProducer: Bool {
         switch kind {
-        case .fatal, .fenced, .closed: true
+        case .fatal, .fenced, .hung, .closed: true
         default: false
         }
     }

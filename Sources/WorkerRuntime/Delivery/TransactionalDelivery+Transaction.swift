@@ -4,6 +4,11 @@ internal import Kafka
 
 /// One transaction, from its first record to its commit or its abort.
 extension TransactionalDelivery {
+    /// Brokers that have not answered the end of a transaction for so long may never do: librdkafka asks a coordinator that is silent
+    /// again after `socket.timeout.ms` (60 s). A new producer finds out what became of the transaction. Long against the time in
+    /// which another broker becomes the coordinator, 8 to 12 s.
+    private static let timeToEnd = Duration.seconds(20)
+
     /// Runs one transaction, and replaces a producer that can run no further one.
     /// - Returns: `false` when its outcomes may be tried again.
     func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
@@ -25,6 +30,7 @@ extension TransactionalDelivery {
     private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
         var failure = await attempt.publish(on: sink, within: timeToConfirm)
         if failure == nil { failure = await sendOffsets(of: attempt) }
+        let begin = loop.now
         if failure == nil { failure = await attempt.commit(on: sink) }
 
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
@@ -34,6 +40,7 @@ extension TransactionalDelivery {
                 health.noteBrokersAreSilent(error)
                 return false
             }
+            guard loop.now < begin + Self.timeToEnd else { throw error }
             health.noteFailure(error, isExplained: false)
             await loop.pause(Self.firstPause)
             failure = await attempt.commit(on: sink)
@@ -67,19 +74,20 @@ extension TransactionalDelivery {
         return await attempt.sendOffsets(on: sink, as: membership)
     }
 
-    /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.
-    /// - Throws: an error after which this producer can run no further transaction.
+    /// Aborts a transaction, and finds out which of its records cannot go as they are.
+    /// - Throws: an error after which this producer can run no further transaction, or not as soon as another one.
     private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
         if failure.endsProducer { throw failure }
         offsets.noteAborted(attempt, after: failure)
 
+        let begin = loop.now
         while true {
             do throws(KafkaError) {
                 try await sink.abortTransaction()
                 break
             } catch {
                 if phase.isOver(at: loop.now) { return health.noteBrokersAreSilent(error) }
-                guard error.mayPass else { throw error }
+                guard error.mayPass, loop.now < begin + Self.timeToEnd else { throw error }
                 health.noteFailure(error, isExplained: false)
                 await loop.pause(Self.firstPause)
             }

@@ -6,6 +6,7 @@ internal import Metrics
 struct KafkaMeters: Sendable {
     private let partitionsAssigned: Meter
     private let producersReplaced: Counter
+    private let producersAbandoned: Counter
     private let commitsFailed: Counter
     private let deadLetters: Counter
     private let missed: Counter
@@ -28,6 +29,7 @@ struct KafkaMeters: Sendable {
 
         partitionsAssigned = maker.meter("locsearch_partitions_assigned")
         producersReplaced = maker.counter("locsearch_producers_replaced_total")
+        producersAbandoned = maker.counter("locsearch_producers_abandoned_total")
         commitsFailed = maker.counter("locsearch_commits_failed_total")
         missed = maker.counter("locsearch_requests_deleted_unread_total")
         passedOver = maker.counter("locsearch_requests_done_before_total")
@@ -77,6 +79,9 @@ struct KafkaMeters: Sendable {
 
     /// Counts a producer that failed for good while another delivers what it left.
     func countReplacedProducer() { producersReplaced.increment() }
+
+    /// Counts a producer that was replaced while a call held it.
+    func countAbandonedProducer() { producersAbandoned.increment() }
 
     /// - Parameter change: by how much the number of assigned partitions differs from before.
     func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }

@@ -18,17 +18,23 @@ struct SimulatedLaneFixture {
     let lane: WorkerLane
     let source: HarnessSource
     let sink: HarnessSink
+    /// Takes the place of the first, once that has failed for good.
+    let nextSink: HarnessSink
     let provider: HarnessProvider
 
-    /// - Parameter count: the requests that there are.
+    /// - Parameters:
+    ///   - count: the requests that there are.
+    ///   - silence: the end of a transaction that the brokers never answer.
     init(
-        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil
+        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil,
+        silence: HarnessSink.End? = nil
     ) {
         simulation = Simulation(seed: seed)
         loop = simulation.makeLoop("lane")
         let events = loop.eventLoop
         source = HarnessSource(count: count, on: events)
-        sink = HarnessSink(on: events)
+        sink = HarnessSink(on: events, silence: silence)
+        nextSink = HarnessSink(on: events)
         provider = HarnessProvider(on: events)
 
         var policy = ProviderPolicy(concurrency: 64)
@@ -42,6 +48,7 @@ struct SimulatedLaneFixture {
         log.logLevel = .critical
         lane = WorkerLane(
             loop: events, configuration: configuration, source: source, sink: sink,
+            makeSink: { @Sendable [nextSink] () throws(KafkaError) in nextSink },
             interactor: SearchInteractor(selection: ProviderSelection(services: [provider]), worker: worker),
             fleet: worker, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
     }
@@ -140,11 +147,21 @@ actor HarnessSource: RequestSource {
 
 /// A producer whose records are confirmed after 1 to 20 ms.
 final class HarnessSink: OutcomeSink {
+    /// An end of a transaction.
+    enum End: CaseIterable {
+        case commit
+        case abort
+    }
+
     private let loop: EventLoop
+    private let silence: End?
     private let state = Mutex((next: Int64(0), confirmed: 0, topics: [String]()))
     private let transactionTimes = Mutex((begins: [Instant](), commits: [Instant]()))
 
-    init(on loop: EventLoop) { self.loop = loop }
+    init(on loop: EventLoop, silence: End? = nil) {
+        self.loop = loop
+        self.silence = silence
+    }
 
     /// When each transaction began, and when each was committed.
     var transactions: (begins: [Instant], commits: [Instant]) { transactionTimes.withLock { $0 } }
@@ -191,10 +208,20 @@ final class HarnessSink: OutcomeSink {
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) { await loop.pause(delay) }
     func commitTransaction() async throws(KafkaError) {
+        if silence == .abort { throw KafkaError(.abortable, "commit: made to fail") }
+        if silence == .commit { try await waitInVain() }
         await loop.pause(delay)
         transactionTimes.withLock { $0.commits.append(loop.now) }
     }
-    func abortTransaction() async throws(KafkaError) {}
+    func abortTransaction() async throws(KafkaError) {
+        if silence == .abort { try await waitInVain() }
+    }
+
+    /// Does as `KafkaProducer` does where librdkafka says that it timed out and may be asked again.
+    private func waitInVain() async throws(KafkaError) {
+        await loop.pause(.seconds(10))
+        throw KafkaError(.retriable, "timed out")
+    }
     func endTransactions(by instant: Instant) async {}
 }
 

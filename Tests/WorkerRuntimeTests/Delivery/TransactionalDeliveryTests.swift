@@ -15,6 +15,7 @@ struct TransactionalDeliveryTests {
     static let finalErrors = [
         KafkaError(.fatal, "commit transaction: made to fail: invalid state"),
         KafkaError(.fenced, "commit transaction: made to fail: fenced"),
+        FakeSink.hung,
     ]
 
     @Test(arguments: finalErrors)
@@ -46,6 +47,81 @@ struct TransactionalDeliveryTests {
             #expect(texts.count == 3)
             for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
             #expect(await fixture.provider.asked == ["a", "b", "c"])
+        }
+    }
+
+    // MARK: - Calls that do not return
+
+    /// Nothing may be asked of a producer any more while a call holds it, an abort neither.
+    @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
+    func producerThatIsHeldByACallIsReplacedAndCounted(call: FakeSink.Call) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.hang(in: call)
+            if call == .abort {
+                await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
+            }
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+
+            try await fixture.isCommitted(upTo: 3)
+            try await fixture.outcomesAreWritten(["a", "b", "c"])
+            #expect(await fixture.written.count == 3)
+            #expect(await fixture.sink.abortCount == (call == .abort ? 1 : 0))
+            #expect(await fixture.provider.asked.count == 3)
+            #expect(fixture.metrics.value("locsearch_producers_replaced_total") == 1)
+            #expect(fixture.metrics.value("locsearch_producers_abandoned_total") == 1)
+        }
+    }
+
+    /// Makes sinks whose first commit hangs, and one that works as the last.
+    private final class HangingSinks: Sendable {
+        private let state = Mutex<(count: Int, held: [FakeSink])>((0, []))
+        private let last: Int
+        private let areHeld: Bool
+
+        init(last: Int, areHeld: Bool) { (self.last, self.areHeld) = (last, areHeld) }
+
+        var count: Int { state.withLock { $0.count } }
+
+        func make() -> FakeSink {
+            state.withLock { state in
+                state.count += 1
+                let hung = FakeSink.CommitFailure(error: FakeSink.hung)
+                let sink = FakeSink(isTransactional: true, commitFailures: state.count < last ? [hung] : [])
+                if areHeld { state.held.append(sink) }
+                return sink
+            }
+        }
+    }
+
+    @Test func laneEndsWhenTooManyProducersAreHeldByCalls() async throws {
+        let sinks = HangingSinks(last: 100, areHeld: true)
+        let error = await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(
+                delivery: .exactlyOnce, replacements: LaneFixture.Replacements { sinks.make() }
+            ) { fixture in
+                await fixture.sink.failCommits([.init(error: FakeSink.hung)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves", within: .seconds(40)) { await fixture.source.isClosed }
+            }
+        }
+        #expect(error?.kind == .hung)
+        #expect(error?.description.contains("the worker ends") == true)
+        #expect(sinks.count == ReplaceableSink.maxAbandoned)
+    }
+
+    @Test func producersWhoseCallsReturnedAtLastDoNotCount() async throws {
+        let count = ReplaceableSink.maxAbandoned + 3
+        let sinks = HangingSinks(last: count, areHeld: false)
+        try await LaneFixture.run(
+            delivery: .exactlyOnce, replacements: LaneFixture.Replacements { sinks.make() }
+        ) { fixture in
+            await fixture.sink.failCommits([.init(error: FakeSink.hung)])
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the outcome is committed", within: .seconds(40)) {
+                fixture.metrics.value("locsearch_requests_open") == 0 && sinks.count == count
+            }
+            #expect(fixture.metrics.value("locsearch_producers_abandoned_total") == Double(count))
+            #expect(await fixture.provider.asked.count == 1)
         }
     }
 

@@ -29,6 +29,7 @@ actor FakeSink: OutcomeSink {
     private var commitFailures: [CommitFailure] = []
     private var heldCall: CheckedContinuation<KafkaError?, Never>?
     private var isCommitHeld = false
+    private var hungCall: Call?
     private var heldOffsets: CheckedContinuation<Void, Never>?
     private var areOffsetsHeld = false
     /// `RD_KAFKA_RESP_ERR__PURGE_QUEUE`.
@@ -54,6 +55,18 @@ actor FakeSink: OutcomeSink {
         self.commitFailures = commitFailures
     }
 
+    /// The calls about a transaction.
+    enum Call: CaseIterable {
+        case initialize
+        case begin
+        case sendOffsets
+        case commit
+        case abort
+    }
+
+    /// The error of a call that does not return.
+    static let hung = KafkaError(.hung, "made to hang")
+
     /// How a commit ends that does not simply succeed.
     struct CommitFailure {
         var error: KafkaError
@@ -65,6 +78,13 @@ actor FakeSink: OutcomeSink {
 
     /// Has the next commits fail, one each.
     func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
+
+    /// Has a call not return whenever it is made.
+    func hang(in call: Call) { hungCall = call }
+
+    private func hang(_ call: Call) throws(KafkaError) {
+        if hungCall == call { throw Self.hung }
+    }
 
     /// Has the next commit wait until `releaseCommit` or `endTransactions` is called.
     func holdCommit() { isCommitHeld = true }
@@ -204,17 +224,22 @@ actor FakeSink: OutcomeSink {
 
     func initTransactions() async throws(KafkaError) {
         initCount += 1
+        try hang(.initialize)
         if let initError { throw initError }
         guard isInitHeld else { return }
         if isEnded { throw Self.unanswered }
         if let error = await withCheckedContinuation({ transactionInit = $0 }) { throw error }
     }
 
-    func beginTransaction() async throws(KafkaError) { transaction = [] }
+    func beginTransaction() async throws(KafkaError) {
+        try hang(.begin)
+        transaction = []
+    }
 
     func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
+        try hang(.sendOffsets)
         try failWithFailedRecord("send offsets")
         if areOffsetsHeld { await withCheckedContinuation { heldOffsets = $0 } }
         pendingOffsets = offsets
@@ -229,6 +254,7 @@ actor FakeSink: OutcomeSink {
 
     func commitTransaction() async throws(KafkaError) {
         for slot in underway.keys.sorted() { report(on: slot) }
+        try hang(.commit)
         try failWithFailedRecord("commit")
         if isCommitHeld, let error = await withCheckedContinuation({ heldCall = $0 }) { throw error }
 
@@ -242,6 +268,7 @@ actor FakeSink: OutcomeSink {
 
     func abortTransaction() async throws(KafkaError) {
         abortCount += 1
+        try hang(.abort)
         transaction = []
     }
 
