@@ -10,6 +10,7 @@
 
 typedef size_t (*locsearch_write_fn)(char *data, size_t size, size_t count, void *context);
 typedef int (*locsearch_close_fn)(void *context, curl_socket_t socket);
+typedef int (*locsearch_request_fn)(void *context, char *peer, char *own, int peer_port, int own_port);
 typedef int (*locsearch_opened_fn)(void *context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*locsearch_socket_fn)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
 typedef int (*locsearch_timer_fn)(CURLM *multi, long milliseconds, void *context);
@@ -48,6 +49,10 @@ static inline CURLcode locsearch_set_socket_callbacks(
     if (!code) code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
     return code;
+}
+static inline CURLcode locsearch_set_before_request(CURL *easy, locsearch_request_fn function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 // Without it, aborting a call whose host name is being looked up waits for the look-up, and the event loop with it.
 static inline void locsearch_set_quick_exit(CURL *easy) {

@@ -12,6 +12,9 @@ public struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
         case timeout
         /// The connection ended before the first byte of the answer.
         case reset
+        /// The connection of an earlier call ended before the first byte of the answer. The server may have received the
+        /// request.
+        case staleConnection
         /// The connection ended within the answer, or its encoding is damaged.
         case truncated
         /// The answer is larger than the limit.

@@ -7,8 +7,8 @@ internal import Synchronization
 /// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
 /// else runs on the loop.
 ///
-/// When the server has closed a kept connection before the first byte of an answer, libcurl repeats the call on a new
-/// connection, a `POST` too. That is right here because all calls are searches and change nothing at the provider.
+/// A call sends its request once, because providers bill each request. libcurl would send it again when the server has closed
+/// a kept connection before the first byte of an answer. Such a call ends as `staleConnection`.
 ///
 /// Call it from tasks that prefer the loop as their executor: any other task is resumed by way of Swift's thread pool,
 /// which costs 10 µs (see docs/concurrency.md, 1).

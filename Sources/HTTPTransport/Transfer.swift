@@ -37,6 +37,9 @@ final class Transfer {
     private var head: ResponseHead
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// The number of times that curl sent the call's request, or was about to.
+    private var sends = 0
+    private var isFresh = false
     private let limit: Int
     private let loop: EventLoop
 
@@ -57,6 +60,7 @@ final class Transfer {
         locsearch_set_pointer(easy, CURLOPT_PRIVATE, this)
         locsearch_set_write(easy, Transfer.onBody, this)
         locsearch_set_header(easy, Transfer.onHeader, this)
+        locsearch_set_before_request(easy, Transfer.onRequest, this)
         locsearch_set_socket_callbacks(
             easy, CurlDriver.onSocketOpened, CurlDriver.onCloseSocket, Unmanaged.passUnretained(driver).toOpaque())
 
@@ -109,6 +113,9 @@ final class Transfer {
         body = []
         isTooLarge = false
         head.reset()
+        // After a stale connection, the next call opens a new one: it most likely repeats that call.
+        if isFresh != (sends > 1) { locsearch_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 0 : 1) }
+        (isFresh, sends) = (sends > 1, 0)
 
         guard address.set(request.url, of: easy) == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
@@ -155,6 +162,7 @@ final class Transfer {
     /// Returns the error of a call that ended with `code`.
     func failure(_ code: CURLcode) -> HTTPError {
         let host = request.host
+        if sends > 1 { return HTTPError(.staleConnection, "\(host): the kept connection ended before the answer") }
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")
         }
@@ -193,6 +201,15 @@ final class Transfer {
     /// Returns the transfer of a callback's context. Unretained is safe: a transfer outlives its handle's callbacks.
     private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
         Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Refuses to send a request again, as curl does when a kept connection ends before the first byte of an answer or a
+    /// server refuses an HTTP/2 stream. The server may have received the first one.
+    private static let onRequest: locsearch_request_fn = { context, _, _, _, _ in
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        let transfer = transfer(context)
+        transfer.sends += 1
+        return transfer.sends == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
 
     private static let onBody: locsearch_write_fn = { data, size, count, context in

@@ -10,6 +10,9 @@ extension SearchError {
         switch error.kind {
         case .dns, .connect, .tls, .reset:
             self.init(.unreachable, "\(name) cannot be reached (\(error.description)); try again later")
+        case .staleConnection:
+            self.init(.unreachable, "\(name) closed the connection (\(error.description)); try again")
+            isStale = true
         case .timeout: self = .timedOut
         case .truncated, .protocolViolation:
             self.init(.badResponse, "the answer of \(name) broke off or is no HTTP; try again")

@@ -68,24 +68,46 @@ struct HTTPConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func transportRepeatsACallWhenAKeptConnectionIsClosedWithoutAnAnswer(method: HTTPRequest.Method) async throws {
+    func transportSendsNoRequestTwiceWhenAKeptConnectionIsClosedWithoutAnAnswer(method: HTTPRequest.Method) async throws
+    {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
 
-            // The first connection reads a second request and ends without an answer to it.
+            // The connection reads a second request and ends without an answer to it.
             _ = connection.readRequest()
-            if connection.number > 0 { connection.answer() }
         }
         try await withTransport { transport in
-            for _ in 0..<2 {
-                let request = HTTPRequest(method: method, url: server.url)
+            let request = HTTPRequest(method: method, url: server.url)
+            for _ in 0..<3 {
                 let response = try await transport.send(request, before: .now + .seconds(20))
                 #expect(response.status == 200)
+                #expect(await transport.failure(of: request) == .staleConnection)
             }
         }
-        #expect(server.connectionCount == 2)
-        #expect(server.requests.count == 3)
+        #expect(server.requests.count == 6)
+    }
+
+    @Test func callAfterAStaleConnectionOpensANewOneWhileOthersAreKept() async throws {
+        let arrived = Counter()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            arrived.add(1)
+            while arrived.value < 8 { connection.pause(milliseconds: 1) }
+            connection.answer()
+            _ = connection.readRequest()
+        }
+        try await withTransport { transport in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 { group.addTask { _ = try await transport.get(server.url) } }
+                try await group.waitForAll()
+            }
+            #expect(await transport.failure(ofGetting: server.url) == .staleConnection)
+            let response = try await transport.get(server.url)
+            #expect(response.status == 200)
+            #expect(await transport.failure(ofGetting: server.url) == .staleConnection)
+        }
+        #expect(server.requests.count == 11)
     }
 
     @Test func transportOpensNoMoreConnectionsThanTheLimitWhenThereAreMoreCalls() async throws {

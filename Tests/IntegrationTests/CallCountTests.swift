@@ -78,4 +78,58 @@ struct CallCountTests {
             Self.expectKeptLimit(calls: calls, since: began)
         }
     }
+
+    /// libcurl repeats requests by itself where a kept connection ends before its answer.
+    @Test(arguments: ["hotpepper", "google-places", "google-places-legacy"])
+    func providersReceiveNoMoreCallsThanTheWorkerCountsWhenConnectionsAreClosed(provider: String) async throws {
+        try await WorkerHarness.run([
+            "WORKER_CONCURRENCY": "8", "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false",
+            "PROVIDERS_GOOGLE_PLACES_BREAKER_ENABLED": "false",
+            "PROVIDERS_GOOGLE_PLACES_LEGACY_BREAKER_ENABLED": "false",
+        ]) { harness in
+            try await harness.configureProviders(#"{"faults":{"close":0.3}}"#)
+            let requests = (0..<100).map { WorkerHarness.request("r\($0)", provider, #","keyword":"k\#($0)""#) }
+            try await harness.send(requests)
+            let outcomes = try await harness.outcomes(requests.count)
+
+            let attempts = outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
+            #expect(attempts > requests.count, "no connection was closed")
+            #expect(try await harness.calls(to: provider) == attempts)
+            #expect(
+                try await harness.metric("locsearch_provider_calls_total{provider=\"\(provider)\"}") == Double(attempts)
+            )
+        }
+    }
+
+    /// `{"message": ...}` of a gateway is no result without places.
+    @Test func autoRequestMovesOnFromAGatewayThatAnswersForTheProvider() async throws {
+        let gateway = try RawServer { $0.answerAll(#"{"message":"no route matched"}"#) }
+        try await WorkerHarness.run([
+            "GOOGLE_PLACES_BASE_URL": gateway.url, "PROVIDERS_ORDER": "google-places,hotpepper",
+            "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
+        ]) { harness in
+            try await harness.send([WorkerHarness.request("auto", "auto")])
+            let outcome = try #require(try await harness.outcomes(1)["auto"])
+            #expect(outcome.provider == "hotpepper" && outcome.places?.isEmpty == false)
+            #expect(outcome.triedProviders == ["google-places", "hotpepper"])
+        }
+    }
+
+    /// A raw line feed in a text, and a content coding that does not exist: neither costs the answer or a second call.
+    @Test func answerWithASpoiltTextAndANonsenseCodingIsAResultOfOneCall() async throws {
+        let body = "{\"results\":{\"results_available\":1,\"shop\":[{\"id\":\"J1\",\"name\":\"a\nb\"}]}}"
+        let provider = try RawServer { connection in
+            while connection.readRequest() != nil { connection.answer(body, headers: "Content-Encoding: UTF-8\r\n") }
+        }
+        try await WorkerHarness.run(["HOTPEPPER_BASE_URL": provider.url]) { harness in
+            try await harness.send([WorkerHarness.request("r", "hotpepper")])
+            let outcome = try #require(try await harness.outcomes(1)["r"])
+            guard case .completed(let result) = outcome.body else {
+                Issue.record("no result: \(outcome.code ?? "")")
+                return
+            }
+            #expect(result.places.map(\.name) == ["a\u{FFFD}b"])
+            #expect(outcome.attempts == 1 && provider.requests.count == 1)
+        }
+    }
 }

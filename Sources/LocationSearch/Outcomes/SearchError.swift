@@ -84,6 +84,8 @@ public struct SearchError: Error, Hashable, Sendable {
     /// True when the answer does not say why it refuses: a 403 without a word may mean our key, or a firewall that
     /// dislikes one request. Only an explained refusal may shut the provider for every request at once.
     public var isUnexplained = false
+    /// True when a kept connection ended before the answer. The provider's health does not show in that.
+    public var isStale = false
 
     /// - Parameter allowsAttempt: `nil`: as the code's `isRetryable`, but for `circuitOpen` and `internal`, which
     ///   another attempt does not cure.

@@ -48,6 +48,9 @@ final class ProviderCaller {
         admission.concurrency.promote(context, to: context.flow)
     }
 
+    /// Takes a retry from the budget for a call whose kept connection was closed before the answer.
+    func mayRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
+
     /// Makes one HTTP call as soon as it is admitted.
     @inline(__always)
     func attempt(
@@ -167,7 +170,9 @@ final class ProviderCaller {
 
         case .failure(let error):
             let isAnswered = error.code != .timeout && error.code != .unreachable
-            if isAnswered || !stoodStill { finish(admitted, failedWith: error, after: duration, at: end) }
+            if isAnswered || !stoodStill && !error.isStale {
+                finish(admitted, failedWith: error, after: duration, at: end)
+            }
             guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
                 note(attempt, endedAt: end, as: RequestStep.End(error))
                 return .failure(CallFailure(error: error, cause: .call))

@@ -217,7 +217,7 @@ final class ProviderClient: SharedRateLimit {
         -> ProviderResponse
     {
         var cost = CallCost()
-        var failures = 0
+        var (failures, hasRepeated) = (0, false)
         var followUp: FollowUpCall?
         while true {
             let other = otherChance(of: query, failures: failures, cost: cost)
@@ -230,6 +230,10 @@ final class ProviderClient: SharedRateLimit {
                     throw ProviderFailure(CallFailure(error: next.failureIfLate, cause: .noTime), cost: cost)
                 }
                 followUp = next
+
+            // This call does not count against `maxAttempts`.
+            case .failure(let failure) where failure.error.isStale && !hasRepeated && caller.mayRepeat():
+                hasRepeated = true
 
             case .failure(let failure):
                 failures += 1

@@ -1,0 +1,58 @@
+import LocationSearch
+import Resilience
+import TestSupport
+import Testing
+
+@testable import ProviderCalls
+
+/// What a request meets when a kept connection is closed before its answer.
+extension SearchWorkerTests {
+    private static var stale: SearchError {
+        var error = SearchError(.unreachable, "closed")
+        error.isStale = true
+        return error
+    }
+
+    @Test(arguments: [1, 3])
+    func staleConnectionIsFollowedByAnotherCountedCallAtOnce(maxAttempts: Int) async throws {
+        let service = ScriptedService { $0 == 1 ? .failure(Self.stale) : .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = maxAttempts }
+        // Time stands still: there is no pause before the second call.
+        let report = await ask(worker, [service])
+        #expect(code(report) == nil)
+        #expect(report.attempts == 2)
+        #expect(service.calls == 2)
+        #expect(await worker.statuses.first { $0.provider == .hotpepper }?.calls == 2)
+    }
+
+    @Test func secondStaleConnectionOfARequestIsAFailureLikeOthers() async throws {
+        let service = ScriptedService { _ in .failure(Self.stale) }
+        let report = await ask(worker { $0.retry.maxAttempts = 1 }, [service])
+        #expect(code(report) == .unreachable)
+        #expect(service.calls == 2)
+    }
+
+    @Test func staleConnectionsDoNotOpenTheBreaker() async throws {
+        let service = ScriptedService { $0.isMultiple(of: 2) ? .success(Self.found) : .failure(Self.stale) }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.budget.ratio = 1
+            $0.breaker.minimumCalls = 4
+        }
+        for number in 0..<10 { #expect(code(await ask(worker, [service], request("r\(number)"))) == nil) }
+        #expect(transitions.all.isEmpty)
+    }
+
+    /// A provider that closes each kept connection must not double the bill.
+    @Test func callsAfterStaleConnectionsSpendTheRetryBudget() async throws {
+        let service = ScriptedService { _ in .failure(Self.stale) }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.budget.ratio = 0.2
+            $0.budget.minimumPerSecond = 0
+            $0.breaker.isEnabled = false
+        }
+        for number in 0..<50 { _ = await ask(worker, [service], request("r\(number)")) }
+        #expect(service.calls == 60)
+    }
+}
