@@ -1,8 +1,9 @@
-// libcurl, and typed functions for what it declares variadic.
+// libcurl, and typed functions for what it declares variadic; what zlib decodes.
 #pragma once
 #include <curl/curl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <zlib.h>
 
 // Newer headers deprecate CURLOPT_PROTOCOLS for a form that Ubuntu 22.04's curl 7.81 does not have.
 #pragma clang diagnostic push
@@ -65,8 +66,14 @@ static inline void locsearch_set_quick_exit(CURL *easy) {
 static inline CURLcode locsearch_allow_http_only(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// Whether this libcurl decodes the encoding: one of the CURL_VERSION_ bits.
-static inline int locsearch_has_feature(int bit) { return (curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
+// Decodes gzip data (RFC 1952) into to[0..<size]; false where they are damaged or hold another number of bytes.
+static inline int locsearch_gunzip(const unsigned char *from, size_t count, unsigned char *to, size_t size) {
+    z_stream stream = {.next_in = (Bytef *)from, .avail_in = (uInt)count, .next_out = to, .avail_out = (uInt)size};
+    if (inflateInit2(&stream, MAX_WBITS + 16) != Z_OK) return 0;
+    const int code = inflate(&stream, Z_FINISH);
+    inflateEnd(&stream);
+    return code == Z_STREAM_END && stream.total_out == size;
+}
 // What a process needs before its first call. Call once.
 static inline CURLcode locsearch_prepare_process(void) {
     // A peer that closes while TLS is writing must end one call, not the process; a handler of the program's is kept.

@@ -4,7 +4,7 @@ public import Basics
 public struct HTTPResponse: Sendable, Hashable {
     /// The status code.
     public var status: Int
-    /// The body without its content encoding (gzip, br), within the size limit.
+    /// The body without its compression (gzip), within the size limit.
     public var body: [UInt8]
     /// The `Location` header, which is read and never followed.
     public var location: String?

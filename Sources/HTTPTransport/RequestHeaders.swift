@@ -2,12 +2,9 @@ internal import CCurl
 
 /// The header lines of a transfer's calls, as a list that curl reads. The list is built again only when they change.
 ///
-/// `Accept-Encoding` and `User-Agent` are in that list too, because curl would format its own twice, letter by letter,
-/// which takes 3,500 instructions each.
+/// `User-Agent` is in that list too, because curl would format its own twice, letter by letter, which takes 3,500
+/// instructions. `Accept-Encoding` is there because `Transfer` decodes bodies, not curl.
 struct RequestHeaders: ~Copyable {
-    /// The content encodings that this libcurl decodes, as `Accept-Encoding` names them.
-    static let encodings = locsearch_has_feature(CURL_VERSION_BROTLI) != 0 ? "gzip, br" : "gzip"
-
     /// The list for `CURLOPT_HTTPHEADER`. It is replaced by `update` and freed with this value.
     private(set) var list: UnsafeMutablePointer<curl_slist>?
     private let defaults: [HTTPRequest.Field]
@@ -18,7 +15,7 @@ struct RequestHeaders: ~Copyable {
     init(userAgent: String) {
         let agent = HTTPRequest.Field(name: "User-Agent", value: userAgent)
         defaults =
-            [HTTPRequest.Field(name: "Accept-Encoding", value: Self.encodings)] + (userAgent.isEmpty ? [] : [agent])
+            [HTTPRequest.Field(name: "Accept-Encoding", value: "gzip")] + (userAgent.isEmpty ? [] : [agent])
         build()
     }
 

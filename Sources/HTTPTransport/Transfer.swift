@@ -87,7 +87,6 @@ final class Transfer {
 
         // An answer whose head announces too much is refused before its body comes.
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
-        locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, RequestHeaders.encodings)
 
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
         locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.proxy == nil ? "*" : "")
@@ -152,6 +151,13 @@ final class Transfer {
         let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
         guard code == CURLE_OK else { return .failure(failure(code)) }
 
+        if let size = received.gunzippedCount {
+            guard size <= limit else { return .failure(failure(CURLE_FILESIZE_EXCEEDED)) }
+            guard let content = received.gunzipped(count: size) else {
+                return .failure(failure(CURLE_BAD_CONTENT_ENCODING))
+            }
+            received = content
+        }
         return .success(
             HTTPResponse(
                 status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,

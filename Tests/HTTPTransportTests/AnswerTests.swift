@@ -32,7 +32,10 @@ struct AnswerTests {
             "interim answers",
             "HTTP/1.1 103 Early\r\nLocation: e\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
         Sent("gzip", encoded("gzip", Gzip.stored(Array("hello".utf8)))),
-        Sent("br", encoded("br", [0x0b, 0x02, 0x80] + Array("hello".utf8) + [0x03])),
+        Sent("gzip without a label", encoded("identity", Gzip.stored(Array("hello".utf8)))),
+        Sent("a coding that does not exist", encoded("UTF-8", Array("hello".utf8))),
+        Sent("a coding that was not applied", encoded("gzip", Array("hello".utf8))),
+        Sent("several codings that were not applied", encoded("zip, br", Array("hello".utf8))),
     ])
     func transportReadsTheBodyInEveryFramingAndEncoding(sent: Sent) async throws {
         let server = try RawServer { connection in
@@ -57,9 +60,11 @@ struct AnswerTests {
             "bad chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
             .truncated),
         Sent(
-            "damaged gzip", encoded("gzip", Array(Gzip.stored(Array("hello".utf8)).prefix(14)) + [1, 2, 3, 4, 5, 6]),
+            "damaged gzip", encoded("gzip", Array(Gzip.stored(Array("hello".utf8)).prefix(14)) + [1, 2, 3, 0, 0, 0]),
             .truncated),
-        Sent("unknown encoding", encoded("zip", Array("hello".utf8)), .truncated),
+        Sent(
+            "gzip of another size", encoded("gzip", Gzip.stored(Array("hello".utf8)).dropLast(4) + [4, 0, 0, 0]),
+            .truncated),
         Sent("garbage", [0, 255, 1, 128, 10, 13, 10, 13, 10], .protocolViolation),
         Sent("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", .protocolViolation),
         Sent("no such version", "HTTP/7.3 200 OK\r\n\r\n", .protocolViolation),

@@ -21,7 +21,7 @@ struct HTTPRequestTests {
                 GET /v1/places/../x?keyword=%E3%81%82&a=b+c HTTP/1.1
                 Host: HOST
                 Accept: */*
-                Accept-Encoding: gzip, br
+                Accept-Encoding: gzip
                 User-Agent: locsearch
 
 
@@ -64,7 +64,7 @@ struct HTTPRequestTests {
                 Content-Type: application/json
                 X-Goog-FieldMask: places.id,places.name
                 X-Empty:
-                Accept-Encoding: gzip, br
+                Accept-Encoding: gzip
                 User-Agent: locsearch
                 Content-Length: \(body.count)
 

@@ -96,7 +96,7 @@ enum Gzip {
         for _ in 0..<count { put(0b00000_1010_0011, 13) }  // 11000101 and 00000, first bit first
         put(0, 7)  // end of block
         put(0, 8)
-        return bytes + [UInt8](repeating: 0, count: 8)
+        return bytes + [0, 0, 0, 0] + little(UInt32(1 + 258 * count))
     }
 
     private static func little<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
