@@ -124,7 +124,7 @@ extension JSONReader {
         return JSONField(value: locsearch_field(start: range.start, end: range.end, kind: kind))
     }
 
-    /// Appends the UTF-8 of a field's string to `target`; nothing when it is no string or no valid text.
+    /// Appends the UTF-8 of a field's string to `target`; nothing when it is no string.
     public func append(_ field: JSONField, to target: inout [UInt8]) {
         guard field.isText else { return }
         let value = field.value

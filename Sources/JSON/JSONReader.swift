@@ -151,7 +151,8 @@ public struct JSONReader: ~Escapable {
         return try text.string()
     }
 
-    /// Reads a string and appends its UTF-8 to `target`; nothing when the value is no string or no valid text.
+    /// Reads a string and appends its UTF-8 to `target`; nothing when the value is no string. A text
+    /// that is not valid is repaired, see `JSONText.repairedString()`.
     public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
         guard try token() == UInt8(ascii: "\"") else { return try skip() }
 

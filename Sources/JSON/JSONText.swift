@@ -96,8 +96,24 @@ public struct JSONText: ~Escapable {
         return hasEscapes ? try unescaped() : String(copying: unsafe UTF8Span(unchecked: bytes))
     }
 
+    /// Makes a `String` of any text. U+FFFD stands for bytes that are not UTF-8 and for half a surrogate pair.
+    public func repairedString() -> String { (try? string()) ?? (try? unescaped(repairing: true)) ?? "" }
+
+    /// Returns a JSON text with U+FFFD in place of the control characters in its strings, which JSON forbids.
+    public static func replacingControlCharacters(in json: [UInt8]) -> [UInt8] {
+        var (result, isInText, isEscaped) = ([UInt8](), false, false)
+        result.reserveCapacity(json.count)
+        for byte in json {
+            if isInText, byte < 0x20 { result += [0xEF, 0xBF, 0xBD] } else { result.append(byte) }
+            if byte == UInt8(ascii: "\""), !isEscaped { isInText.toggle() }
+            isEscaped = isInText && byte == UInt8(ascii: "\\") && !isEscaped
+        }
+        return result
+    }
+
     /// Resolves the escapes. The reader has checked the shape of each, so only a surrogate without its other half is refused.
-    private func unescaped() throws(JSONError) -> String {
+    /// - Parameter repairing: true to have U+FFFD in its place.
+    private func unescaped(repairing: Bool = false) throws(JSONError) -> String {
         var units: [UInt8] = []
         units.reserveCapacity(bytes.count)  // an escape is never shorter than what it stands for
         var index = 0
@@ -113,7 +129,12 @@ public struct JSONText: ~Escapable {
             let escaped = bytes[index + 1]
             index += 2
             if escaped == UInt8(ascii: "u") {
-                units.append(contentsOf: UTF8.encode(try scalar(at: &index)) ?? UTF8.encodedReplacementCharacter)
+                do throws(JSONError) {
+                    units.append(contentsOf: UTF8.encode(try scalar(at: &index)) ?? UTF8.encodedReplacementCharacter)
+                } catch {
+                    guard repairing else { throw error }
+                    units.append(contentsOf: UTF8.encodedReplacementCharacter)
+                }
             } else {
                 units.append(Self.character(for: escaped))
             }
@@ -165,18 +186,22 @@ extension JSONBytes {
             hasEscapes: range.hasEscapes, offset: range.start)
     }
 
-    /// Appends the UTF-8 of the string that is in a range that was scanned; nothing when it is no valid text.
+    /// Appends the UTF-8 of the string that is in a range that was scanned, repaired where it is no valid text.
     @inline(__always)
     func append(_ range: TextRange, to target: inout [UInt8]) {
-        if range.hasEscapes { return appendUnescaped(range, to: &target) }
+        if range.hasEscapes || !appendUTF8(range, to: &target) { appendRepaired(range, to: &target) }
+    }
 
+    /// Appends the bytes of a range if they are UTF-8.
+    @inline(__always)
+    private func appendUTF8(_ range: TextRange, to target: inout [UInt8]) -> Bool {
         // Safe: the calls read the input from the text on, which is a part of it with a quote behind it, and there is room
         // for that number of bytes.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             let text = unsafe UnsafeBufferPointer(rebasing: bytes[range.start..<range.end])
             guard let start = text.baseAddress,
                 unsafe locsearch_is_utf8(start, text.count, bytes.count &- range.start)
-            else { return }
+            else { return false }
             // This takes fewer instructions than `append(contentsOf:)`.
             target.append(addingCapacity: text.count) { room in
                 unsafe room.withUnsafeMutableBufferPointer { room, used in
@@ -184,11 +209,12 @@ extension JSONBytes {
                     used += text.count
                 }
             }
+            return true
         }
     }
 
     @inline(never)
-    private func appendUnescaped(_ range: TextRange, to target: inout [UInt8]) {
-        if let text = try? text(range).string() { target.append(contentsOf: text.utf8) }
+    private func appendRepaired(_ range: TextRange, to target: inout [UInt8]) {
+        target.append(contentsOf: text(range).repairedString().utf8)
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import HTTPTransport
 import JSON
 import LocationSearch
 
@@ -53,15 +54,10 @@ struct PlaceList {
 }
 
 extension JSONReader {
-    /// Reads a string that says something; `nil` when the value is empty, no string, or no valid text.
+    /// Reads a string that says something; `nil` when the value is empty or no string.
     mutating func wanted() throws(JSONError) -> String? {
-        do throws(JSONError) {
-            guard let text = try text(), !text.isEmpty else { return nil }
-            return try text.string()
-        } catch {
-            if error.isInText { return nil }
-            throw error
-        }
+        guard let text = try text(), !text.isEmpty else { return nil }
+        return text.repairedString()
     }
 
     /// Reads a string that says something and keeps it among the texts of `places`.
@@ -154,6 +150,20 @@ extension JSONReader {
             }
         }
         return Coordinate(latitude: latitude, longitude: longitude)
+    }
+}
+
+extension HTTPResponse {
+    /// Reads the body. Where its strings hold control characters, reads it again with U+FFFD in their place: the answer has
+    /// been paid for.
+    @inline(__always)
+    func readBody(_ read: ([UInt8]) throws(JSONError) -> Void) throws(JSONError) {
+        do throws(JSONError) {
+            try read(body)
+        } catch {
+            guard error.kind == .controlCharacter else { throw error }
+            try read(JSONText.replacingControlCharacters(in: body))
+        }
     }
 }
 
