@@ -26,6 +26,10 @@ struct GooglePlacesResponse {
     /// The name of the first photo of a place.
     var photoName: String?
     private var isError = false
+    /// True once a member of the API was read.
+    private var isAnswer = false
+    /// True once another member was read. An object without any is an answer: proto3's JSON leaves out what is empty.
+    private var isForeign = false
     /// The credits: the source, third parties, and the authors of photos.
     private(set) var credits = Credits("Google Maps")
 
@@ -39,12 +43,18 @@ struct GooglePlacesResponse {
         }
 
         do throws(JSONError) {
-            try page.read(response.body, as: kind)
+            try response.readBody { body throws(JSONError) in
+                page = GooglePlacesResponse()
+                try page.read(body, as: kind)
+            }
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlaces)
         }
 
         guard !page.isError else { throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace) }
+        guard page.isAnswer || !page.isForeign else {
+            throw .badResponse("has no member of the API", from: .googlePlaces)
+        }
         return page
     }
 
@@ -71,23 +81,28 @@ struct GooglePlacesResponse {
         guard try reader.kind() == .object else { throw JSONError(.unexpectedByte, at: reader.offset) }
         if case .place(let id) = kind {
             list.add(try place(&reader, asked: id))
+            isAnswer = !list.places.isEmpty || photoName != nil
         } else if try reader.enterObject() {
             while let key = try reader.nextKey() {
                 switch key {
                 case "places": try readPlaces(&reader)
                 case "nextPageToken": nextPageToken = try reader.wanted()
-                case "error": try noteError(&reader)
                 case "photoUri": photoURL = try reader.wanted().flatMap { Self.isPicture($0) ? $0 : nil }
-                default: try reader.skip()
+                case "searchUri", "contextualContents", "routingSummaries": try reader.skip()
+                default:
+                    try skipForeign(key, in: &reader)
+                    continue
                 }
+                isAnswer = true
             }
         }
         try reader.finish()
     }
 
-    /// Notes that the answer is an error. `GooglePlacesFailure` reads which one, as errors with status 200 are rare.
-    private mutating func noteError(_ reader: inout JSONReader) throws(JSONError) {
-        if try reader.kind() == .object { isError = true }
+    /// Skips a member that is not of the API. With `error`, the answer is one, and `GooglePlacesFailure` reads which.
+    private mutating func skipForeign(_ key: borrowing JSONText, in reader: inout JSONReader) throws(JSONError) {
+        isForeign = true
+        if "error" ~= key, try reader.kind() == .object { isError = true }
         try reader.skip()
     }
 
@@ -129,8 +144,7 @@ struct GooglePlacesResponse {
                 if isCurrent || place.openNow == nil { place.openNow = open ?? place.openNow }
             case "photos": try readPhotos(&reader)
             case "attributions": try readCredits(&reader, member: "provider")
-            case "error": try noteError(&reader)
-            default: try reader.skip()
+            default: try skipForeign(key, in: &reader)
             }
         }
 

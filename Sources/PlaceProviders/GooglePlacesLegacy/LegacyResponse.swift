@@ -31,7 +31,10 @@ struct LegacyResponse {
     static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
         var page = LegacyResponse(asked: asked)
         do throws(JSONError) {
-            try page.read(response.body)
+            try response.readBody { body throws(JSONError) in
+                page = LegacyResponse(asked: asked)
+                try page.read(body)
+            }
         } catch {
             guard response.status == 200 else {
                 throw SearchError(
@@ -49,48 +52,27 @@ struct LegacyResponse {
 
     private func failure(_ response: HTTPResponse) -> SearchError? {
         func make(_ code: SearchError.Code, _ message: String) -> SearchError {
-            var error = SearchError(
-                code, message, httpStatus: response.status, providerStatus: SearchError.name(status))
-            if code.isRetryable { error.retryAfter = SearchError.delay(of: response) }
-            return error
+            SearchError(code, message, httpStatus: response.status, providerStatus: SearchError.name(status))
         }
         switch status {
-        case "OK":
-            return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
-        case "ZERO_RESULTS":
-            return asked != nil ? make(.notFound, "this place is gone; search again") : nil
-        case "NOT_FOUND":
-            return make(.notFound, "google-places-legacy knows no such place; its id may be old: search again")
-        case "INVALID_REQUEST":
-            return make(.invalidRequest, "google-places-legacy refused a parameter of the request")
-        case "REQUEST_DENIED":
-            // New projects cannot have this API any more. That is the most frequent cause, and its cure is another.
-            if message.contains("legacy api") {
-                return make(
-                    .unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
-            }
-            return make(.unauthorized, "google-places-legacy refuses our API key; check it and what it may be used for")
-        case "OVER_QUERY_LIMIT", "OVER_DAILY_LIMIT": return overLimit(make)
-        case "UNKNOWN_ERROR": return make(.upstreamUnavailable, "google-places-legacy failed; try again")
         case nil: return .badResponse("lacks its status", from: .googlePlacesLegacy)
-        default: return make(.upstreamRejected, "google-places-legacy rejected the request")
+        case "OK": return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
+        case "ZERO_RESULTS": return asked != nil ? make(.notFound, "this place is gone; search again") : nil
+        // New projects cannot have this API any more. That is the most frequent cause, and its cure is another.
+        case "REQUEST_DENIED" where message.contains("legacy api"):
+            return make(.unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
+        case let status?:
+            // OVER_QUERY_LIMIT stands for too many calls a second, for the day's quota, and for missing billing.
+            let isDaily = message.contains("daily") || message.contains("billing")
+            if let refusal = ProviderRefusal.named(status, isDaily: isDaily) {
+                return refusal.error(of: .googlePlacesLegacy, in: response, providerStatus: status)
+            }
+            // A front end's `"status": "error"` is none of the API, whose statuses are in capitals.
+            guard status.allSatisfy({ $0.isUppercase || $0 == "_" }) else {
+                return .badResponse("has no status of the API", from: .googlePlacesLegacy)
+            }
+            return make(.upstreamRejected, "google-places-legacy rejected the request")
         }
-    }
-
-    /// Returns the error for one status that stands for three things: too many calls a second, the day's quota used up, or
-    /// billing not set up.
-    private func overLimit(_ make: (SearchError.Code, String) -> SearchError) -> SearchError {
-        let isDaily = status == "OVER_DAILY_LIMIT" || message.contains("daily") || message.contains("billing")
-        var error = make(
-            .rateLimited,
-            isDaily
-                ? "the daily quota of google-places-legacy is used up, or billing is not set up"
-                : "google-places-legacy limits how often we may ask")
-        if isDaily {
-            error.allowsAttempt = false
-            error.retryAfter = .seconds(3600)
-        }
-        return error
     }
 
     // MARK: - Reading

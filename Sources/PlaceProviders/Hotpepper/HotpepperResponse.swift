@@ -20,8 +20,7 @@ struct HotpepperResponse {
     static func read(_ response: HTTPResponse) throws(SearchError) -> HotpepperResponse {
         guard response.status == 200 else {
             // If an error comes with another status than 200 after all, its body says more.
-            var page = HotpepperResponse()
-            if (try? page.read(response.body)) != nil, page.error.isThere {
+            if let page = try? page(of: response), page.error.isThere {
                 throw failure(page.error.code, response: response)
             }
             throw SearchError(httpStatus: response.status, of: response, from: .hotpepper)
@@ -36,9 +35,9 @@ struct HotpepperResponse {
                 httpStatus: 200)
         }
 
-        var page = HotpepperResponse()
+        let page: HotpepperResponse
         do throws(JSONError) {
-            try page.read(response.body)
+            page = try Self.page(of: response)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
@@ -51,16 +50,21 @@ struct HotpepperResponse {
         return page
     }
 
+    private static func page(of response: HTTPResponse) throws(JSONError) -> HotpepperResponse {
+        var page = HotpepperResponse()
+        try response.readBody { body throws(JSONError) in
+            page = HotpepperResponse()
+            try page.read(body)
+        }
+        return page
+    }
+
     private static func failure(_ code: Int?, response: HTTPResponse) -> SearchError {
-        func make(_ ours: SearchError.Code, _ message: String) -> SearchError {
-            SearchError(ours, message, httpStatus: response.status, providerStatus: code.map { "\($0)" })
-        }
-        switch code {
-        case 1000: return make(.upstreamUnavailable, "hotpepper failed; try again later")
-        case 2000: return make(.unauthorized, "hotpepper refuses our API key; check hotpepper.apiKey")
-        case 3000: return make(.invalidRequest, "hotpepper refused a parameter of the request")
-        default: return make(.upstreamRejected, "hotpepper answered with an error it does not document")
-        }
+        let name = code.map { "\($0)" }
+        return ProviderRefusal.named(name)?.error(of: .hotpepper, in: response, providerStatus: name)
+            ?? SearchError(
+                .upstreamRejected, "hotpepper answered with an error it does not document",
+                httpStatus: response.status, providerStatus: name)
     }
 
     private mutating func read(_ body: [UInt8]) throws(JSONError) {

@@ -1,0 +1,158 @@
+import HTTPTransport
+import LocationSearch
+import ProviderCalls
+import Testing
+
+@testable import PlaceProviders
+
+/// What counts as an answer of each provider, and what a gateway in front of it sends in its place.
+struct AnswerRuleTests {
+    struct Answer: CustomTestStringConvertible, Sendable {
+        let provider: ProviderID
+        let body: String
+        var operation = SearchOperation.search
+        /// `nil`: it is an answer.
+        let code: SearchError.Code?
+
+        init(_ provider: ProviderID, _ operation: SearchOperation, _ body: String, _ code: SearchError.Code?) {
+            (self.provider, self.operation, self.body, self.code) = (provider, operation, body, code)
+        }
+
+        var testDescription: String { "\(provider.rawValue) \(operation): \(body)" }
+
+        func failure(status: Int = 200) async -> SearchError? {
+            let service = Providers.service(provider, FakeHTTP(status, body))
+            return switch operation {
+            case .search: await service.failure(Providers.search())
+            case .details: await service.failure(Providers.details("asked"))
+            case .photo: await service.failure(Providers.photo("asked"))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        Answer(.googlePlaces, .search, "{}", nil), Answer(.googlePlaces, .search, #"{"places":[]}"#, nil),
+        Answer(.googlePlaces, .search, #"{"places":null,"message":"x"}"#, nil),
+        Answer(.googlePlaces, .search, #"{"searchUri":"https://maps.example/"}"#, nil),
+        Answer(.googlePlaces, .search, #"{"routingSummaries":[]}"#, nil),
+        Answer(.googlePlaces, .search, #"{"message":"no route matched"}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"error":"forbidden"}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"error":{}}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"id":"7","name":"Error","status":500}"#, .badResponse),
+        Answer(.googlePlaces, .search, #"{"results":[],"status":"OK"}"#, .badResponse),
+        Answer(.googlePlaces, .details, #"{"message":"no route matched"}"#, .badResponse),
+        Answer(.googlePlaces, .photo, #"{"message":"no route matched"}"#, .badResponse),
+        Answer(.googlePlaces, .photo, "{}", .notFound), Answer(.googlePlaces, .photo, #"{"photos":[]}"#, .notFound),
+        Answer(.googlePlacesLegacy, .search, #"{"results":[],"status":"ZERO_RESULTS"}"#, nil),
+        Answer(.googlePlacesLegacy, .search, "{}", .badResponse),
+        Answer(.googlePlacesLegacy, .search, #"{"status":"OK"}"#, .badResponse),
+        Answer(.googlePlacesLegacy, .search, #"{"status":"error","message":"x"}"#, .badResponse),
+        Answer(.googlePlacesLegacy, .search, #"{"status":500,"message":"x"}"#, .badResponse),
+        Answer(.googlePlacesLegacy, .photo, #"{"message":"no route matched"}"#, .badResponse),
+        Answer(.hotpepper, .search, #"{"results":{"shop":[]}}"#, nil), Answer(.hotpepper, .search, "{}", .badResponse),
+        Answer(.hotpepper, .search, #"{"message":"no route matched"}"#, .badResponse),
+        Answer(.hotpepper, .search, #"{"results":{"message":"x"}}"#, .badResponse),
+        Answer(.hotpepper, .details, #"{"results":[]}"#, .badResponse),
+    ])
+    func objectWithoutAMemberOfTheAPIIsNoAnswer(answer: Answer) async {
+        #expect(await answer.failure()?.code == answer.code)
+    }
+
+    /// `auto` moves on to the next provider only after a failure that allows it.
+    @Test func gatewayInFrontOfGoogleIsAFailureThatAnotherProviderMayCure() async throws {
+        let error = await Answer(.googlePlaces, .search, #"{"message":"x"}"#, nil).failure()
+        #expect(error?.code.isRetryable == true)
+    }
+
+    // MARK: - Reasons
+
+    private static func older(_ reason: String, code: Int = 403) -> String {
+        #"{"error":{"errors":[{"domain":"usageLimits","reason":"\#(reason)","message":"m"}],"code":\#(code),"message":"m"}}"#
+    }
+
+    @Test(arguments: [
+        ("rateLimitExceeded", SearchError.Code.rateLimited, true), ("userRateLimitExceeded", .rateLimited, true),
+        ("quotaExceeded", .rateLimited, true), ("dailyLimitExceeded", .rateLimited, false),
+        ("dailyLimitExceededUnreg", .rateLimited, false), ("keyInvalid", .unauthorized, false),
+        ("accessNotConfigured", .unauthorized, false), ("ipRefererBlocked", .unauthorized, false),
+        ("backendError", .upstreamUnavailable, true), ("forbidden", .unauthorized, false),
+    ])
+    func reasonOfGooglesOlderFormatDecides(reason: String, code: SearchError.Code, allowsAttempt: Bool) async throws {
+        for operation in [SearchOperation.search, .details, .photo] {
+            let answer = Answer(.googlePlaces, operation, Self.older(reason), code)
+            let error = try #require(await answer.failure(status: 403))
+            #expect(error.code == code)
+            #expect(error.allowsAttempt == allowsAttempt)
+            #expect(error.retryAfter == (reason.hasPrefix("daily") ? .seconds(3600) : nil))
+            #expect(error.isUnexplained == (reason == "forbidden"))
+        }
+    }
+
+    /// Beside `errors`, newer services send what says more.
+    @Test(arguments: [
+        (
+            #""errors":[{"reason":"badRequest"}],"details":[{"reason":"API_KEY_INVALID"}]"#,
+            SearchError.Code.unauthorized
+        ),
+        (#""details":[{"reason":"API_KEY_INVALID"}],"errors":[{"reason":"badRequest"}]"#, .unauthorized),
+        (#""errors":[{"reason":"forbidden"}],"status":"RESOURCE_EXHAUSTED""#, .rateLimited),
+        (#""errors":[{"reason":"rateLimitExceeded"}],"status":"PERMISSION_DENIED""#, .rateLimited),
+        (#""errors":[],"status":"PERMISSION_DENIED""#, .unauthorized),
+    ])
+    func reasonOfDetailsCountsBeforeTheOlderFormatAndThatBeforeTheStatus(
+        members: String, code: SearchError.Code
+    ) async {
+        let answer = Answer(.googlePlaces, .search, #"{"error":{"code":403,\#(members)}}"#, code)
+        #expect(await answer.failure(status: 403)?.code == code)
+    }
+
+    @Test func quotaOfADayIsToldByItsID() async {
+        let body =
+            #"{"error":{"code":403,"details":[{"reason":"quotaExceeded","metadata":{"quota_limit":"SearchPerDayPerProject"}}]}}"#
+        let error = await Answer(.googlePlaces, .search, body, .rateLimited).failure(status: 403)
+        #expect(error?.code == .rateLimited && error?.allowsAttempt == false)
+    }
+
+    // MARK: - Texts
+
+    private static let replaced = "a\u{FFFD}b"
+    private static let spoiltTexts: [(name: String, bytes: [UInt8])] = [
+        ("a raw line feed", [0x61, 0x0A, 0x62]), ("NUL", [0x61, 0x00, 0x62]), ("not UTF-8", [0x61, 0xFF, 0x62]),
+        ("half a pair of surrogates", Array(#"a\ud83db"#.utf8)),
+        ("escapes beside a raw tab", Array(#"\u0061"#.utf8) + [0x09, 0x62]),
+    ]
+
+    @Test(arguments: spoiltTexts.map(\.name))
+    func spoiltTextCostsACharacterAndNotTheAnswer(name: String) async throws {
+        let text = try #require(Self.spoiltTexts.first { $0.name == name }).bytes
+        let bodies: [(ProviderID, String)] = [
+            (.hotpepper, #"{"results":{"shop":[{"id":"J1","name":"TEXT"},{"id":"J2","name":"c","address":"TEXT"}]}}"#),
+            (
+                .googlePlaces,
+                #"{"places":[{"id":"J1","displayName":{"text":"TEXT"}},{"id":"J2","displayName":{"text":"c"},"formattedAddress":"TEXT"}]}"#
+            ),
+            (
+                .googlePlacesLegacy,
+                #"{"results":[{"place_id":"J1","name":"TEXT"},{"place_id":"J2","name":"c","vicinity":"TEXT"}],"status":"OK"}"#
+            ),
+        ]
+        for (provider, body) in bodies {
+            let parts = body.split(separator: "TEXT", omittingEmptySubsequences: false).map { Array($0.utf8) }
+            let http = FakeHTTP([.success(HTTPResponse(status: 200, body: Array(parts.joined(separator: text))))])
+            let answer = try await Providers.service(provider, http).ask(Providers.search())
+            #expect(answer.places.map(\.name) == [Self.replaced, "c"], "\(provider)")
+            #expect(answer.places.last?.address == Self.replaced, "\(provider)")
+            #expect(answer.unreadablePlaces == 0)
+        }
+    }
+
+    @Test func spoiltMessageOfAnErrorDoesNotHideItsReason() async {
+        let body = #"{"error":{"code":403,"message":"a\#n\#tb","errors":[{"reason":"rateLimitExceeded"}]}}"#
+        #expect(await Answer(.googlePlaces, .search, body, nil).failure(status: 403)?.code == .rateLimited)
+    }
+
+    @Test func controlCharacterOutsideAStringIsNoJSON() async {
+        let body = "{\"results\":\u{01}{\"shop\":[]}}"
+        #expect(await Answer(.hotpepper, .search, body, nil).failure()?.code == .badResponse)
+    }
+}
