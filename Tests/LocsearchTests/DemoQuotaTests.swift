@@ -1,24 +1,60 @@
+import Foundation
 import TestSupport
 import Testing
 
-/// What the requests that the demo shows leave behind: nothing, so that whoever tries it out finds every provider usable.
+@testable import locsearch
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the requests that the demo shows leave behind: nothing, so that whoever tries it out finds every provider usable. And
+/// what they cost.
 struct DemoQuotaTests {
-    @Test(.timeLimit(.minutes(6))) func everyProviderAnswersAfterTheDemosOwnRequests() async throws {
-        let demo = try RunningProgram(["demo"])
+    @Test(.timeLimit(.minutes(6))) func everyProviderAnswersAfterTheDemosOwnRequestsAndEachCallIsCounted() async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let demo = try RunningProgram(["demo"], environment: ["XDG_RUNTIME_DIR": folder.path])
         defer { demo.end() }
         try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Everything stays up") }
         #expect(demo.output.contains("quota used up"))
-        let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("broker ") })
-        let broker = String(try #require(line.split(separator: " ").dropFirst().first))
+        let state = try #require(DemoState.running(in: folder.appending(path: "locsearch")).first)
 
         for provider in ["google-places-legacy", "google-places", "hotpepper"] {
             let search = try RunningProgram([
                 "search", "--lat", "35.69", "--lng", "139.70", "--provider", provider, "--timeout", "40s",
-                "--kafka-bootstrap-servers", broker,
+                "--kafka-bootstrap-servers", state.bootstrapServers,
             ])
             defer { search.end() }
             try await eventually("the search ends", within: .seconds(60)) { !search.isRunning }
             #expect(search.code == 0, "\(provider): \(search.output)\(search.error)")
         }
+        try await expectCountedCalls(of: state)
+    }
+
+    /// Compares the simulator's count with the workers'. The simulator's is read first, because workers count a call before
+    /// they send it, and the demo goes on making some.
+    private func expectCountedCalls(of state: DemoState) async throws {
+        let url = try #require(state.providerURL)
+        let stats = try JSONSerialization.jsonObject(with: try await get("\(url)/_sim/stats")) as? [String: Any]
+        let apis = try #require(stats?["apis"] as? [String: [String: Any]])
+
+        var counted: [String: Double] = [:]
+        for worker in [state.adminURL, state.childURL].compactMap({ $0 }) {
+            let metrics = String(decoding: try await get("\(worker)/metrics"), as: UTF8.self)
+            for line in metrics.split(separator: "\n") where line.hasPrefix("locsearch_provider_calls_total{") {
+                let parts = line.split(separator: "\"")
+                counted[String(parts[1]), default: 0] += Double(parts[2].drop { $0 != " " }.dropFirst()) ?? 0
+            }
+        }
+        for (provider, count) in apis {
+            let received = try #require(count["requests"] as? Int)
+            #expect(received > 0 && Double(received) <= counted[provider] ?? 0, "\(provider): \(received), \(counted)")
+        }
+    }
+
+    private func get(_ url: String) async throws -> Data {
+        try await URLSession.shared.data(from: try #require(URL(string: url))).0
     }
 }

@@ -12,7 +12,7 @@ One JSON object per line, in any order but for `outcome` (the reader's order) an
         found: true: not acknowledged, but in the log; it needs no outcome, though it may have one
     {"e": "outcome", "t": 1.7, "kind": "result|error|dead", "id": "r1", "key": "k1", "p": 0, "o": 17,
      "op": 3, "oo": 99, "ce": "...", "code": "timeout", "fault": "why it is no proper event"}
-        p, o: the request's position by the outcome's headers; op, oo: the outcome's own
+        p, o: the request's position by the outcome's headers; op, oo: the outcome's own; a: the attempts it names
     {"e": "commit", "t": 2.0, "committed": {"0": 18}, "ends": {"result": {"3": 100}, "error": {}, "dead": {}}}
         the group's offsets and, read after them, the end offsets of the outcome topics; where a broker's end offsets
         cannot be had exactly, "wall" (ms since 1970) instead: an outcome was out if its record's time "ts" is not later
@@ -45,7 +45,7 @@ class Request:
     session: str | None
     bad: bool
     found: bool
-    outcomes: list = field(default_factory=list)  # (kind, code, op, oo, ce, fault, ts), in the order read
+    outcomes: list = field(default_factory=list)  # (kind, code, op, oo, ce, fault, ts, attempts), in the order read
     dead: list = field(default_factory=list)
 
 
@@ -118,7 +118,8 @@ class History:
 
     def _take(self, request: Request, e: dict) -> None:
         before = self._is_finished(request)
-        entry = (e["kind"], e.get("code"), e["op"], e["oo"], e.get("ce"), self._fault(request, e), e.get("ts"))
+        fault = self._fault(request, e)
+        entry = (e["kind"], e.get("code"), e["op"], e["oo"], e.get("ce"), fault, e.get("ts"), e.get("a", 0))
         (request.outcomes if e["kind"] in OUTCOMES else request.dead).append(entry)
         self.finished += not before and self._is_finished(request)
 
@@ -274,7 +275,7 @@ class History:
     def _was_out(r: Request, sample: dict) -> bool:
         ends, wall = sample.get("ends", {}), sample.get("wall")
 
-        def out(kind, code, op, oo, ce, fault, ts) -> bool:
+        def out(kind, code, op, oo, ce, fault, ts, attempts) -> bool:
             return ts <= wall if wall is not None else oo < ends.get(kind, {}).get(str(op), 0)
 
         return any(out(*e) for e in r.outcomes) and (not r.bad or any(out(*e) for e in r.dead))

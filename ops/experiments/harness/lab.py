@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import brokers
+from . import brokers, calls
 from .brokers import Broker
 from .conformance import Cluster
 from .processes import Processes, wait_until
@@ -76,6 +76,9 @@ class Lab:
         self.violations: list[str] = []
         self.figures: dict[str, Any] = {}
         self.fleet: Fleet | None = None
+        self.fleets: list[Fleet] = []
+        self.providers: list[Provider] = []  # Those that nobody else calls.
+        self.compares_calls = True  # Not where workers run beside the fleets.
         self._threads: list = []
 
     def __enter__(self) -> "Lab":
@@ -142,7 +145,8 @@ class Lab:
         return {"session.timeout.ms": 2 * self.broker.session_ms}
 
     def another_provider(self) -> Provider:
-        return Provider.start(self.processes, self.options.locsearch)
+        self.providers.append(Provider.start(self.processes, self.options.locsearch))
+        return self.providers[-1]
 
     def _observe(self, thread):
         self._threads.append(thread)
@@ -168,6 +172,7 @@ class Lab:
             chosen,
             library_folder() if self.new_library else None,
         )
+        self.fleets.append(self.fleet)
         self.watch = self._observe(Watch(self.fleet))
         if wait:
             self.fleet.start_all(count)
@@ -304,6 +309,20 @@ class Lab:
         self.figure("open at the kills", sum(history.open_at_kills))
         self.figure("calls made again", f"{again} of at most {bound}")
         self.check(again <= bound, f"{again} calls were made again, and at most {bound} may be")
+
+    def compare_calls(self) -> None:
+        """Checks that no provider received more calls than the workers know of: see calls.py."""
+        if not (self.fleets and self.compares_calls) or self.options.provider:
+            return
+        attempts = sum(r.outcomes[0][7] for r in list(self.recorder.history.requests.values()) if r.outcomes)
+        counts = calls.count(self.providers, self.fleets, attempts)
+        received, counted = sum(counts.received.values()), sum(counts.counted.values())
+        self.figure(
+            "calls",
+            f"{received} received, {counted} counted, {counts.unreported} may be unreported, "
+            f"{counts.attempts} attempts in outcomes",
+        )
+        self.violations += calls.faults(counts)
 
     def give_up(self) -> None:
         """Lets what was sent finish although the experiment could not go on, so that the history is judged fairly."""

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import urllib.request
+from collections import Counter
 
 from .processes import Processes, first_line
 
@@ -12,6 +13,7 @@ class Provider:
 
     def __init__(self, base_url: str):
         self.base_url = base_url.rstrip("/")
+        self._before_reset: Counter = Counter()
 
     @classmethod
     def start(cls, processes: Processes, command: str) -> "Provider":
@@ -39,7 +41,8 @@ class Provider:
         self._call("/_sim/config", json.dumps(changes).encode())
 
     def reset(self) -> None:
-        """Sets the counters to zero."""
+        """Sets the counters to zero, but for those of `received`."""
+        self._before_reset = self.received()
         self._call("/_sim/reset", b"{}")
 
     # Counts
@@ -50,6 +53,10 @@ class Provider:
     def calls(self) -> int:
         """Returns the number of calls since the last reset."""
         return self.stats()["requests"]
+
+    def received(self) -> Counter:
+        """Returns the number of calls by provider since the start."""
+        return self._before_reset + Counter({api: of["requests"] for api, of in self.stats()["apis"].items()})
 
     def aborted(self) -> int:
         """Returns the number of calls whose client went away before the answer."""

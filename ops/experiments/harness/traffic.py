@@ -257,6 +257,7 @@ class Reader(threading.Thread):
                 value = json.loads(message.value())
                 event["id"] = value["requestId"]
                 event["code"] = value["error"]["code"] if kind == "error" else None
+                event["a"] = value.get("timing", {}).get("attempts", 0)
                 if kind == "result" and value["operation"] != "photo" and not isinstance(value["places"], list):
                     faults.append("no places")
             except (ValueError, KeyError, TypeError) as e:

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from .brokers import Broker
+from .calls import LastMetrics, parsed
 from .processes import Processes, cpu_seconds, free_port, resident_bytes, resume, wait_until
 from .recorder import Recorder
 from .traffic import Topics
@@ -92,6 +93,8 @@ class Worker:
     process: subprocess.Popen
     admin_port: int
     began: float = field(default_factory=time.monotonic)
+    at_kill: dict[str, float] = field(default_factory=dict)  # The metrics before SIGKILL.
+    leaving: LastMetrics | None = None  # What it reports after SIGTERM.
 
     @property
     def alive(self) -> bool:
@@ -123,12 +126,7 @@ class Worker:
 
     def metrics(self) -> dict[str, float]:
         """Returns the metrics, each value by its `name{labels}`."""
-        found = {}
-        for line in self.get("/metrics")[1].splitlines():
-            if line and not line.startswith("#"):
-                name, _, value = line.rpartition(" ")
-                found[name] = float(value)
-        return found
+        return parsed(self.get("/metrics")[1])
 
     def metric(self, name: str) -> float:
         """Returns a metric's value, summed over its labels."""
@@ -148,6 +146,7 @@ class Fleet:
         )
         self.workers: dict[int, Worker] = {}
         self.gone: list[Worker] = []  # These were ended on purpose, and how they ended is checked.
+        self.all: list[Worker] = []  # Those that have ended, too.
         self.started = 0
         recorder.add(
             "params",
@@ -168,6 +167,7 @@ class Fleet:
             index, self.processes.start(f"worker-{index}.{self.started}", [self.command, "worker"], env), port
         )
         self.workers[index] = worker
+        self.all.append(worker)
         self._say_how_many()
         return worker
 
@@ -197,7 +197,8 @@ class Fleet:
     def kill(self, index: int, ask: bool = False) -> None:
         """Kills a worker with SIGKILL. With `ask` it says before how many requests it has open, and those count."""
         worker = self.workers.pop(index)
-        asked = {"open": round(worker.metric("locsearch_requests_open"))} if ask else {}
+        worker.at_kill = worker.metrics()
+        asked = {"open": round(worker.at_kill.get("locsearch_requests_open", 0))} if ask else {}
         worker.process.kill()
         worker.process.wait()
         self.recorder.add("kill", worker=index, **asked)
@@ -208,6 +209,8 @@ class Fleet:
         worker = self.workers.pop(index)
         self.recorder.add("stop", worker=index)
         worker.process.send_signal(signal.SIGTERM)
+        worker.leaving = LastMetrics(worker)
+        worker.leaving.start()
         self.gone.append(worker)
         return worker
 

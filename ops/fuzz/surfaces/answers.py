@@ -210,6 +210,10 @@ class ProviderAnswers(KafkaSurface):
         self.server = None
         self.call = 0
         self.generation = 0
+        self.requests_received = 0
+
+    def received(self) -> int:
+        return self.requests_received
 
     def make(self, chance: random.Random, number: int) -> dict:
         mutate = Mutator(chance)
@@ -288,6 +292,7 @@ class ProviderAnswers(KafkaSurface):
     }
 
     def answer(self, head: bytes, body: bytes) -> tuple[bytes, bool, float]:
+        self.requests_received += 1
         found = CALL.search(head) or CALL.search(body)
         made = self.answers.get(int(found.group(1))) if found else None
         if not made:
@@ -355,6 +360,7 @@ class ProviderAnswers(KafkaSurface):
             ),
             "answer of /livez, /metrics or /status",
         )
+        self.compare_calls()
         good = {
             "provider": "hotpepper",
             "operation": "search",

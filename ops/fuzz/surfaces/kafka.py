@@ -10,11 +10,13 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from harness.brokers import EmbeddedBroker
+from harness.calls import Counts, add, parsed
 from harness.provider import Provider
 from harness.traffic import Topics, request
 from harness.workers import base_settings, environment, learn_variables
@@ -93,7 +95,24 @@ class KafkaSurface(Surface):
         }
         return environment(settings | {name.replace("__", "."): value for name, value in more.items()})
 
+    provider: Provider | None = None
+
+    def received(self) -> int:
+        """Returns the number of calls that the providers have received."""
+        return sum(self.provider.received().values()) if self.provider else 0
+
+    def compare_calls(self) -> None:
+        """Checks that the worker has counted each call that the providers received since it began."""
+        received = self.received() - self.received_before
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}/metrics", timeout=10) as answer:
+            counts = Counts()
+            add(parsed(answer.read().decode()), counts)
+        if received > sum(counts.counted.values()):
+            raise Wrong(f"the providers received {received} calls, the worker counted {dict(counts.counted)}")
+
     def start_worker(self, **more) -> None:
+        time.sleep(0.1)  # What a killed worker sent last is received and counted before.
+        self.received_before = self.received()
         self.admin = unused_port()
         self.watch("worker", ["worker"], self.env(admin__port=self.admin, **more))
         self.wait(lambda: self.get(self.admin, "/readyz", 0.5) == 200, "partitions of the worker", limit=30)
@@ -337,6 +356,7 @@ class Requests(KafkaSurface):
             ),
             "answer of /livez, /metrics or /status",
         )
+        self.compare_calls()
 
 
 class Outcomes(KafkaSurface):
@@ -639,5 +659,6 @@ class Fleet(KafkaSurface):
             ),
             "answer of /livez, /metrics or /status",
         )
+        self.compare_calls()
         self.tool(["budget"], **self.names)  # type: ignore[arg-type]
         self.tool(["budget", "--json"], **self.names)  # type: ignore[arg-type]
