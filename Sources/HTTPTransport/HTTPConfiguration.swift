@@ -6,8 +6,13 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// `http.connectTimeout`: the longest time from the start of a call to the end of the TLS handshake, at least 1 ms. It
     /// should be shorter than the deadline, so that a dead address leaves time for another attempt.
     public var connectTimeout: Duration = .seconds(3)
-    /// `http.proxy`: an http, https or socks5 URL. `nil` means no proxy, whatever the environment says.
+    /// `http.proxy`: the proxy for http URLs, itself an http, https or socks5 URL. `nil` means no proxy, whatever the
+    /// environment says.
     public var proxy: String?
+    /// `http.httpsProxy`: the proxy for https URLs.
+    public var httpsProxy: String?
+    /// `http.noProxy`: hosts that are called without a proxy, as libcurl reads them (`CURLOPT_NOPROXY`).
+    public var noProxy = ""
     /// `http.caFile`: a PEM file with the authorities to trust. `nil` means the system's.
     public var caFile: String?
     /// The `User-Agent` of all calls; empty for none.

@@ -11,6 +11,8 @@ extension HTTPRequest {
         return host.isEmpty ? "the provider" : String(decoding: host, as: UTF8.self)
     }
 
+    var isSecure: Bool { url.prefix(6).lowercased() == "https:" }
+
     /// Checks that this is one HTTP request, so that no line break can smuggle in another.
     /// - Throws: `invalidRequest`.
     func validated() throws(HTTPError) {

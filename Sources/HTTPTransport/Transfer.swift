@@ -42,6 +42,8 @@ final class Transfer {
     private var isFresh = false
     private let limit: Int
     private let loop: EventLoop
+    /// The proxies of http and of https URLs, where they differ; `nil` where one is set for all.
+    private let proxies: (http: String, https: String)?
 
     /// Makes a transfer that serves no call yet; `nil` when memory is short.
     /// - Parameter driver: is told about sockets that open and close.
@@ -51,7 +53,9 @@ final class Transfer {
         head = ResponseHead(keepsDate: configuration.keepsDate)
         limit = configuration.maxResponseBytes
         loop = driver.loop
-        address = RequestAddress(isProxied: configuration.proxy != nil)
+        let (proxy, secureProxy) = (configuration.proxy, configuration.httpsProxy)
+        proxies = proxy == secureProxy ? nil : (proxy ?? "", secureProxy ?? "")
+        address = RequestAddress(isProxied: proxy != nil || secureProxy != nil)
         headers = RequestHeaders(userAgent: configuration.userAgent)
 
         // Unretained is safe: this object owns the handle and frees it in `deinit`. The driver outlives every transfer
@@ -89,7 +93,7 @@ final class Transfer {
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
 
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
-        locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.proxy == nil ? "*" : "")
+        locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.noProxy)
         if let caFile = configuration.caFile { locsearch_set_text(easy, CURLOPT_CAINFO, caFile) }
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
     }
@@ -118,6 +122,9 @@ final class Transfer {
 
         guard address.set(request.url, of: easy) == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
+        }
+        if let proxies {
+            locsearch_set_text(easy, CURLOPT_PROXY, request.isSecure ? proxies.https : proxies.http)
         }
         locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)
         try setMethod(request)

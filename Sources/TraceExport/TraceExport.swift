@@ -36,7 +36,7 @@ package final class TraceExport: Sendable {
             let transport = HTTPTransport(loop: loop, configuration: options)
 
             exporter = SpanExporter(
-                url: url, configuration: configuration, request: Self.request(configuration), queue: waiting,
+                url: url, configuration: configuration, request: configuration.request, queue: waiting,
                 http: transport, loop: loop, secrets: secrets, meters: meters, log: log)
             http = transport
             queue = waiting

@@ -3,6 +3,10 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     /// `tracing.endpoint`: the URL of an OpenTelemetry collector that takes OTLP over HTTP, without `/v1/traces`. `nil`: no
     /// span is exported.
     package var endpoint: String?
+    /// Whether `endpoint` is the whole address of spans already, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.
+    package var isTracesURL = false
+    /// What spans tell of their process beside `serviceName` and `serviceVersion`, among it `tracing.attributes`.
+    package var attributes: [String: String] = [:]
     /// `tracing.headers`: sent with each export, by name. The values are secrets.
     package var headers: [String: String] = [:]
     /// `tracing.timeout`: the longest time that one export may take. OpenTelemetry's default.
@@ -29,6 +33,15 @@ package struct TraceExportConfiguration: Sendable, Hashable {
 
     /// The address that spans are posted to. An endpoint that names it already is taken as it is.
     var tracesURL: String? {
-        endpoint.map { $0.hasSuffix("/v1/traces") ? $0 : $0 + "/v1/traces" }
+        endpoint.map { isTracesURL || $0.hasSuffix("/v1/traces") ? $0 : $0 + "/v1/traces" }
+    }
+
+    /// An export without spans.
+    var request: OTLPRequest {
+        let own = ["service.name": serviceName, "service.version": serviceVersion, "telemetry.sdk.language": "swift"]
+        let all = attributes.merging(own) { _, own in own }.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+        return OTLPRequest(
+            resource: all.map { (name: $0.key, value: $0.value) },
+            scope: (name: "location-search-worker", version: serviceVersion))
     }
 }

@@ -46,6 +46,10 @@ struct TracingSettingsTests {
     @Test(arguments: [
         ([:], Logger.Level.info, false), (["TRACING_LOG": "true"], .info, true),
         (["TRACING_ENDPOINT": "http://a:1"], .info, true), (["TRACING_ENDPOINT": "off"], .info, false),
+        (["OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1"], .info, true),
+        (["OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"], .info, false),
+        (["OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1", "OTEL_TRACES_EXPORTER": "none"], .info, false),
+        (["TRACING_ENDPOINT": "http://a:1", "OTEL_SDK_DISABLED": "TRUE"], .info, false),
         ([:], .debug, true),
     ])
     func nothingIsTracedUnlessSomebodyReadsIt(

@@ -74,7 +74,7 @@ struct StatusCommand: AsyncParsableCommand {
         _ settings: Settings, log: Logger
     ) async throws -> (GroupBacklog, [WorkerReport], PipelineReport.Workers) {
         let loop = try EventLoop()
-        let http = HTTPTransport(loop: loop, configuration: settings.http)
+        let http = HTTPTransport(loop: loop, configuration: settings.adminHTTP)
         let poll = WorkerPoll(settings, token: WorkerToken(try settings.adminToken()), http: http)
         async let reports = poll.reports()
 

@@ -20,6 +20,7 @@ final class ConsoleService: Sendable {
     private let server: ConsoleServer
     private let backend: KafkaConsoleBackend
     private let http: HTTPTransport
+    private let adminHTTP: HTTPTransport
     private let loop: EventLoop
     private let feeding: Task<Void, Never>
 
@@ -45,16 +46,17 @@ final class ConsoleService: Sendable {
         var limits = settings.http
         limits.maxResponseBytes = Self.mostPictureBytes
         http = HTTPTransport(loop: loop, configuration: limits)
+        adminHTTP = HTTPTransport(loop: loop, configuration: settings.adminHTTP)
         backend = try await KafkaConsoleBackend(settings, http: http, pipeline: pipeline, log: log)
         let backlog = try BacklogReader(
             settings, timeout: PipelineWatch.timeout, window: PipelineWatch.window, log: log)
         server = try await Self.listen(
             configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo, log: log)
-        url = "http://\(configuration.host):\(server.port)"
+        url = settings.url("console.host", port: server.port)
 
         let workerToken = WorkerToken(try settings.adminToken())
         let watch = PipelineWatch(
-            pipeline: pipeline, traffic: traffic, poll: WorkerPoll(settings, token: workerToken, http: http))
+            pipeline: pipeline, traffic: traffic, poll: WorkerPoll(settings, token: workerToken, http: adminHTTP))
         let files = SecretFiles(
             try settings.consoleTokenFile(of: configuration) + settings.adminTokenFile(of: workerToken), log: log)
         feeding = Task {
@@ -74,6 +76,7 @@ final class ConsoleService: Sendable {
         await feeding.value
         await backend.close()
         await http.shutdown()
+        await adminHTTP.shutdown()
         loop.stop()
     }
 

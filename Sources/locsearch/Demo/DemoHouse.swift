@@ -81,7 +81,7 @@ struct DemoHouse: Sendable {
     static func providerSettings(url: String) -> [String: String] {
         [
             "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
-            "hotpepper.apiKey": key, "googlePlaces.apiKey": key,
+            "hotpepper.apiKey": key, "googlePlaces.apiKey": key, "http.noProxy": "127.0.0.1",
         ]
     }
 
@@ -131,7 +131,7 @@ struct DemoHouse: Sendable {
         return admin
     }
 
-    func url(of admin: AdminServer) -> String { "http://\(settings.text("admin.host")):\(admin.port)" }
+    func url(of admin: AdminServer) -> String { settings.url("admin.host", port: admin.port) }
 
     /// Starts the console. Where nobody chose its port and the usual one is taken, it takes any other.
     /// - Throws: `SettingsError` and `Failure` as `ConsoleService` does.

@@ -253,7 +253,9 @@ extension Setting {
     private static let http: [Setting] = {
         let http = HTTPConfiguration()
         return [
-            Setting("http.proxy", .proxy, help: "proxy for provider calls"),
+            Setting("http.proxy", .proxy, help: "proxy for provider calls; as a variable, for those to http URLs only"),
+            Setting("http.httpsProxy", .proxy, help: "proxy for provider calls to https URLs"),
+            Setting("http.noProxy", .text, help: "hosts that are called without a proxy, such as .example,10.0.0.1"),
             Setting("http.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
             Setting(
                 "http.maxResponseBytes", .integer(1024...1_073_741_824), default: "\(http.maxResponseBytes)",
@@ -289,11 +291,9 @@ extension Setting {
         return [
             Setting(
                 "tracing.endpoint", .url(canBeOff: true),
-                help: "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off",
-                sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT"),
+                help: "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off"),
             Setting(
-                "tracing.headers", .headers, help: "headers for the collector, such as a token", isSecret: true,
-                sharedVariable: "OTEL_EXPORTER_OTLP_HEADERS"),
+                "tracing.headers", .headers, help: "headers for the collector, such as a token", isSecret: true),
             Setting("tracing.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
             Setting(
                 "tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio),
@@ -308,8 +308,8 @@ extension Setting {
                 "tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)",
                 help: "most spans that wait to be exported; more are dropped"),
             Setting(
-                "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces",
-                sharedVariable: "OTEL_SERVICE_NAME"),
+                "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces"),
+            Setting("tracing.attributes", .headers, help: "what traces tell of the worker beside its name"),
             Setting(
                 "tracing.uiURL", .text,
                 help: "page of a trace, with {traceId}, for links of `explain` and the console; unset: no links"),

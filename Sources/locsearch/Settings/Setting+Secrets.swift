@@ -29,7 +29,7 @@ extension Setting {
 
     /// Returns the secrets in a valid value, in every form in which they may turn up in a log line.
     func secrets(in value: String) -> [String] {
-        if case .headers = kind { return [value] + (Self.headers(value) ?? [:]).values }
+        if isSecret, case .headers = kind { return [value] + (Self.headers(value) ?? [:]).values }
         if isSecret { return [value] }
 
         switch kind {

@@ -14,6 +14,7 @@ extension Setting {
 
         switch kind {
         case .flag: return Self.flag(value)
+        case .choice(let values): return Self.choice(value, of: values)
         case .list(let values): return Self.list(value, of: values)
         case .requestTopics: return Self.requestTopics(value)
         case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
@@ -27,7 +28,7 @@ extension Setting {
     /// Returns true when a value that is used as it stands keeps the rule of its kind.
     private func fits(_ value: String) -> Bool {
         switch kind {
-        case .text, .flag, .list, .requestTopics, .url, .urls, .hosts, .googlePlacesFields: true
+        case .text, .flag, .choice, .list, .requestTopics, .url, .urls, .hosts, .googlePlacesFields: true
         case .proxy: !value.contains(where: \.isWhitespace)
         case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
         case .topic: Self.isTopic(value)
@@ -35,7 +36,6 @@ extension Setting {
         case .number(let range): Double(value).map(range.contains) ?? false
         case .duration(let range, let canBeOff):
             (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
-        case .choice(let values): values.contains(value)
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
@@ -53,6 +53,12 @@ extension Setting {
         case "false", "no", "off", "0": "false"
         default: nil
         }
+    }
+
+    /// Returns the value that is meant: `INFO` is `info`, and programs that share a `LOG_LEVEL` write `warn` and `fatal`, too.
+    private static func choice(_ value: String, of values: [String]) -> String? {
+        let word = value.lowercased()
+        return values.first { [word, ["warn": "warning", "fatal": "critical"][word]].contains($0.lowercased()) }
     }
 
     private static func list(_ value: String, of values: [String]) -> String? {
@@ -163,7 +169,8 @@ extension Setting {
         var hosts: [String] = []
         for entry in entries(value.lowercased()) {
             let isBracketed = entry.hasPrefix("[") && entry.hasSuffix("]")
-            let host = isBracketed ? String(entry.dropFirst().dropLast()) : entry
+            // A dot at the end makes a name absolute, and is no part of it.
+            let host = entry.trimmingCharacters(in: CharacterSet(charactersIn: isBracketed ? "[]" : "."))
             let isAddress = host.split(separator: ":", omittingEmptySubsequences: false).count > 2
             let allowed = isAddress ? ":." : ".-_"
             guard !host.isEmpty, isAddress || !isBracketed,

@@ -56,20 +56,16 @@ struct Setting: Sendable {
     let defaultValue: String?
     let help: String
     let isSecret: Bool
-    /// A variable that programs of many makers share, which counts where ours is not set: `OTEL_SERVICE_NAME`.
-    let sharedVariable: String?
 
     /// - Parameter defaultValue: taken from the configuration struct that the setting ends up in, where it has one.
     init(
-        _ name: String, _ kind: Kind, default defaultValue: String? = nil, help: String, isSecret: Bool = false,
-        sharedVariable: String? = nil
+        _ name: String, _ kind: Kind, default defaultValue: String? = nil, help: String, isSecret: Bool = false
     ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
         self.help = help
         self.isSecret = isSecret
-        self.sharedVariable = sharedVariable
     }
 
     // bounded: a test finds a name that stands twice

@@ -120,10 +120,29 @@ extension Settings {
     var http: HTTPConfiguration {
         var http = HTTPConfiguration()
         http.proxy = self["http.proxy"]
+        http.httpsProxy = httpsProxy
+        http.noProxy = self["http.noProxy"] ?? ""
         http.caFile = self["http.caFile"]
         http.maxResponseBytes = integer("http.maxResponseBytes")
         if let timeout = duration("http.connectTimeout") { http.connectTimeout = timeout }
         http.maxIdleConnections = integer("worker.concurrency")
+        return http
+    }
+
+    /// A variable such as `HTTP_PROXY` is for http URLs only, a flag or a file's entry for all.
+    private var httpsProxy: String? {
+        let (proxy, secureProxy) = (values["http.proxy"], values["http.httpsProxy"])
+        switch proxy?.origin {
+        case .environment: return secureProxy?.text
+        case .flag where secureProxy?.origin != .flag: return proxy?.text
+        default: return secureProxy?.text ?? proxy?.text
+        }
+    }
+
+    /// How workers are asked for their status: never by a proxy, which is for calls that leave the network.
+    var adminHTTP: HTTPConfiguration {
+        var http = http
+        (http.proxy, http.httpsProxy) = (nil, nil)
         return http
     }
 

@@ -10,6 +10,8 @@ struct Settings: Sendable {
     }
 
     private(set) var values: [String: Value] = [:]
+    /// Environment variables that are ignored, each with the reason. They never stop a command.
+    private(set) var warnings: [String] = []
 
     // MARK: - Loading
 
@@ -42,7 +44,8 @@ struct Settings: Sendable {
     static func read(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> SettingsReading {
-        var reading = SettingsReading(mistakes: misspelt(environment))
+        var reading = SettingsReading(mistakes: [])
+        reading.settings.warnings = misspelt(environment)
         let sources = sources(flags: flags, file: file, environment: environment, reading: &reading)
 
         for setting in Setting.all {
@@ -54,6 +57,9 @@ struct Settings: Sendable {
                 reading.mistakes.append(error)
             }
         }
+        if environment["OTEL_SDK_DISABLED"]?.lowercased() == "true" {
+            reading.settings.values["tracing.endpoint"] = Value(text: "off", origin: .environment("OTEL_SDK_DISABLED"))
+        }
         return reading
     }
 
@@ -61,14 +67,12 @@ struct Settings: Sendable {
     private static func sources(
         flags: [String: String], file: String?, environment: [String: String], reading: inout SettingsReading
     ) -> [Source] {
+        let variables = variables(in: environment, warnings: &reading.settings.warnings)
         var sources = [
             Source(provider: provider(of: flags), origin: { _ in .flag }),
             Source(
-                provider: EnvironmentVariablesProvider(environmentVariables: environment),
-                origin: { .environment($0.environmentName) }),
-            Source(
-                provider: provider(of: sharedVariables(in: environment)),
-                origin: { .environment($0.sharedVariable ?? $0.environmentName) }),
+                provider: provider(of: variables.mapValues(\.text)),
+                origin: { .environment(variables[$0.name]?.name ?? $0.environmentName) }),
         ]
 
         let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
@@ -87,33 +91,42 @@ struct Settings: Sendable {
         return sources
     }
 
-    /// Returns the values of variables that programs share, by setting. An empty one counts as not set, as OpenTelemetry
-    /// has it.
-    private static func sharedVariables(in environment: [String: String]) -> [String: String] {
-        var values: [String: String] = [:]
+    /// Returns the variable that counts for each setting, with its value.
+    ///
+    /// A variable that others define for many programs does not stop one of them: where its value does not fit, it is ignored
+    /// with a warning. An empty one counts as not set.
+    private static func variables(
+        in environment: [String: String], warnings: inout [String]
+    ) -> [String: (name: String, text: String)] {
+        var found: [String: (name: String, text: String)] = [:]
         for setting in Setting.all {
-            guard let variable = setting.sharedVariable, let value = environment[variable],
-                !value.allSatisfy(\.isWhitespace)
-            else { continue }
-            values[setting.name] = value
+            let isShared = { SharedVariables.names[setting.name]?.contains($0) ?? false }
+            for name in SharedVariables.all(of: setting) where found[setting.name] == nil {
+                do throws(SettingsError) {
+                    guard let text = try SharedVariables.value(of: name, in: environment),
+                        !text.allSatisfy(\.isWhitespace) || !(isShared(name) || setting.mayBeEmpty)
+                    else { continue }
+                    if isShared(name) { _ = try setting.checked(text, from: .environment(name)) }
+                    found[setting.name] = (name, text)
+                } catch {
+                    warnings.append("\(error); \(name) is ignored")
+                }
+            }
         }
-        return values
+        return found
     }
 
     /// Takes the first source that mentions the setting.
     ///
     /// A value that says nothing is refused, because silence would stand for something: the broker on this machine, no
-    /// limit to what calls cost, no encryption. Only a variable of a text without a default may be empty, as it is where
-    /// a container's environment passes on a variable that nobody set.
+    /// limit to what calls cost, no encryption. Only a variable of a text without a default may be empty (`variables`), as it
+    /// is where a container's environment passes on a variable that nobody set.
     private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Value {
         for source in sources {
             guard let text = source.text(of: setting) else { continue }
             let origin = source.origin(setting)
 
-            if text.allSatisfy(\.isWhitespace) {
-                if case .environment = origin, setting.mayBeEmpty { continue }
-                throw SettingsError.empty(setting, at: origin)
-            }
+            if text.allSatisfy(\.isWhitespace) { throw SettingsError.empty(setting, at: origin) }
             return Value(text: try setting.checked(text, from: origin), origin: origin)
         }
         return Value(text: setting.defaultValue, origin: .default)
@@ -134,21 +147,18 @@ struct Settings: Sendable {
 
     /// Finds each variable whose name is one or two slips away from one that the program knows. Any other is somebody else's, such as
     /// `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
-    private static func misspelt(_ environment: [String: String]) -> [SettingsError] {
-        let ours = Setting.all.map(\.environmentName) + [fileVariable]
+    private static func misspelt(_ environment: [String: String]) -> [String] {
+        let ours = Setting.all.flatMap(SharedVariables.all) + [fileVariable]
         let known = Set(ours)
 
         // The first letter is taken to be right: an environment can hold hundreds of variables.
         let first = Set(ours.compactMap(\.first))
-        var errors: [SettingsError] = []
-        for name in environment.keys.sorted() where !known.contains(name) {
-            guard let letter = name.first, first.contains(letter), name.contains("_"),
+        return environment.keys.sorted().compactMap { name in
+            guard !known.contains(name), let letter = name.first, first.contains(letter), name.contains("_"),
                 let meant = Misspelling.meant(by: name, among: ours)
-            else { continue }
-            errors.append(
-                SettingsError("the environment variable \(name) is no setting: did you mean \(meant)?"))
+            else { return nil }
+            return "the environment variable \(name) is no setting: did you mean \(meant)?"
         }
-        return errors
     }
 
     // MARK: - Reading

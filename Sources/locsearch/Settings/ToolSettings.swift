@@ -9,6 +9,7 @@ enum ToolSettings {
         if let demo = demo(for: settings) { settings = try options.load(defaults: demo.settings) }
         try settings.requireSeparateTopics()
         try ProcessSetup.hideSecrets(of: settings)
+        settings.warnings.forEach(Terminal.note)
 
         // A tool's own output is its result: Kafka's notices only matter when somebody asks for them.
         let isAsked = !settings.isDefault("log.level")

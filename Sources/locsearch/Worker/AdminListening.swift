@@ -36,6 +36,12 @@ extension ConnectionLimits {
 }
 
 extension Settings {
+    /// Returns the URL of what listens on the address that a setting names.
+    func url(_ setting: String, port: Int) -> String {
+        let host = text(setting)
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
     /// True when only this machine reaches what listens on the address that a setting names.
     func isLocal(_ setting: String) -> Bool {
         let host = text(setting).lowercased()

@@ -21,10 +21,18 @@ extension Settings {
     private var traceExportConfiguration: TraceExportConfiguration {
         var configuration = TraceExportConfiguration()
         if let endpoint = self["tracing.endpoint"], endpoint != "off" { configuration.endpoint = endpoint }
+        configuration.serviceName = text("tracing.serviceName")
+        configuration.isTracesURL =
+            values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        let (host, pid) = (HostName.own ?? "", "\(ownProcessID)")
+        configuration.attributes = ["host.name": host, "process.pid": pid, "service.instance.id": "\(host)-\(pid)"]
+            .merging(self["tracing.attributes"].flatMap(Setting.headers) ?? [:]) { _, given in given }
+        if isDefault("tracing.serviceName"), let name = configuration.attributes["service.name"] {
+            configuration.serviceName = name
+        }
         configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]
         configuration.caFile = self["tracing.caFile"]
         configuration.queueSize = integer("tracing.queueSize")
-        configuration.serviceName = text("tracing.serviceName")
         configuration.serviceVersion = Version.current
         // Nobody reads the spans of a process that neither exports nor writes them: then nothing is sampled.
         let isRead = configuration.endpoint != nil || flag("tracing.log")

@@ -25,7 +25,7 @@ struct WorkerService {
         self.log = log
     }
 
-    /// Works until SIGTERM or SIGINT, or until Kafka fails for good.
+    /// Works until SIGTERM, SIGINT or SIGHUP, or until Kafka fails for good.
     /// - Throws: `SettingsError`, `KafkaError` and `Failure` for a start that failed, which leaves no trace in the group;
     ///   `KafkaError` after which nothing further could be committed.
     func run() async throws {
@@ -104,12 +104,12 @@ struct WorkerService {
     private func startAdminServer(
         for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
     ) async throws -> AdminServer {
-        let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         let source = WorkerStatus(worker: worker, watch: watch, registry: registry, retention: retention)
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
-        log.info("admin endpoints", metadata: ["url": "http://\(host):\(admin.port)"])
-        if port == 0 { Terminal.line("admin http://\(host):\(admin.port)") }
+        let url = settings.url("admin.host", port: admin.port)
+        log.info("admin endpoints", metadata: ["url": "\(url)"])
+        if settings.integer("admin.port") == 0 { Terminal.line("admin \(url)") }
         return admin
     }
 

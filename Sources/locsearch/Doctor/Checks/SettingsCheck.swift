@@ -9,6 +9,7 @@ struct SettingsCheck: DoctorCheck {
         let settings = examination.settings
         let count = Setting.all.count { !settings.isDefault($0.name) && settings[$0.name] != nil }
         var findings = [ok("\(count) of \(Setting.all.count) settings are set, and all of them fit")]
+        findings += settings.warnings.map { warning($0, cure: "unset the variable, or correct it") }
         if settings.flag("worker.allowNoProvider"), (try? settings.configuredProviders())?.isEmpty == true {
             findings.append(
                 warning(

@@ -1,0 +1,52 @@
+/// Variables that others set for many programs: OpenTelemetry's, and Kubernetes' for services.
+enum SharedVariables {
+    /// The variables of each setting that has some beside or before its own, in the order in which they count.
+    static let names: [String: [String]] = [
+        "http.proxy": ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
+        "http.httpsProxy": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        "http.noProxy": ["no_proxy", "NO_PROXY"],
+        "tracing.endpoint": ["OTEL_TRACES_EXPORTER"] + otlp("PROTOCOL") + otlp("ENDPOINT"),
+        "tracing.headers": otlp("HEADERS"),
+        "tracing.timeout": otlp("TIMEOUT"),
+        "tracing.sampleRatio": ["OTEL_TRACES_SAMPLER"],
+        "tracing.serviceName": ["OTEL_SERVICE_NAME"],
+        "tracing.attributes": ["OTEL_RESOURCE_ATTRIBUTES"],
+    ]
+
+    private static func otlp(_ name: String) -> [String] {
+        ["OTEL_EXPORTER_OTLP_TRACES_\(name)", "OTEL_EXPORTER_OTLP_\(name)"]
+    }
+
+    /// Returns all variables that a setting goes by.
+    static func all(of setting: Setting) -> [String] {
+        let (own, shared) = (setting.environmentName, names[setting.name] ?? [])
+        return shared.contains(own) ? shared : [own] + shared
+    }
+
+    /// Returns what a variable sets its setting to; `nil` where it sets nothing.
+    /// - Throws: why it is not used.
+    static func value(of name: String, in environment: [String: String]) throws(SettingsError) -> String? {
+        guard let text = environment[name] else { return nil }
+
+        switch name {
+        case "OTEL_TRACES_EXPORTER":
+            guard text != "none" else { return "off" }
+            if ["", "otlp"].contains(text) { return nil }
+            throw SettingsError("\(name) names an exporter that this program lacks: expected otlp or none")
+        case "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL":
+            let particular = environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
+            if ["", "http/protobuf"].contains(particular ?? text) { return nil }
+            throw SettingsError("traces leave by http/protobuf only, for which collectors mostly have port 4318")
+        case "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT":
+            return text.isEmpty ? nil : text + "ms"
+        case "OTEL_TRACES_SAMPLER":
+            let ratio = environment["OTEL_TRACES_SAMPLER_ARG"] ?? "1"
+            let ratios = ["always_on": "1", "always_off": "0", "traceidratio": ratio]
+            return ratios[text.replacing("parentbased_", with: "")] ?? text
+        default:
+            let isService = name.hasSuffix("_PORT") && ["tcp://", "udp://", "sctp://"].contains(where: text.hasPrefix)
+            if isService { throw SettingsError("\(name)=\(text) is what Kubernetes sets for a service of that name") }
+            return text
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import TraceExport
+
+/// What OpenTelemetry's exporter specification says of endpoints and resources.
+struct TraceExportConfigurationTests {
+    @Test(arguments: [
+        ("http://a:1", false, "http://a:1/v1/traces"), ("http://a:1/v1/traces", false, "http://a:1/v1/traces"),
+        ("http://a:1/x", true, "http://a:1/x"), ("http://a:1", true, "http://a:1"),
+    ])
+    func endpointOfTracesIsTakenAsItStands(endpoint: String, isWhole: Bool, url: String) {
+        var configuration = TraceExportConfiguration()
+        configuration.endpoint = endpoint
+        configuration.isTracesURL = isWhole
+        #expect(configuration.tracesURL == url)
+    }
+
+    @Test func spansTellTheAttributesOfTheirProcess() {
+        var configuration = TraceExportConfiguration()
+        configuration.serviceName = "own"
+        configuration.attributes = ["service.name": "other", "host.name": "", "deployment.environment.name": "b c"]
+        let resource = configuration.request.resource.map { "\($0.name)=\($0.value)" }
+        #expect(
+            resource == ["deployment.environment.name=b c", "service.name=own", "telemetry.sdk.language=swift"])
+    }
+}
