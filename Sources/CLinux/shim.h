@@ -1,9 +1,17 @@
-// Linux calls that Swift's Glibc overlay leaves out. Empty elsewhere.
+// Calls that Swift's overlay of the C library leaves out, most of them Linux's.
 #pragma once
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline bool locsearch_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 #ifdef __linux__
 #include <elf.h>
 #include <spawn.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

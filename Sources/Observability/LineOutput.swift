@@ -100,7 +100,8 @@ package final class LineOutput: Sendable {
             var start = 0
             while start < bytes.count {
                 let end = min(start + Self.pieceSize, bytes.count)
-                put(bytes[start..<end])
+                // Bytes that nobody can read any more are lost.
+                _ = Self.write(bytes[start..<end], to: fileDescriptor)
                 state.withLock { $0.waiting -= end - start }
                 start = end
             }
@@ -125,11 +126,12 @@ package final class LineOutput: Sendable {
         }
     }
 
-    /// Writes all of the bytes, for however long the reader makes it wait. Bytes that nobody can read any more are lost.
-    private func put(_ bytes: ArraySlice<UInt8>) {
+    /// Writes all of the bytes, for however long the reader makes it wait.
+    /// - Returns: false where that is not possible; `errno` says why.
+    package static func write(_ bytes: ArraySlice<UInt8>, to fileDescriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Self.systemWrite(fileDescriptor, $0) }
+            let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(fileDescriptor, $0) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
@@ -137,9 +139,10 @@ package final class LineOutput: Sendable {
                 var entry = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             } else if errno != EINTR {
-                return
+                return false
             }
         }
+        return true
     }
 
     private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

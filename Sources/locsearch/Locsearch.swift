@@ -18,6 +18,7 @@ struct Locsearch: AsyncParsableCommand {
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else. `status` has one of
     /// its own.
     static func main() async {
+        FileDescriptors.fillClosedStandardOnes()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try WrongUsage.checkHelp(arguments, of: Self.self)

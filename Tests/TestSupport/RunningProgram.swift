@@ -119,11 +119,12 @@ package final class RunningProgram: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A thread of a pool has signals blocked, and a program that it starts would inherit that.
+        // A thread of a pool has signals blocked, and a shell may have started the tests with some ignored. A program would
+        // inherit both.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        unsafe sigaddset(&signals, SIGPIPE)
+        for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGQUIT] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 

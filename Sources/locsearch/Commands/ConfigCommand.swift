@@ -36,11 +36,12 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if table { return print(Setting.markdownTable, terminator: "") }
-        if metrics { return print(MetricDescription.markdownTables, terminator: "") }
+        if table { return Terminal.write(Setting.markdownTable) }
+        if metrics { return Terminal.write(MetricDescription.markdownTables) }
 
         let settings = try options.read().checked()
-        print(json ? settings.json : settings.table)
+        settings.warnings.forEach(Terminal.note)
+        Terminal.line(json ? settings.json : settings.table)
     }
 }
 

@@ -46,7 +46,7 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if listFaults { return print(FaultTable.text, terminator: "") }
+        if listFaults { return Terminal.write(FaultTable.text) }
 
         ignoreBrokenPipes()
         let server = try makeServer()

@@ -10,7 +10,8 @@ struct WorkerCommand: AsyncParsableCommand {
               HOTPEPPER_API_KEY=... locsearch worker --kafka-bootstrap-servers broker:9092
               locsearch worker --config worker.yaml --worker-concurrency 64 --admin-port 0
 
-            SIGTERM or SIGINT lets what is in flight finish (worker.shutdownGrace); a second one exits at once.
+            SIGTERM, SIGINT or SIGHUP lets what is in flight finish (worker.shutdownGrace); a second SIGTERM or SIGINT exits at
+            once.
             A provider without a key is not configured: a request that names it ends as unauthorized. At least one
             provider must have a key, unless worker.allowNoProvider is true.
 

@@ -1,3 +1,5 @@
+import Observability
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -13,9 +15,16 @@ enum Terminal {
     static var inputIsTerminal: Bool { isatty(0) == 1 }
 
     /// Writes a line to standard output, where it is seen at once, also through a pipe.
-    static func line(_ text: String = "") {
-        print(text)
-        fflushStandardOutput()
+    static func line(_ text: String = "") { write(text + "\n") }
+
+    /// Writes a part of the command's result as it stands. Where that is not possible, the process ends: the result would be
+    /// cut short, and nobody would know. A reader that has gone away needs no message.
+    static func write(_ text: String) {
+        guard !LineOutput.write(Array(text.utf8)[...], to: STDOUT_FILENO) else { return }
+        let code = errno
+        if code == EPIPE { exitNow(128 + SIGPIPE) }
+        note("standard output cannot be written (\(unsafe String(cString: strerror(code)))): the result is cut short")
+        exitNow(1)
     }
 
     /// Writes a line to standard error: what is not the command's result.
@@ -42,7 +51,6 @@ enum Terminal {
 
     /// Writes a text to standard error as it stands, without a line end.
     static func writeError(_ text: String) {
-        var bytes = Array(text.utf8)
-        _ = unsafe write(2, &bytes, bytes.count)
+        _ = LineOutput.write(Array(text.utf8)[...], to: STDERR_FILENO)
     }
 }

@@ -15,18 +15,14 @@ func exitNow(_ code: Int32) -> Never {
 /// Has the log lines that wait written, for as long as a reader may sensibly take.
 func flushLog() { LineOutput.standardError.flush(within: .seconds(1)) }
 
-/// Ends the process once all that it said is written.
+/// Ends the process once its log is written.
 ///
 /// C's exit handlers do not run. Threads of librdkafka, libdispatch and SwiftNIO may still be at work, on a client that is
 /// being destroyed or a signal that is noticed no more, and those handlers take down what such threads use.
 func endProcess(_ code: Int32) -> Never {
     flushLog()
-    fflushStandardOutput()
     _exit(code)
 }
 
 /// Writes to a connection that its peer has closed are errors, not the end of the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
-
-/// So that a reader of the output through a pipe sees the line now.
-func fflushStandardOutput() { _ = fflush(nil) }

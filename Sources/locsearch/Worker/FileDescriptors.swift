@@ -8,6 +8,14 @@ import Logging
 
 /// How many files and connections this process may have open.
 enum FileDescriptors {
+    /// Opens standard input, output and error where the process was started without them, or a socket would take the number and
+    /// have the output. They are opened the wrong way round, so that reading and writing fail as they did.
+    static func fillClosedStandardOnes() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Raises the process's own limit to the one that the system sets it, because the usual 1,024 are for programs that call
     /// `select`, which this one does not. A worker needs one for each connection to a provider, a broker and a client.
     static func raiseLimit(log: Logger) {

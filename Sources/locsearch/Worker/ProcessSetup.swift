@@ -4,11 +4,8 @@ import Metrics
 import Observability
 import UnixSignals
 
+internal import CLinux
 internal import CMimalloc
-
-#if os(Linux)
-    internal import CLinux
-#endif
 
 /// The things that every command that runs for long sets up once: logs, metrics, secrets to hide.
 enum ProcessSetup {
@@ -16,7 +13,9 @@ enum ProcessSetup {
         try hideSecrets(of: settings)
         let level = Logger.Level(rawValue: settings.text("log.level")) ?? .info
         let format = LineLogHandler.Format(rawValue: settings.text("log.format")) ?? .json
-        return Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
+        let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
+        for warning in settings.warnings { log.warning("\(warning)") }
+        return log
     }
 
     /// Has log lines show none of the secrets that can be read, where others are wrong.
@@ -33,12 +32,8 @@ enum ProcessSetup {
     /// Has log lines show none of them, whatever code lets one slip.
     static func hideSecrets(of settings: Settings) throws {
         hideReadableSecrets(of: settings)
-        let security = try settings.security()
-        let secrets = [
-            try settings.googleKey(), try settings.hotpepperKey(), security.saslPassword, security.oidc?.clientSecret,
-            try settings.adminToken(), try settings.consoleToken(),
-        ]
-        for case let secret? in secrets { SecretRegistry.shared.add(secret) }
+        _ = try (settings.googleKey(), settings.hotpepperKey(), settings.adminToken(), settings.consoleToken())
+        _ = try settings.security()
     }
 
     static func metrics() -> MetricsRegistry {
@@ -65,32 +60,32 @@ enum ProcessSetup {
         return "mimalloc \(version / 100).\(version / 10 % 10).\(version % 10)"
     }
 
-    /// Returns at the first SIGTERM or SIGINT; from then on the next one ends the process at once.
+    /// Returns at the first of the signals that `trapTermination` traps.
     static func onFirstTermination() async { await trapTermination()() }
 
-    /// Traps SIGTERM and SIGINT: when this returns, they no longer end the process.
-    /// - Returns: what waits for the first of them. From then on the next one ends the process at once.
+    /// Traps SIGTERM, SIGINT and SIGHUP: when this returns, they no longer end the process. SIGINT and SIGHUP stay ignored where
+    /// the process was started so, as by `nohup` and for jobs in a script's background.
+    /// - Returns: what waits for the first of them. Another SIGTERM or SIGINT than the first ends the process at once. SIGHUP
+    ///   does not, because a terminal that closes sends it twice, and systemd sends it right after SIGTERM.
     static func trapTermination() async -> @Sendable () async -> Void {
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let signals = await UnixSignalsSequence(
+            trapping: [.sigterm] + [.sigint, .sighup].filter { !locsearch_is_ignored($0.rawValue) })
         let (first, coming) = AsyncStream.makeStream(of: Never.self)
         Task {
-            var isFirst = true
-            for await _ in signals {
-                if isFirst { coming.finish() } else { exitNow(1) }
-                isFirst = false
+            var isSecond = false
+            for await signal in signals {
+                coming.finish()
+                if signal == .sighup { continue }
+                if isSecond { exitNow(1) }
+                isSecond = true
             }
         }
         return { for await _ in first {} }
     }
 
-    /// Calls `first` at the first SIGTERM or SIGINT; the second ends the process at once.
+    /// Calls `first` at the first of the signals that `trapTermination` traps.
     static func onTermination(_ first: @escaping @Sendable () async -> Void) async {
-        var count = 0
-        for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
-            count += 1
-            if count > 1 { exitNow(1) }
-            // Not waited for here: the second signal must be noticed meanwhile.
-            Task { await first() }
-        }
+        await onFirstTermination()
+        if !Task.isCancelled { await first() }
     }
 }
