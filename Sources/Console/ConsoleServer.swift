@@ -44,6 +44,7 @@ package final class ConsoleServer: Sendable {
         ControlRoutes(backend: backend).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
         if let demo { DemoRoutes(panel: demo).add(to: router) }
+        router.refuseOtherMethods()
 
         return ConsoleServer(
             try await HTTPServer.start(

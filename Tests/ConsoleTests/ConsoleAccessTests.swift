@@ -99,9 +99,11 @@ struct ConsoleAccessTests {
         await console.stop()
     }
 
-    @Test(arguments: ["maps.example", "MAPS.example:8443", "192.0.2.7:8081", "[2001:db8::7]:8081", "localhost"])
+    @Test(arguments: [
+        "maps.example", "MAPS.example:8443", "Maps.Example.:8443", "192.0.2.7:8081", "[2001:db8::7]:8081", "localhost",
+    ])
     func pageOfAnAllowedNameIsAnswered(host: String) async throws {
-        let console = try await RunningConsole { $0.allowedHosts = ["maps.example", "192.0.2.7", "2001:db8::7"] }
+        let console = try await RunningConsole { $0.allowedHosts = ["maps.example", "192.0.2.7", "2001:DB8:0:0::7"] }
         let allowed = try await EventStreamClient(port: console.port, path: "/api/config", host: host).status()
         let other = try await EventStreamClient(port: console.port, path: "/api/config", host: "x.\(host)").status()
         await console.stop()

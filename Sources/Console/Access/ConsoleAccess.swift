@@ -1,6 +1,7 @@
 internal import Basics
 internal import HTTPServing
 internal import Hummingbird
+internal import NIOCore
 internal import Synchronization
 
 /// Decides who may use the console.
@@ -31,7 +32,7 @@ final class ConsoleAccess: Sendable {
 
     /// Returns a host as a `Host` header has it: in lower case, an IPv6 address in brackets.
     private static func inBrackets(_ host: String) -> String {
-        let host = host.lowercased()
+        let host = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress ?? host.lowercased()
         return host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 
@@ -85,11 +86,12 @@ final class ConsoleAccess: Sendable {
         logins.withLock { ($0[value] ?? .now) > .now }
     }
 
-    /// Returns the host of a `Host` header without its port, in lower case.
+    /// Returns the host of a `Host` header without its port and the dot of an absolute name, in lower case.
     private static func hostName(_ authority: String) -> String {
         let end = authority.lastIndex(of: ":").flatMap { colon in
             authority[colon...].contains("]") ? nil : colon
         }
-        return authority[..<(end ?? authority.endIndex)].lowercased()
+        let name = authority[..<(end ?? authority.endIndex)].lowercased()
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }

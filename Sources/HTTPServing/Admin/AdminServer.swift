@@ -53,7 +53,7 @@ package final class AdminServer: Sendable {
             }
         }
 
-        let router = Router(context: ClientContext.self)
+        let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
         router.get("/livez") { _, _ in probe(await source.livenessProblem()) }
         router.get("/readyz") { _, _ in probe(await source.readinessProblem()) }
         router.get("/metrics") { request, context in
@@ -64,6 +64,7 @@ package final class AdminServer: Sendable {
             if let refusal = refusal(of: request, from: context) { return refusal }
             return response(.ok, type: "application/json", body: await source.status())
         }
+        router.refuseOtherMethods()
         return router
     }
 

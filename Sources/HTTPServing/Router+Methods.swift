@@ -1,0 +1,19 @@
+internal import HTTPTypes
+package import Hummingbird
+
+extension Router<ClientContext> {
+    /// Has each path answer a method that it does not take with 405 and those that it takes. Call it after the last route was
+    /// added, on a router that answers HEAD as GET.
+    package func refuseOtherMethods() {
+        for (path, routes) in Dictionary(grouping: routes, by: \.path.description) {
+            let taken: [HTTPRequest.Method] = routes.flatMap { $0.method == .get ? [.get, .head] : [$0.method] }
+            let allowed = taken.map(\.rawValue).joined(separator: ", ")
+            let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+            for method in all where !taken.contains(method) {
+                on(RouterPath(path), method: method) { _, _ in
+                    Response(status: .methodNotAllowed, headers: [.allow: allowed])
+                }
+            }
+        }
+    }
+}
