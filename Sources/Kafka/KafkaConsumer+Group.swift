@@ -43,6 +43,9 @@ extension KafkaConsumer {
         return Dictionary(known) { _, latest in latest }
     }
 
+    /// Why the group does not take this member in, as one line for a person; `nil` where it has not refused to.
+    public var groupRefusal: String? { group.refusal }
+
     /// True while no broker answers.
     public var brokersAreDown: Bool { brokers.areDown }
 

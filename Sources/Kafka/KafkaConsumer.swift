@@ -49,6 +49,8 @@ public actor KafkaConsumer: ReadinessHandler {
         var isAssigned = false
         /// The member's id as of the last assignment; `nil` before the first, and where librdkafka does not say.
         var memberID: String?
+        /// Why the group does not take the member in, as one line for a person; `nil` from the next rebalance on.
+        var refusal: String?
         /// True from the answer to a revocation to the next assignment.
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
@@ -272,6 +274,7 @@ public actor KafkaConsumer: ReadinessHandler {
         while let event = client.nextConsumerEvent() {
             switch event {
             case .rebalance(let event):
+                group.refusal = nil
                 // Answered by and by; librdkafka sends no other one before that.
                 let before = group.answer
                 group.answer = Task {
@@ -284,7 +287,9 @@ public actor KafkaConsumer: ReadinessHandler {
             case .failed:
                 wakeReader()
             case .error(let error):
-                brokers.report(error)
+                let refusal = error.asGroupRefusal
+                group.refusal = refusal?.description ?? group.refusal
+                brokers.report(refusal ?? error)
             case .misplacedRecord:
                 // Cannot be, because the queues are split off before the assignment. Going on would lose the record.
                 client.noteFailure(KafkaError(.fatal, "a record came by the wrong queue; start the worker again"))

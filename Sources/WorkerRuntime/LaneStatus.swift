@@ -52,6 +52,8 @@ public struct LaneStatus: Sendable, Hashable {
     /// The number of requests whose outcome is made and not yet confirmed by the brokers.
     public let unconfirmed: Int
     public let brokersAreDown: Bool
+    /// Why the group does not take the lane in; `nil` where it has not refused to.
+    public let groupRefusal: String?
     public let isDraining: Bool
     /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.
     public let commitOverdue: Duration?

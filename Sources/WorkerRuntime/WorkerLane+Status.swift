@@ -32,7 +32,7 @@ extension WorkerLane {
             return LaneStatus(
                 positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [], inFlight: gate.inFlight,
                 unconfirmed: gate.open - gate.inFlight,
-                brokersAreDown: brokersAreDown, isDraining: state.isDraining,
+                brokersAreDown: brokersAreDown, groupRefusal: await source.groupRefusal, isDraining: state.isDraining,
                 commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
                 blockedTopics: delivering.blockedTopics,
                 queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,

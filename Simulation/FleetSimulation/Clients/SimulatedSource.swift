@@ -135,6 +135,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     var membership: GroupMembership? { get async { consumer.membership } }
     var positions: [KafkaConsumer.Position] { get async { consumer.positions } }
     var brokersAreDown: Bool { get async { consumer.brokersAreDown } }
+    var groupRefusal: String? { nil }
     var statistics: ClientStatistics? { nil }
     var failure: KafkaError? { consumer.failure }
 

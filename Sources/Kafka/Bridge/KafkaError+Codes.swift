@@ -90,6 +90,17 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
+    /// The error with its cure, where it says why the group does not take a member in; `nil` for another error.
+    var asGroupRefusal: KafkaError? {
+        let cures = [
+            RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue:
+                "the group's members use another kafka.assignor: set the same one, or stop all members first",
+            RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue: "this user needs Read on the group",
+            RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED.rawValue: "the brokers allow no more members (group.max.size)",
+        ]
+        return cures[code].map { KafkaError(kind, code: code, "\($0) (\(description))") }
+    }
+
     /// True for librdkafka's word that a partition was read to its end.
     var isEndOfPartition: Bool { code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue }
 

@@ -51,6 +51,8 @@ public protocol RequestSource: Sendable {
     var membership: GroupMembership? { get async }
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }
+    /// Why the group does not take this member in, as one line for a person; `nil` where it has not refused to.
+    var groupRefusal: String? { get async }
 
     /// The client's figures at the end of its last statistics interval; `nil` before that, or without one.
     var statistics: ClientStatistics? { get }

@@ -49,7 +49,9 @@ struct WorkerStatus: AdminSource {
         // A rebalance may hold commits up for as long as this.
         if let overdue = Self.longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if let problem = lanes.compactMap(\.deliveryProblem).first { return problem }
-        if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
+        if lanes.allSatisfy(\.positions.isEmpty) {
+            return lanes.compactMap(\.groupRefusal).first ?? "no partitions assigned yet"
+        }
         if let order = controls?.pause(.pauseIntake) { return "intake is paused \(order.origin)" }
         return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders) { provider in
             controls?.pause(.pauseProvider, of: provider).map { "paused \($0.origin)" }

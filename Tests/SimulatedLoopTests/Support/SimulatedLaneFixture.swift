@@ -138,6 +138,7 @@ actor HarnessSource: RequestSource {
     var membership: GroupMembership? { GroupMembership() }
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }
+    var groupRefusal: String? { nil }
     nonisolated var statistics: ClientStatistics? { nil }
     nonisolated var failure: KafkaError? { nil }
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }

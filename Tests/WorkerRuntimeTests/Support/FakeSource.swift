@@ -255,6 +255,7 @@ actor FakeSource: RequestSource {
     }
 
     var brokersAreDown: Bool { false }
+    var groupRefusal: String? { nil }
 
     nonisolated var statistics: ClientStatistics? { nil }
 
