@@ -1,0 +1,261 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The rows of `ConventionsTests` about programs that run for long: signals, descriptors, HTTP methods, host forms, groups.
+struct ServerConventionsTests {
+    /// A worker, and what it needs.
+    private struct Server {
+        let program: RunningProgram
+        let url: String
+
+        /// - Parameter script: for /bin/sh, where $L is the program.
+        init(_ script: String, on broker: EmbeddedBroker, environment: [String: String] = [:]) async throws {
+            let base = [
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0", "CONSOLE_PORT": "0",
+                "WORKER_ALLOW_NO_PROVIDER": "true", "L": RunningProgram.location.path,
+                "KAFKA_PROPERTIES": "session.timeout.ms=6000",
+            ]
+            let program = try RunningProgram(
+                ["-c", script], environment: base.merging(environment) { $1 }, at: "/bin/sh")
+            self.program = program
+            do {
+                try await eventually("it tells its port: \(program.error)", within: .seconds(60)) {
+                    program.firstLine?.contains("http") == true
+                }
+            } catch {
+                program.end()
+                throw error
+            }
+            url = program.firstLine?.split(separator: " ").last.map(String.init) ?? ""
+        }
+
+        func ask(_ path: String, method: String = "GET") async throws -> (HTTPURLResponse, body: String) {
+            var request = URLRequest(url: try #require(URL(string: url + path)))
+            request.httpMethod = method
+            let (data, response) = try await URLSession.shared.data(for: request)
+            return (try #require(response as? HTTPURLResponse), String(decoding: data, as: UTF8.self))
+        }
+
+        func isReady() async throws -> Bool { try await ask("/readyz").0.statusCode == 200 }
+    }
+
+    private static func broker() throws -> EmbeddedBroker {
+        let names = ["requests", "results", "errors", "dead-letters", "fleet"]
+        let broker = try EmbeddedBroker(
+            topics: Dictionary(uniqueKeysWithValues: names.map { ("location-search.\($0)", 1) }))
+        broker.setGroupDelay(.milliseconds(200))
+        return broker
+    }
+
+    // MARK: - Signals
+
+    struct Signals: Sendable, CustomTestStringConvertible {
+        let convention: String
+        /// Signals that are ignored when the worker starts, as the shell's `trap` names them.
+        var ignored = ""
+        let sent: [Int32]
+        /// The exit status, or 128 and the signal; `nil`: the worker goes on.
+        let code: Int32?
+        var testDescription: String { convention }
+    }
+
+    static let signals = [
+        Signals(convention: "SIGTERM drains", sent: [SIGTERM], code: 0),
+        Signals(convention: "SIGINT drains", sent: [SIGINT], code: 0),
+        Signals(convention: "a terminal that closes sends SIGHUP twice", sent: [SIGHUP, SIGHUP], code: 0),
+        Signals(convention: "systemd sends SIGHUP right after SIGTERM", sent: [SIGTERM, SIGHUP], code: 0),
+        Signals(convention: "nohup has SIGHUP ignored", ignored: "HUP", sent: [SIGHUP], code: nil),
+        Signals(
+            convention: "a job of a script's background has SIGINT ignored", ignored: "INT", sent: [SIGINT], code: nil),
+        Signals(convention: "SIGTERM ends it whatever was ignored", ignored: "TERM HUP INT", sent: [SIGTERM], code: 0),
+        Signals(convention: "SIGPIPE is ignored", sent: [SIGPIPE], code: nil),
+        Signals(convention: "SIGQUIT ends it at once, with a core", sent: [SIGQUIT], code: 128 + SIGQUIT),
+        Signals(
+            convention: "SIGUSR1 has no meaning, and ends it as it ends others", sent: [SIGUSR1], code: 128 + SIGUSR1),
+    ]
+
+    @Test(.timeLimit(.minutes(2)), arguments: signals)
+    func workerTakesSignalsAsTheConventionHasIt(row: Signals) async throws {
+        let broker = try Self.broker()
+        let server = try await Server(
+            "trap '' \(row.ignored.isEmpty ? "WINCH" : row.ignored); exec $L worker", on: broker)
+        defer { server.program.end() }
+        try await eventually("the worker is ready", within: .seconds(60)) { try await server.isReady() }
+
+        for signal in row.sent { server.program.signal(signal) }
+        if let code = row.code {
+            try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
+            #expect(server.program.code == code, "\(server.program.error)")
+            if code == 0 { #expect(server.program.error.contains("worker ends")) }
+        } else {
+            // What goes on after the signal ends by another one in order.
+            for _ in 0..<20 { #expect(try await server.isReady()) }
+            server.program.signal(SIGTERM)
+            try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
+            #expect(server.program.code == 0)
+        }
+    }
+
+    /// Each repeated call was paid for: SIGHUP ended a worker with its calls under way.
+    @Test(.timeLimit(.minutes(2))) func searchUnderWayIsFinishedWhenTheTerminalCloses() async throws {
+        let broker = try Self.broker()
+        let provider = try RunningProgram(["simulate", "--latency", "1s"])
+        defer { provider.end() }
+        try await eventually("the simulator tells its address") { provider.firstLine != nil }
+        let environment = [
+            "HOTPEPPER_BASE_URL": try #require(provider.firstLine), "HOTPEPPER_API_KEY": "any-key",
+        ]
+        let server = try await Server("exec $L worker", on: broker, environment: environment)
+        defer { server.program.end() }
+        try await eventually("the worker is ready", within: .seconds(60)) { try await server.isReady() }
+
+        let search = try RunningProgram(
+            ["search", "--lat", "35.69", "--lng", "139.70", "--provider", "hotpepper", "--json"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers])
+        defer { search.end() }
+        try await eventually("the request is under way", within: .seconds(30)) {
+            try await server.ask("/status").body.contains("\"inFlight\":1")
+        }
+        server.program.signal(SIGHUP)
+        server.program.signal(SIGHUP)
+        try await eventually("both end", within: .seconds(30)) { !server.program.isRunning && !search.isRunning }
+        #expect(server.program.code == 0)
+        #expect(search.code == 0 && search.output.contains("places"), "\(search.error)")
+    }
+
+    // MARK: - Descriptors
+
+    #if os(Linux)
+        /// A socket would take the number of a descriptor that was closed, and have what is written there.
+        @Test(.timeLimit(.minutes(2))) func noSocketTakesTheNumberOfAClosedDescriptor() async throws {
+            let broker = try Self.broker()
+            let port = try RawServer.unusedPort()
+            let worker = try RunningProgram(
+                ["-c", "exec $L worker <&- >&- 2>&-"],
+                environment: [
+                    "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "\(port)",
+                    "WORKER_ALLOW_NO_PROVIDER": "true", "L": RunningProgram.location.path,
+                ], at: "/bin/sh")
+            defer { kill(worker.pid, SIGKILL) }
+            let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
+            try await eventually("the worker lives", within: .seconds(60)) {
+                (try? await URLSession.shared.data(from: url)) != nil
+            }
+            for descriptor in 0...2 {
+                let path = "/proc/\(worker.pid)/fd/\(descriptor)"
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "/dev/null")
+            }
+        }
+    #endif
+
+    // MARK: - HTTP methods
+
+    @Test(.timeLimit(.minutes(2)), arguments: ["worker", "console"])
+    func serverTakesMethodsAsTheConventionHasIt(command: String) async throws {
+        let broker = try Self.broker()
+        let server = try await Server("exec $L \(command)", on: broker)
+        defer { server.program.end() }
+
+        for path in command == "worker" ? ["/livez", "/metrics", "/status"] : ["/livez", "/", "/api/config"] {
+            let (get, head) = (try await server.ask(path), try await server.ask(path, method: "HEAD"))
+            #expect(get.0.statusCode == 200 && head.0.statusCode == 200, "\(path)")
+            #expect(!get.body.isEmpty && head.body.isEmpty, "\(path)")
+            #expect(head.0.value(forHTTPHeaderField: "Content-Type") == get.0.value(forHTTPHeaderField: "Content-Type"))
+            for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
+                let (answer, _) = try await server.ask(path, method: method)
+                #expect(answer.statusCode == 405, "\(method) \(path)")
+                #expect(answer.value(forHTTPHeaderField: "Allow") == "GET, HEAD", "\(method) \(path)")
+            }
+        }
+        #expect(try await server.ask("/nothing", method: "HEAD").0.statusCode == 404)
+        #expect(try await server.ask("/nothing", method: "PUT").0.statusCode == 404)
+        guard command == "console" else { return }
+        let (answer, _) = try await server.ask("/api/controls/pause")
+        #expect(answer.statusCode == 405 && answer.value(forHTTPHeaderField: "Allow") == "POST")
+    }
+
+    // MARK: - Hosts
+
+    struct HostForm: Sendable, CustomTestStringConvertible {
+        let setting: String
+        let written: String
+        /// `nil`: it is refused.
+        let taken: String?
+        var testDescription: String { "\(setting)=\(written)" }
+    }
+
+    static let hostForms = [
+        HostForm(
+            setting: "console.allowedHosts", written: "Maps.Example., [2001:DB8::7]", taken: "maps.example,2001:db8::7"),
+        HostForm(setting: "console.allowedHosts", written: "maps.example:443", taken: nil),
+        HostForm(
+            setting: "kafka.bootstrapServers", written: "[::1]:9092,KAFKA.example.:9093",
+            taken: "[::1]:9092,KAFKA.example.:9093"),
+        HostForm(setting: "kafka.bootstrapServers", written: "::1:9092", taken: nil),
+        HostForm(setting: "hotpepper.baseURL", written: "HTTP://[::1]:80/a/", taken: "HTTP://[::1]:80/a"),
+    ]
+
+    @Test(arguments: hostForms) func hostIsTakenInEveryFormThatItHas(row: HostForm) throws {
+        let settings = try? Settings.load(flags: [row.setting: row.written], file: nil, environment: [:])
+        #expect(settings?[row.setting] == row.taken)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func workerTellsAnAddressOfIPv6InBrackets() async throws {
+        let broker = try Self.broker()
+        let server = try await Server("exec $L worker --admin-host ::1", on: broker)
+        defer { server.program.end() }
+        #expect(server.url.hasPrefix("http://[::1]:"))
+        #expect(try await server.ask("/livez").0.statusCode == 200)
+    }
+
+    // MARK: - Groups
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let convention: String
+        let code: String
+        let cure: String
+        var testDescription: String { convention }
+    }
+
+    static let refusals = [
+        Refusal(
+            convention: "the members of a group use one assignor", code: "INCONSISTENT_GROUP_PROTOCOL",
+            cure: "the group's members use another kafka.assignor"),
+        Refusal(
+            convention: "a group may be for some users only", code: "GROUP_AUTHORIZATION_FAILED",
+            cure: "this user needs Read on the group"),
+        Refusal(
+            convention: "a group may be full", code: "GROUP_MAX_SIZE_REACHED", cure: "group.max.size"),
+    ]
+
+    @Test(.timeLimit(.minutes(2)), arguments: refusals)
+    func workerThatItsGroupRefusesSaysWhyAndWhatToDo(row: Refusal) async throws {
+        let broker = try Self.broker()
+        broker.fail(.joinGroup, with: try #require(EmbeddedBroker.errorCode(named: row.code)), count: 1000)
+        let server = try await Server("exec $L worker", on: broker)
+        defer { server.program.end() }
+
+        try await eventually("the probe says why", within: .seconds(60)) {
+            let (response, body) = try await server.ask("/readyz")
+            return response.statusCode == 503 && body.contains(row.cure)
+        }
+        try await eventually("so does the log") { server.program.error.contains(row.cure) }
+
+        broker.clearFailures(of: .joinGroup)
+        try await eventually("the worker joins", within: .seconds(60)) { try await server.isReady() }
+    }
+}
