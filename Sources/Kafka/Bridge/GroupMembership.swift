@@ -50,9 +50,7 @@ public final class GroupMembership: Sendable {
         return name(in: metadata)?.memberID
     }
 
-    /// Reads generation and member out of librdkafka's serialised form, because no call returns the generation before 2.4:
-    /// "CGMDv2:", the generation in the machine's byte order, the group and the member, each with a zero behind it.
-    /// - Returns: `nil` when the running library writes another form.
+    /// Reads generation and member out of librdkafka's serialised form, because no call returns the generation before 2.4.
     private static func name(in metadata: OpaquePointer) -> (generation: Int32, memberID: String)? {
         var (buffer, size): (UnsafeMutableRawPointer?, Int) = (nil, 0)
         if let error = rd_kafka_consumer_group_metadata_write(metadata, &buffer, &size) {
@@ -62,7 +60,12 @@ public final class GroupMembership: Sendable {
         guard let buffer else { return nil }
         defer { rd_kafka_mem_free(nil, buffer) }
 
-        let bytes = UnsafeRawBufferPointer(start: buffer, count: size)
+        return name(in: UnsafeRawBufferPointer(start: buffer, count: size))
+    }
+
+    /// Reads "CGMDv2:", the generation in the machine's byte order, the group and the member, each with a zero behind it.
+    /// - Returns: `nil` for another form.
+    static func name(in bytes: UnsafeRawBufferPointer) -> (generation: Int32, memberID: String)? {
         let prefix = Array("CGMDv2:".utf8)
         guard bytes.count >= prefix.count + 4, bytes.starts(with: prefix) else { return nil }
         let generation = bytes.loadUnaligned(fromByteOffset: prefix.count, as: Int32.self)

@@ -16,10 +16,8 @@ struct PartitionList: ~Copyable {
             guard let entry = rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition) else { continue }
             entry.pointee.offset = next.offset
             guard !next.metadata.isEmpty, let copy = strdup(next.metadata) else { continue }
-            // The list frees it.
-            (entry.pointee.metadata, entry.pointee.metadata_size) = (
-                UnsafeMutableRawPointer(copy), next.metadata.utf8.count
-            )
+            // The copy ends at the first zero of the text, and so must what the broker gets. The list frees it.
+            (entry.pointee.metadata, entry.pointee.metadata_size) = (UnsafeMutableRawPointer(copy), strlen(copy))
         }
     }
 
@@ -44,7 +42,10 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Returns the text that was committed along with each offset; empty where there was none.
+    /// Returns the text that was committed along with each offset, up to its first zero; empty where there was none.
+    ///
+    /// librdkafka names the length that the text had at the broker, and keeps what stands before its first zero (`RD_KAFKAP_STR_DUP` in
+    /// `rd_kafka_handle_OffsetFetch`, up to 2.16 at least). So nothing behind a zero may be read.
     static func metadata(
         of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
     ) -> [TopicPartition: String] {
@@ -53,7 +54,7 @@ struct PartitionList: ~Copyable {
             let element = list.pointee.elems[index]
             let bytes = UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
             metadata[TopicPartition(String(cString: element.topic), element.partition)] = String(
-                decoding: bytes, as: UTF8.self)
+                decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         return metadata
     }
