@@ -89,6 +89,8 @@ package enum Defect: String, CaseIterable, Sendable {
     case triesNotTakenBack = "tries-not-taken-back"
     /// Records begin before the brokers have the note of them.
     case noteNotAwaited = "note-not-awaited"
+    /// A text counts beside an offset to which a tool has copied it.
+    case copiedTextCounts = "copied-text-counts"
     /// A process that crashes by a fault of its own does not say which record it ran alone.
     case crashSaysNothing = "crash-says-nothing"
 

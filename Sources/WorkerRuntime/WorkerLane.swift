@@ -299,6 +299,12 @@ public actor WorkerLane {
         return false
     }
 
+    /// False while `waitUntilRequestsMayBegin` waits.
+    private var requestsMayBegin: Bool {
+        state.isRunning && isIntakeOpen && rebalancing.isShareKnown && !carefulIntake.mustWait
+            && rebalancing.fleet.isReady && delivery.acceptsRequests
+    }
+
     /// Begins records.
     /// - Returns: the rest, from the first one on that may not simply begin; `nil` where all have begun.
     func take(_ records: [ConsumerRecord], at arrival: RecordArrival) -> ArraySlice<ConsumerRecord>? {
@@ -311,7 +317,9 @@ public actor WorkerLane {
     }
 
     func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
-        await carefulIntake.take(records, mayBegin: { await waitUntilRequestsMayBegin() }) { record, how in
+        await carefulIntake.take(
+            records, mayBegin: { await waitUntilRequestsMayBegin() }, isOpen: { requestsMayBegin }
+        ) { record, how in
             guard let partition = partitions.owner(of: record) else { return nil }
             return begin(record, of: partition, at: arrival, how)
         }

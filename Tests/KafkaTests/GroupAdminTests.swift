@@ -116,7 +116,8 @@ struct GroupAdminTests {
     }
 
     private static let (p0, p1, p2) = (TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2))
-    private static let began = CommittedOffset(9, metadata: "locsearch1;began with partitions=2;runs=BB")
+    private static let began = CommittedOffset(9, metadata: "locsearch1;at=9;began with partitions=2;runs=BB")
+    private static let copied = CommittedOffset(4, metadata: "locsearch1;at=9;began with partitions=2")
 
     @Test(
         arguments: [
@@ -126,12 +127,16 @@ struct GroupAdminTests {
             ([p0, p1], [:], "began with partitions=3"),
             // It may have been added after the group began, and no note says otherwise.
             ([p0], [p0: 4, p1: 5], ""), ([p0], [p0: began, p1: 5], "began with partitions=2"),
+            // The note is of another group, on another cluster perhaps.
+            ([p0], [p0: copied, p1: 5], ""),
         ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
     func partitionsWithoutOffsetStillBeginWhereTheyWould(
         set: [TopicPartition], commits: [TopicPartition: CommittedOffset], note: String
     ) {
         #expect(GroupHistory.note(settingOffsetsOf: Set(set), commits: commits, partitionCount: 3) == note)
-        let after = commits.merging(set.map { ($0, CommittedOffset(0, metadata: note)) }) { _, new in new }
+        let after = commits.merging(set.map { ($0, CommittedOffset(0, fields: note.isEmpty ? [] : [note])) }) {
+            _, new in new
+        }
         for id in [Self.p0, Self.p1, Self.p2] where after[id] == nil {
             let before = GroupHistory(commits.values).wasAddedLater(id)
             #expect(GroupHistory(after.values).wasAddedLater(id) == before)

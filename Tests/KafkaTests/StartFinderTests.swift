@@ -20,7 +20,7 @@ struct StartFinderTests {
             self.partitions = partitions
             self.timestamps = timestamps
             self.commitError = commitError
-            kept = Mutex(committed.mapValues { CommittedOffset($0, metadata: note) })
+            kept = Mutex(committed.mapValues { CommittedOffset($0, fields: note.isEmpty ? [] : [note]) })
         }
 
         var committed: [TopicPartition: Int64] { kept.withLock { $0.mapValues(\.offset) } }
@@ -132,8 +132,8 @@ struct StartFinderTests {
 
     static let note = GroupHistory.note(partitions: 3)
     static let starts: [(StartPosition, ReadingStart)] = [
-        (.earliest, .beginning), (.latest, .committed(CommittedOffset(101, metadata: note))),
-        (.time(milliseconds: 500), .committed(CommittedOffset(100, metadata: note))),
+        (.earliest, .beginning), (.latest, .committed(CommittedOffset(101, fields: [note]))),
+        (.time(milliseconds: 500), .committed(CommittedOffset(100, fields: [note]))),
     ]
 
     /// No start is left to librdkafka, which may take an old answer for a new one.
@@ -144,7 +144,7 @@ struct StartFinderTests {
 
         let found = try await finder.starts(of: [Self.a, Self.b], within: .seconds(1))
 
-        #expect(found == [Self.a: .committed(CommittedOffset(101, metadata: Self.note)), Self.b: expected])
+        #expect(found == [Self.a: .committed(CommittedOffset(101, fields: [Self.note])), Self.b: expected])
     }
 
     @Test func startThatCannotBeCommittedIsNotUsed() async {

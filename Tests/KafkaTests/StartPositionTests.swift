@@ -73,7 +73,7 @@ struct StartPositionTests {
         let id = TopicPartition(fixture.topic, 0)
         let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
 
-        #expect(commits == [id: CommittedOffset(10, metadata: GroupHistory.note(partitions: 1))])
+        #expect(commits == [id: CommittedOffset(10, fields: [GroupHistory.note(partitions: 1)])])
         await consumer.close()
         await producer.close()
         fixture.loop.stop()

@@ -31,7 +31,8 @@ struct OffsetsReportTests {
             // What was deleted is in Kafka's lag and can be done no more.
             (partition(at: 40), 160, 0, 100),
             // The topic was made anew.
-            (partition(at: 900), 0, 0, 0), (partition(at: nil), nil, 0, nil), (partition(0, 0..<0, at: 0), 0, 0, 0),
+            (partition(at: 900), 0, 0, 0), (partition(at: nil), nil, 0, nil),
+            (partition(at: 100, "locsearch1;at=120;runs=KKKK"), 100, 0, 100), (partition(0, 0..<0, at: 0), 0, 0, 0),
         ] as [(PartitionOffsets, Int64?, Int64, Int64?)])
     func openIsWhatIsBehindTheOffsetAndNotDone(
         partition: PartitionOffsets, lag: Int64?, done: Int64, open: Int64?
@@ -45,29 +46,33 @@ struct OffsetsReportTests {
         arguments: [
             (ahead, "worker", ["done up to 159 but for 2 gaps"]), (partition(at: 100), "none", []),
             (
-                partition(at: 100, "began with partitions=12"), "worker",
+                partition(at: 100, "began with partitions=12;at=100"), "worker",
                 ["the group began with 12 partitions, and nothing of this one is done yet"]
             ),
-            (partition(at: 100, "locsearch1;tries=1"), "worker", []),
+            (partition(at: 100, "locsearch1;at=100;tries=1"), "worker", []),
             (
-                partition(at: 100, "locsearch1;tries=3;begun=102;suspect=101:2"), "worker",
+                partition(at: 100, "locsearch1;at=100;tries=3;begun=102;suspect=101:2"), "worker",
                 [
                     "2 workers ended with it and said no goodbye", "begun up to 101",
                     "has run 101 alone, with which 2 ended",
                 ]
             ),
             (
-                partition(at: 100, "locsearch1;tries=2;running=120+37+8843"), "worker",
+                partition(at: 100, "locsearch1;at=100;tries=2;running=120+37+8843"), "worker",
                 ["1 worker ended with it and said no goodbye", "may have been under way: 120, 157, 9000"]
             ),
-            (partition(at: 100, "locsearch1;later=3"), "worker", ["field of a later version: later=3"]),
+            (partition(at: 100, "locsearch1;at=100;later=3"), "worker", ["field of a later version: later=3"]),
             (
                 partition(at: 100, "NoCommit\u{1B}[2J"), "foreign",
                 ["foreign metadata, which workers ignore: NoCommit\u{1B}[2J"]
             ),
             (
-                partition(at: 100, "locsearch1;runs=?"), "foreign",
-                ["foreign metadata, which workers ignore: locsearch1;runs=?"]
+                partition(at: 100, "locsearch1;at=100;runs=?"), "foreign",
+                ["foreign metadata, which workers ignore: locsearch1;at=100;runs=?"]
+            ),
+            (
+                partition(at: 100, "locsearch1;at=7;runs=KKKK"), "copied",
+                ["copied from another offset by a tool, and ignored by workers: locsearch1;at=7;runs=KKKK"]
             ),
             (partition(at: 40), "none", ["60 were deleted before they were done"]),
             (partition(at: 900), "none", ["the offset lies beyond the log's end: was the topic made anew?"]),
@@ -96,7 +101,7 @@ struct OffsetsReportTests {
         #expect(
             report.json.first == """
                 {"group":"g","topic":"t","partition":0,"committed":120,"begin":100,"end":200,"lag":80,"doneBeyond":20,\
-                "open":60,"metadataKind":"worker","metadata":"locsearch1;runs=KKKK","notes":["done up to 159 but for 2 gaps"],\
+                "open":60,"metadataKind":"worker","metadata":"locsearch1;at=120;runs=KKKK","notes":["done up to 159 but for 2 gaps"],\
                 "groupState":"Stable","groupMembers":1,"member":"w1 at 10.0.0.3"}
                 """)
     }

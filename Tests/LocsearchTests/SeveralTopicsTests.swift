@@ -50,14 +50,14 @@ struct SeveralTopicsTests {
     @Test func resetOfSeveralTopicsNamesTheTopicOfEachPartition() {
         let partitions = [Self.report.partitions[0], Self.report.partitions[2]]
         let plan = ResetPlan(
-            partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 }, metadata: ["night": "note"])
+            partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 }, notes: ["night": "note"])
         #expect(
             plan.text == [
                 "topic  partition  from  to  what that does", "live           0     8  10  2 skipped",
                 "night          0   100  10  90 done again",
             ])
         #expect(plan.commits[partitions[0].id] == CommittedOffset(10))
-        #expect(plan.commits[partitions[1].id] == CommittedOffset(10, metadata: "note"))
+        #expect(plan.commits[partitions[1].id] == CommittedOffset(10, fields: ["note"]))
     }
 
     /// A group begins on each topic by itself.

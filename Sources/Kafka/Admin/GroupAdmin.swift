@@ -106,7 +106,7 @@ package final class GroupAdmin: Sendable {
 }
 
 extension GroupHistory {
-    /// Returns the metadata for offsets that a person sets, so that partitions without a commit still begin where they would
+    /// Returns the note for offsets that a person sets, so that partitions without a commit still begin where they would
     /// have begun: see `wasAddedLater`.
     /// - Parameters:
     ///   - ids: The partitions whose offsets are set.
@@ -121,7 +121,7 @@ extension GroupHistory {
         if commits.isEmpty { return note(partitions: count) }
 
         // Of several notes the one with the most partitions counts.
-        let atStart = commits.values.compactMap { partitions(in: $0.metadata) }.max()
+        let atStart = commits.values.compactMap(partitions).max()
         return atStart.map { note(partitions: Int($0)) } ?? ""
     }
 }

@@ -11,3 +11,24 @@ public struct CommittedOffset: Sendable, Hashable {
         self.metadata = metadata
     }
 }
+
+/// The text as fields with semicolons between them, of which one names the offset: `locsearch1;at=164;runs=BgGk`.
+///
+/// Tools such as MirrorMaker copy a text beside other offsets, where what it says is wrong. It counts only beside its own.
+extension CommittedOffset {
+    private static let baseField = "at="
+
+    /// - Parameter fields: The fields of the text, without the one that names the offset. None: there is no text.
+    package init(_ offset: Int64, fields: [String]) {
+        let base = fields.isEmpty ? [] : ["\(Self.baseField)\(offset)"]
+        self.init(offset, metadata: (fields.prefix(1) + base + fields.dropFirst()).joined(separator: ";"))
+    }
+
+    /// The offset that the text names, and its other fields. The offset is `nil` where the text names none, or several.
+    package var textFields: (base: Int64?, others: [Substring]) {
+        let all = metadata.split(separator: ";")
+        let bases = all.filter { $0.hasPrefix(Self.baseField) }
+        let base = bases.count == 1 ? Int64(bases[0].dropFirst(Self.baseField.count)) : nil
+        return (base, all.filter { !$0.hasPrefix(Self.baseField) })
+    }
+}

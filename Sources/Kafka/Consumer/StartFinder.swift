@@ -87,7 +87,7 @@ struct StartFinder {
         }
 
         let note = GroupHistory.note(partitions: count)
-        let commits = starts.mapValues { CommittedOffset($0, metadata: note) }
+        let commits = starts.mapValues { CommittedOffset($0, fields: [note]) }
         try await broker.commit(commits, within: Self.bound)
         return commits
     }

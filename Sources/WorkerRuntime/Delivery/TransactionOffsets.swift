@@ -36,7 +36,9 @@ final class TransactionOffsets {
     func next(publishing batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
         var next = batch.isEmpty ? nextWithoutOutcomes() : nextBehind(batch)
         if partitions.metadataLimit.needsProof {
-            for (id, commit) in next where commit.metadata.isEmpty { next[id]?.metadata = CommitMetadata.header }
+            for (id, commit) in next where commit.metadata.isEmpty {
+                next[id] = CommitMetadata.proof(at: commit.offset)
+            }
         }
         if isPutBack(.transactionOffsetOneTooFar) {
             return next.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }

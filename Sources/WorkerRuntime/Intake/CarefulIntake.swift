@@ -64,8 +64,11 @@ final class CarefulIntake {
     /// Begins some records, those of a partition one after another.
     /// - Parameters:
     ///   - mayBegin: waits while nothing may begin. `false` when the lane takes no more requests: the rest is left to the next owner.
+    ///   - isOpen: false while nothing may begin, and once the lane takes no more requests.
     ///   - begin: begins a record, or sets it aside. It returns `nil` for one that need not be run.
-    func take(_ records: some Sequence<ConsumerRecord>, mayBegin: () async -> Bool, begin: Begin) async {
+    func take(
+        _ records: some Sequence<ConsumerRecord>, mayBegin: () async -> Bool, isOpen: () -> Bool, begin: Begin
+    ) async {
         var beside: [ConsumerRecord] = []
         for record in records {
             // What ends counts as done up to its offset, so those before it have to begin before it.
@@ -80,7 +83,9 @@ final class CarefulIntake {
             case .isSetAside: setAside(record, begin: begin)
             case .runsAlone:
                 if await mayBeAlone(record.offset, of: partition, mayBegin: mayBegin) {
-                    await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
+                    if await noteAlone(record.offset, of: partition, mayBegin: mayBegin, isOpen: isOpen) {
+                        await runAlone(record, of: partition, begin: begin)
+                    }
                 } else {
                     beside.append(record)
                 }
@@ -107,21 +112,32 @@ final class CarefulIntake {
 
     // MARK: - Alone
 
+    /// Notes that a record is about to run alone. While the intake is paused no such note stands: the record would be blamed if the worker
+    /// was killed, although it has not run.
+    /// - Returns: `false` when the lane takes no more requests.
+    private func noteAlone(
+        _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool, isOpen: () -> Bool
+    ) async -> Bool {
+        while await mayBegin() {
+            partition.willRunAlone(offset, at: loop.now)
+            if await commitNotes(of: [partition], mayBegin: isOpen) { return true }
+            partition.watch.withdrawAlone()
+            await tryCommit(of: partition)
+        }
+        return false
+    }
+
     /// Runs a record with nothing else under way in the process. One that takes longer than its turn goes on beside others.
-    private func runAlone(
-        _ record: ConsumerRecord, of partition: OwnedPartition, mayBegin: () async -> Bool, begin: Begin
-    ) async {
-        partition.willRunAlone(record.offset, at: loop.now)
-        guard await commitNotes(of: [partition], mayBegin: mayBegin) else { return }
+    private func runAlone(_ record: ConsumerRecord, of partition: OwnedPartition, begin: Begin) async {
         if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         var mustTakeBack = partition.isSuspect(record.offset)
         if let request = begin(record, .runsAlone) {
             let start = loop.now
-            if await !partitions.waitForEnd(of: [request], atMost: partition.nextTurn) { mustTakeBack = true }
-            partition.spendCare(start.duration(to: loop.now))
-            if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
+            if await !partitions.waitForEnd(of: [request], atMost: partition.watch.nextTurn) { mustTakeBack = true }
+            partition.watch.spendCare(start.duration(to: loop.now))
+            if request.fate != .abandoned { partition.watch.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
         // The note of another record goes with the next one's, within milliseconds. One that goes on beside others must not be blamed for
@@ -150,8 +166,8 @@ final class CarefulIntake {
     private func waitForRest(of partition: OwnedPartition, mayBegin: () async -> Bool) async -> Bool {
         guard groupRest.isWorthWaiting(at: loop.now) else { return false }
         let start = loop.now
-        defer { partition.spendCare(start.duration(to: loop.now)) }
-        let end = start + min(partition.careLeft, GroupRest.longestWait)
+        defer { partition.watch.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.watch.careLeft, GroupRest.longestWait)
 
         while loop.now < end, partitions.contains(partition), await mayBegin() {
             let isPrompt = await tryCommit(of: partition)
@@ -178,8 +194,8 @@ final class CarefulIntake {
     private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
         if isPutBack(.aloneBesideOthers) { return loneTurn.take(for: lane) }
         let start = loop.now
-        defer { partition.spendCare(start.duration(to: loop.now)) }
-        let end = start + min(partition.careLeft, Self.timeToGetQuiet)
+        defer { partition.watch.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.watch.careLeft, Self.timeToGetQuiet)
 
         while !loneTurn.take(for: lane) {
             guard loop.now < end else { return false }
@@ -215,6 +231,7 @@ final class CarefulIntake {
         guard await commitNotes(of: noting, mayBegin: mayBegin) else { return false }
 
         let requests = records.compactMap { begin($0, .runs) }
+        for partition in noting { partition.watch.haveBegun(offsets[partition.id] ?? []) }
         // What was read may wait for long before it begins, and is noted again then.
         if looksAhead { return true }
         let watched = requests.filter { $0.partition.isWatched }
@@ -231,6 +248,7 @@ final class CarefulIntake {
             return requests.first?.partition
         }
         _ = await commitNotes(of: noting, mayBegin: isRunning)
+        for requests in ofPartitions.values { requests.first?.partition.watch.haveBegun(requests.map(\.offset)) }
         // One that runs alone may have begun meanwhile.
         while runsAlone, isRunning() { await loop.pause(Self.pause) }
     }

@@ -12,7 +12,7 @@ package struct CrashNotes: Sendable, Hashable {
         package var isRunning: Bool
     }
 
-    /// The owners that have begun since the partition last got on, the present one among them.
+    /// The owners that have begun since the partition last got on, the present one among them; `mostEnds` stands for more.
     package var tries = 0
     /// One past the last record that any of them may have begun; `nil` where that was not noted.
     package var begun: Int64?
@@ -29,19 +29,31 @@ package struct CrashNotes: Sendable, Hashable {
 
     package var isEmpty: Bool { self == CrashNotes() }
 
+    /// The largest number of tries, and of ends: a text may hold any.
+    private static let mostEnds = 9999
+
+    /// Returns the number that follows on a number of tries, or of ends.
+    static func next(after count: Int) -> Int { min(count, mostEnds - 1) + 1 }  // bounded: as here
+
     // MARK: - As fields of the metadata
 
-    /// The fields, each with a semicolon before it; empty where there is nothing to note.
-    var text: String {
-        var text = tries > 0 ? ";tries=\(tries)" : ""
-        if let begun { text += ";begun=\(begun)" }
+    /// The most bytes of all fields but `running`, and of the suspect alone: four digits for each count, and 19 for each offset.
+    static let (bytesWithoutRunning, bytesOfSuspect) = (80, 34)
+
+    /// The bytes that the fields take, each with a semicolon before it.
+    var bytes: Int { fields.reduce(0) { $0 + $1.utf8.count + 1 } }
+
+    /// The fields; none where there is nothing to note.
+    var fields: [String] {
+        var fields = tries > 0 ? ["tries=\(tries)"] : []
+        if let begun { fields.append("begun=\(begun)") }
         if let first = running.first {
             // The first one, and how far each of the others lies behind the one before it.
             let steps = zip(running, running.dropFirst()).map { "+\($1 - $0)" }  // bounded: ascending, none below 0
-            text += ";running=\(first)\(steps.joined())"
+            fields.append("running=\(first)\(steps.joined())")
         }
-        if let suspect { text += ";\(suspect.isRunning ? "alone" : "suspect")=\(suspect.offset):\(suspect.ends)" }
-        return text
+        if let suspect { fields.append("\(suspect.isRunning ? "alone" : "suspect")=\(suspect.offset):\(suspect.ends)") }
+        return fields
     }
 
     /// Reads one field.
@@ -53,7 +65,7 @@ package struct CrashNotes: Sendable, Hashable {
         switch parts[0] {
         case "tries":
             guard let number = Int(parts[1]), number >= 0 else { return false }
-            tries = number
+            tries = min(number, Self.mostEnds)
         case "begun":
             guard let offset = Int64(parts[1]), offset >= 0 else { return false }
             begun = offset
@@ -64,7 +76,7 @@ package struct CrashNotes: Sendable, Hashable {
             let numbers = parts[1].split(separator: ":", omittingEmptySubsequences: false)
             guard numbers.count == 2, let offset = Int64(numbers[0]), let ends = Int(numbers[1]), offset >= 0, ends >= 0
             else { return false }
-            suspect = Suspect(offset: offset, ends: ends, isRunning: parts[0] == "alone")
+            suspect = Suspect(offset: offset, ends: min(ends, Self.mostEnds), isRunning: parts[0] == "alone")
         default: break
         }
         return true

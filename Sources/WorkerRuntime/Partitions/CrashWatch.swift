@@ -38,6 +38,8 @@ struct CrashWatch {
     private var inherited = CrashNotes()
     /// What is to be committed of it.
     private(set) var notes = CrashNotes()
+    /// Records that are noted and have not begun yet: those that are being read, and those that begin from the waiting room.
+    private var announced: Set<Int64> = []
     /// The records taken since the assignment, while that matters.
     private var taken = 0
     private var watchEnd: Instant?
@@ -49,7 +51,8 @@ struct CrashWatch {
     mutating func inherit(_ former: CrashNotes) {
         inherited = former
         if let suspect = former.suspect, suspect.isRunning {
-            inherited.suspect = CrashNotes.Suspect(offset: suspect.offset, ends: suspect.ends + 1, isRunning: false)
+            inherited.suspect = CrashNotes.Suspect(
+                offset: suspect.offset, ends: CrashNotes.next(after: suspect.ends), isRunning: false)
         }
         if isPutBack(.triesNotKept) { inherited.tries = 0 }
         notes = inherited
@@ -97,7 +100,7 @@ struct CrashWatch {
 
     private mutating func noteTry() {
         hasBegun = true
-        notes.tries = inherited.tries + 1
+        notes.tries = CrashNotes.next(after: inherited.tries)
     }
 
     /// Notes that records are about to begin.
@@ -117,28 +120,45 @@ struct CrashWatch {
     /// - Parameters:
     ///   - offsets: Theirs, in ascending order.
     ///   - underWay: The records that are under way.
-    ///   - limit: The most that are noted. Of those that are under way, the first ones are left out.
-    mutating func willRead(_ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant) {
+    ///   - bytes: The most that the notes may take. Of the records that are under way, the first ones are left out.
+    mutating func willRead(_ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant) {
         noteTry()
         // These are noted anew. Records are read in the order of the log, so what lies before them does not come any more.
         if let last = offsets.last { inherited.running.removeAll { $0 <= last } }
-        noteRunning(offsets, beside: underWay, atMost: limit, at: now)
+        noteRunning(offsets, beside: underWay, atMost: bytes, at: now)
     }
 
     /// Notes that records are about to begin which were read before.
-    mutating func willBegin(_ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant) {
-        noteRunning(offsets, beside: underWay, atMost: limit, at: now)
+    mutating func willBegin(_ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant) {
+        noteRunning(offsets, beside: underWay, atMost: bytes, at: now)
         taken += offsets.count
     }
 
-    /// Those that former owners had under way, and that are still to be read, stay under suspicion.
+    /// Notes that records which were about to be read, or to begin, are under way or wait.
+    mutating func haveBegun(_ offsets: some Sequence<Int64>) { announced.subtract(offsets) }
+
+    /// Those that former owners had under way, and that are still to be read, stay under suspicion. So do those that another task has
+    /// noted and not begun yet.
     private mutating func noteRunning(
-        _ offsets: [Int64], beside underWay: [Int64], atMost limit: Int, at now: Instant
+        _ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant
     ) {
         guard isWatched else { return }
-        let others = Set(underWay).union(inherited.running).subtracting(offsets).sorted()
-        notes.running = Set(others.suffix(max(0, limit - offsets.count))).union(offsets).sorted()
+        announced.formUnion(offsets)
+        var others = Set(underWay).union(inherited.running).subtracting(announced).sorted()
+        notes.running = announced.union(others).sorted()
+        while notes.bytes > bytes, !others.isEmpty {
+            others.removeFirst(max(1, others.count / 8))
+            notes.running = announced.union(others).sorted()
+        }
+        fit(into: bytes)
         if watchEnd == nil { watchEnd = now + Self.watchedTime }
+    }
+
+    /// Notes the range of the records that may be under way in place of each, where there is no room for each.
+    mutating func fit(into bytes: Int) {
+        guard notes.bytes > bytes, let last = notes.running.last else { return }
+        notes.begun = max(last.saturatingAdding(1), notes.begun ?? 0)
+        notes.running = []
     }
 
     /// Notes that a record is about to be run alone.
@@ -159,6 +179,9 @@ struct CrashWatch {
         notes.suspect = CrashNotes.Suspect(offset: offset, ends: Self.endsUntilSetAside, isRunning: false)
         return notes
     }
+
+    /// Takes the note back that a record is about to run alone, because it does not begin yet.
+    mutating func withdrawAlone() { notes.suspect = inherited.suspect }
 
     /// Notes that a record that ran alone has ended well.
     mutating func hasRunAlone(_ offset: Int64) {
@@ -184,7 +207,8 @@ struct CrashWatch {
         // What comes behind the records that ran alone may hold another one: it begins in small steps first.
         inherited = CrashNotes(tries: isCareful ? 1 : 0)
         notes = CrashNotes(
-            tries: inherited.tries + 1, begun: isWatched ? notes.begun : nil, running: isWatched ? notes.running : [])
+            tries: CrashNotes.next(after: inherited.tries), begun: isWatched ? notes.begun : nil,
+            running: isWatched ? notes.running : [])
         (taken, watchEnd) = (0, isWatched ? now + Self.watchedTime : nil)
         careSpent = .zero
     }

@@ -17,7 +17,8 @@ final class MetadataLimit {
     private let log: Logger
     /// `worker.doneSetBytes=0`: no partition waits for room, because there never is any.
     private let isOff: Bool
-    private var allowed: Int
+    /// The most bytes that the brokers take, as far as that is known.
+    private(set) var allowed: Int
     private var proof: Proof
 
     /// - Parameter needsProof: `true` with transactions.
@@ -31,9 +32,12 @@ final class MetadataLimit {
     /// 0: nothing is written of what is done, and only unbroken runs are committed.
     var bytes: Int { proof == .given ? allowed : 0 }
 
-    /// How many bytes notes about crashes may take. They are written before the brokers have shown that they keep them: notes that are
-    /// dropped do no harm, and a record that ends each process before its first transaction would else never be found.
-    var bytesOfNotes: Int { proof == .failed ? 0 : allowed }
+    /// How many bytes notes about crashes may take; 0 where there are none. These bytes are kept for them: what is done must not grow into
+    /// them, because a transaction cannot leave it out again.
+    ///
+    /// Notes are written before the brokers have shown that they keep them. Notes that are dropped do no harm. Otherwise a record that
+    /// ends each process before its first transaction would never be found.
+    var bytesOfNotes: Int { proof == .failed || allowed < 128 ? 0 : max(CrashNotes.bytesWithoutRunning, allowed / 4) }
 
     /// True while a commit is to carry a text by which the brokers can show that they keep it.
     var needsProof: Bool { proof == .needed && allowed > 0 }
@@ -54,10 +58,13 @@ final class MetadataLimit {
         }
     }
 
-    /// Returns the part of the limit that a text takes, from 0 to 1; 2 where something was left out of it.
+    /// Returns the part of the room for what is done that a text takes, from 0 to 1; 2 where something was left out of it.
+    ///
+    /// Notes about crashes are left out of account: a partition that waited for those to become shorter would wait for ever.
     func use(of text: DoneSet.Text) -> Double {
         guard text.cut == nil else { return isOff ? 0 : 2 }
-        return bytes > 0 ? Double(text.text.utf8.count) / Double(bytes) : 0
+        guard bytes > 0, text.bytes > 0 else { return 0 }
+        return min(2, Double(text.bytes) / Double(max(1, bytes - text.others)))
     }
 
     /// Halves the limit where the brokers have refused a commit for the length of its metadata.

@@ -35,14 +35,16 @@ final class OwnedPartition {
     /// The newest search of each session.
     var sessions = SessionSearches()
     private let metadataLimit: MetadataLimit
-    private var startNote = StartNote()
+    /// Where the group began, as it stands beside the offset at which it did.
+    private var startNote = (text: "", offset: Int64(-1))
     /// The commit that need not be handed out again.
     private var lastCommit: CommittedOffset?
     /// What the group has committed, as far as the assignment and the transactions since have shown it.
     private(set) var committed: CommittedOffset?
     /// Where the partition stands while nothing of it is delivered: where the group stood at the assignment, or at the first record.
     private var base: Int64?
-    private var watch = CrashWatch()
+    /// The notes about crashes: those of former owners, and those of this one.
+    var watch = CrashWatch()
     /// Notes about crashes that the brokers must have before anything goes on.
     private var awaitedNotes: CrashNotes?
     private var confirmedNotes = CrashNotes()
@@ -53,12 +55,6 @@ final class OwnedPartition {
     private(set) var inheritedUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
     private var deadLetterWrite = Condition()
-
-    /// Where the group began, as it stands beside the offset at which it did.
-    private struct StartNote {
-        var text = ""
-        var offset: Int64 = -1
-    }
 
     init(_ id: AssignedPartition, topicIndex: Int = 0, metadataLimit: MetadataLimit) {
         self.id = id
@@ -81,7 +77,7 @@ final class OwnedPartition {
     func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
         self.committed = committed
         tracker.inherit(metadata.done, from: committed.offset)
-        startNote = StartNote(text: metadata.startNote, offset: committed.offset)
+        startNote = (metadata.startNote, committed.offset)
         base = committed.offset
         watch.inherit(metadata.crashes)
         confirmedNotes = metadata.crashes
@@ -115,7 +111,7 @@ final class OwnedPartition {
 
     /// Has a commit not handed out again before more is done.
     func leave(_ commit: CommittedOffset) {
-        let saysNothing = commit.metadata == CommitMetadata.header
+        let saysNothing = commit == CommitMetadata.proof(at: commit.offset)
         lastCommit = saysNothing ? CommittedOffset(commit.offset) : commit
     }
 
@@ -131,7 +127,7 @@ final class OwnedPartition {
     /// Returns a commit that moves nothing, for a text beside the offset by which the brokers can show that they keep it.
     /// - Returns: `nil` where no record was taken yet.
     func proof() -> CommittedOffset? {
-        tracker.position.map { CommittedOffset($0) }
+        tracker.position.map { CommitMetadata.proof(at: $0) }
     }
 
     /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
@@ -154,34 +150,36 @@ final class OwnedPartition {
 
     private func fits(_ slots: ArraySlice<OffsetTracker.Slot>) -> Bool {
         guard let progress = tracker.progress(with: Set(slots)) else { return true }
-        return metadata(for: progress.next, done: progress.done).text(for: progress.next, atMost: metadataLimit.bytes)
-            .cut == nil
+        return text(for: progress.next, done: progress.done, atMost: metadataLimit.bytes).cut == nil
     }
 
     private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
-        let text = metadata(for: progress.next, done: progress.done).text(for: progress.next, atMost: limit)
+        let text = text(for: progress.next, done: progress.done, atMost: limit)
         metadataUse = metadataLimit.use(of: text)
 
         let inherited = tracker.inherited
         inheritedUse = 0
         if !inherited.isEmpty, let next = tracker.nextToTake {
-            inheritedUse = metadataLimit.use(of: metadata(for: next, done: inherited).text(for: next, atMost: limit))
+            inheritedUse = metadataLimit.use(of: self.text(for: next, done: inherited, atMost: limit))
         }
         return CommittedOffset(progress.next, metadata: text.text)
     }
 
-    private func metadata(for offset: Int64, done: DoneSet) -> CommitMetadata {
+    /// - Parameter crashes: `nil`: what is noted now.
+    private func text(
+        for offset: Int64, done: DoneSet, crashes: CrashNotes? = nil, atMost limit: Int
+    ) -> DoneSet.Text {
         var metadata = CommitMetadata()
-        if notesCrashes { metadata.crashes = watch.notes }
+        if notesCrashes { metadata.crashes = crashes ?? watch.notes }
         if offset == startNote.offset { metadata.startNote = startNote.text }
         metadata.done = done
-        return metadata
+        return metadata.text(for: offset, atMost: limit, notes: metadataLimit.bytesOfNotes)
     }
 
     // MARK: - Crashes
 
     /// False where too little is kept beside an offset. Crashes are not noted there.
-    private var notesCrashes: Bool { metadataLimit.bytesOfNotes >= 128 }
+    private var notesCrashes: Bool { metadataLimit.bytesOfNotes > 0 }
 
     /// True while the partition's records may not simply begin.
     var needsCare: Bool { watch.needsNote && notesCrashes }
@@ -191,9 +189,6 @@ final class OwnedPartition {
 
     /// True while what former owners had under way runs alone.
     var isCareful: Bool { watch.isCareful && notesCrashes }
-
-    /// The number of former owners in a row that ended without saying goodbye.
-    var endsOfOwners: Int { watch.ends }
 
     func permission(for offset: Int64) -> CrashWatch.Permission {
         notesCrashes ? watch.permission(for: offset) : .runs
@@ -212,22 +207,21 @@ final class OwnedPartition {
     /// - Parameter offsets: Theirs, in ascending order.
     func willRead(_ offsets: [Int64], at now: Instant) {
         guard let first = offsets.first else { return }
-        watch.willRead(offsets, beside: underWay, atMost: mostNoted, at: now)
+        watch.willRead(offsets, beside: underWay, atMost: bytesOfRunning, at: now)
         awaitNotes(before: first)
     }
 
     /// Notes that some of the records that were read are about to begin. `isNoted` says when they may.
     func willBegin(_ offsets: [Int64], at now: Instant) {
         guard let first = offsets.min() else { return }
-        watch.willBegin(offsets, beside: underWay, atMost: mostNoted, at: now)
+        watch.willBegin(offsets, beside: underWay, atMost: bytesOfRunning, at: now)
         awaitNotes(before: first)
     }
 
     private var underWay: [Int64] { requests.values.map(\.offset) }
 
-    /// The most records that are noted by themselves. Each takes some 4 bytes, so that half of the text and more is left for what is
-    /// done.
-    private var mostNoted: Int { metadataLimit.bytesOfNotes / 16 }
+    /// The most bytes of notes that name records by themselves, so that one that runs alone can be noted as well.
+    private var bytesOfRunning: Int { max(0, metadataLimit.bytesOfNotes - CrashNotes.bytesOfSuspect) }
 
     /// Notes that a record is about to be run alone. `isNoted` says when it may.
     func willRunAlone(_ offset: Int64, at now: Instant) {
@@ -238,24 +232,18 @@ final class OwnedPartition {
     /// Returns what is to be committed if the process crashes while it runs a record alone: that the record is to be set aside.
     func commitOnCrash(with offset: Int64) -> CommittedOffset? {
         guard notesCrashes, let progress = tracker.progress(from: base) else { return nil }
-        var metadata = metadata(for: progress.next, done: progress.done)
-        metadata.crashes = watch.notes(ofCrashWith: offset)
-        return CommittedOffset(
-            progress.next, metadata: metadata.text(for: progress.next, atMost: metadataLimit.bytesOfNotes).text)
+        let text = text(
+            for: progress.next, done: progress.done, crashes: watch.notes(ofCrashWith: offset),
+            atMost: metadataLimit.allowed)
+        return CommittedOffset(progress.next, metadata: text.text)
     }
-
-    func hasRunAlone(_ offset: Int64) { watch.hasRunAlone(offset) }
-
-    /// How much longer records of the partition may hold the process up so that they run alone, and how long the next of them.
-    var careLeft: Duration { watch.careLeft }
-    var nextTurn: Duration { watch.nextTurn }
-
-    func spendCare(_ time: Duration) { watch.spendCare(time) }
 
     /// Looks whether what former owners have noted is of the past.
     func reviewCrashes(at now: Instant) {
         guard let position = tracker.position else { return }
         watch.review(position: position, at: now)
+        // The brokers may keep less by now.
+        watch.fit(into: metadataLimit.bytesOfNotes)
         // What is waited for is what the next commit says.
         if awaitedNotes != nil { awaitedNotes = watch.notes }
     }
@@ -295,7 +283,7 @@ final class OwnedPartition {
         switch CommitMetadata.read(committed) {
         case .known(let metadata): confirmedNotes = metadata.crashes
         case .nothing: confirmedNotes = CrashNotes()
-        case .foreign: return
+        case .copied, .foreign: return
         }
         if confirmedNotes == awaitedNotes { awaitedNotes = nil }
     }

@@ -91,16 +91,17 @@ final class PartitionTable {
                 metadataLimit.noteReadBack(commit)
                 if partition.isCareful { reportCare(for: id.id, metadata.crashes) }
             case .nothing: partition.begin(at: commit, with: CommitMetadata())
-            case .foreign:
-                partition.begin(at: commit, with: CommitMetadata())
-                log.warning(
-                    """
-                    the metadata of a committed offset is not understood, and ignored: what is done beyond the offset may be \
-                    repeated
-                    """,
-                    metadata: ["partition": "\(id.id)", "offset": "\(commit.offset)"])
+            case .copied: ignore(commit, of: partition, "was written beside another offset, and copied by a tool")
+            case .foreign: ignore(commit, of: partition, "is not understood")
             }
         }
+    }
+
+    private func ignore(_ commit: CommittedOffset, of partition: OwnedPartition, _ reason: String) {
+        partition.begin(at: commit, with: CommitMetadata())
+        log.warning(
+            "the metadata of a committed offset is ignored: what is done beyond the offset may be repeated",
+            metadata: ["partition": "\(partition.id.id)", "offset": "\(commit.offset)", "reason": "the text \(reason)"])
     }
 
     private func reportCare(for id: TopicPartition, _ notes: CrashNotes) {

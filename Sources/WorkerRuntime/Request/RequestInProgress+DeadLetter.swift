@@ -9,6 +9,6 @@ extension RequestInProgress {
         DeadLetter(
             record, error: rejected.error, reason: isSetAside ? DeadLetter.crashedWorkers : nil,
             isOutcome: rejected.outcome != nil, at: time, worker: worker,
-            tries: isSetAside ? partition.endsOfOwners : nil)
+            tries: isSetAside ? partition.watch.ends : nil)
     }
 }

@@ -88,7 +88,7 @@ extension OffsetsCommand {
                     settingOffsetsOf: Set(targets.keys.filter { $0.topic == topic.name }),
                     commits: commits.filter { $0.key.topic == topic.name }, partitionCount: counts[topic.name] ?? 0)
             }
-            return ResetPlan(chosen, targets: targets, metadata: notes)
+            return ResetPlan(chosen, targets: targets, notes: notes)
         }
 
         private func show(_ plan: ResetPlan, _ report: OffsetsReport) {

@@ -3,11 +3,12 @@ import WorkerRuntime
 
 /// Puts into words what a commit says.
 extension PartitionOffsets {
-    /// Whose metadata stands beside the offset: `none`, `worker` or `foreign`.
+    /// Whose metadata stands beside the offset: `none`, `worker`, `copied` or `foreign`.
     var metadataKind: String {
         switch reading {
         case .nothing: "none"
         case .known: "worker"
+        case .copied: "copied"
         case .foreign: "foreign"
         }
     }
@@ -26,6 +27,7 @@ extension PartitionOffsets {
         switch reading {
         case .nothing: break
         case .known(let metadata): words += Self.words(of: metadata, at: commit)
+        case .copied: words.append("copied from another offset by a tool, and ignored by workers: \(commit.metadata)")
         case .foreign: words.append("foreign metadata, which workers ignore: \(commit.metadata)")
         }
         return words
@@ -72,10 +74,12 @@ extension PartitionOffsets {
         let fields = text.split(separator: ";")
         return fields.enumerated().filter { index, field in
             let isHeader = index == 0 && field.hasPrefix("locsearch")
-            let isKnown = ["runs=", "bits=", "began with ", "tries=", "begun=", "running=", "alone=", "suspect="]
-                .contains {
-                    field.hasPrefix($0)
-                }
+            let isKnown = [
+                "at=", "runs=", "bits=", "began with ", "tries=", "begun=", "running=", "alone=", "suspect=",
+            ]
+            .contains {
+                field.hasPrefix($0)
+            }
             return !isHeader && !isKnown
         }.map(\.element)
     }

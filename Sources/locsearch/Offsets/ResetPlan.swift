@@ -6,8 +6,8 @@ struct ResetPlan {
     struct Change: Sendable, Hashable {
         let partition: PartitionOffsets
         let to: Int64
-        /// The metadata that is written beside the new offset.
-        let metadata: String
+        /// What is written beside the new offset, if anything.
+        let note: String
         /// Offsets that are done, and are done again.
         let redone: Int64
         /// Offsets that are open, and are left out.
@@ -24,18 +24,18 @@ struct ResetPlan {
     /// - Parameters:
     ///   - partitions: where the group stands.
     ///   - targets: where each of them is to stand. A target outside of the log is moved to the log's nearest end.
-    ///   - metadata: what is to stand beside the new offsets of each topic.
-    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], metadata: [String: String] = [:]) {
+    ///   - notes: what is to stand beside the new offsets of each topic.
+    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], notes: [String: String] = [:]) {
         changes = partitions.compactMap { partition in
-            let metadata = metadata[partition.id.topic] ?? ""
-            return targets[partition.id].map { Change(partition, target: $0, metadata: metadata) }
+            let note = notes[partition.id.topic] ?? ""
+            return targets[partition.id].map { Change(partition, target: $0, note: note) }
         }
     }
 
     /// The offsets that are to be written.
     var commits: [TopicPartition: CommittedOffset] {
         changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
-            commits[change.partition.id] = CommittedOffset(change.to, metadata: change.metadata)
+            commits[change.partition.id] = change.newCommit
         }
     }
 
@@ -66,13 +66,15 @@ struct ResetPlan {
 }
 
 extension ResetPlan.Change {
-    fileprivate init(_ partition: PartitionOffsets, target: Int64, metadata: String) {
+    fileprivate var newCommit: CommittedOffset { CommittedOffset(to, fields: note.isEmpty ? [] : [note]) }
+
+    fileprivate init(_ partition: PartitionOffsets, target: Int64, note: String) {
         let (bounds, commit) = (partition.bounds, partition.commit)
         let to = min(max(target, bounds.lowerBound), bounds.upperBound)
         self.partition = partition
         self.to = to
-        self.metadata = metadata
-        isNeeded = commit != CommittedOffset(to, metadata: metadata)
+        self.note = note
+        isNeeded = commit != CommittedOffset(to, fields: note.isEmpty ? [] : [note])
         clamping =
             if target < bounds.lowerBound {
                 "\(target) is deleted: the log begins at \(bounds.lowerBound)"

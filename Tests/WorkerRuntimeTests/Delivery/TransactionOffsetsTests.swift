@@ -36,7 +36,7 @@ struct TransactionOffsetsTests {
     @Test func offsetIsNotCommittedAgainWithoutTheTextOfTheProof() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)
-            await offsets.noteCommitted([Self.partition: CommittedOffset(4, metadata: CommitMetadata.header)])
+            await offsets.noteCommitted([Self.partition: CommitMetadata.proof(at: 4)])
             #expect(offsets.next(publishing: []).isEmpty)
         }
     }

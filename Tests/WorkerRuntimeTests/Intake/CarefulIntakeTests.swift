@@ -2,6 +2,7 @@ import Basics
 import EventContract
 import EventLoop
 import Kafka
+import QuotaSharing
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ struct CarefulIntakeTests {
     ) async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             if holding { await fixture.provider.hold() }
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;\(metadata)"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
             await fixture.source.append(records.map(LaneFixture.request))
             await fixture.source.assign([0])
             try await body(fixture)
@@ -39,7 +40,7 @@ struct CarefulIntakeTests {
 
             await fixture.source.refuseCommits(with: nil)
             try await fixture.isCommitted(upTo: 2)
-            #expect(await metadata(fixture) == "locsearch1;tries=1")
+            #expect(await metadata(fixture) == "locsearch1;at=2;tries=1")
         }
     }
 
@@ -49,7 +50,7 @@ struct CarefulIntakeTests {
             await fixture.provider.hold()
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("it is asked for") { await fixture.provider.asked == ["a"] }
-            let note = CommittedOffset(0, metadata: "locsearch1;tries=1")
+            let note = CommittedOffset(0, metadata: "locsearch1;at=0;tries=1")
             #expect(await fixture.sink.transactionOffsets[Self.partition] == note)
         }
     }
@@ -70,7 +71,7 @@ struct CarefulIntakeTests {
         try await eventually("the lane joins") { await fixture.source.isSubscribed }
         await fixture.source.assign([0])
         try await fixture.commitsFirstRequest()
-        #expect(await metadata(fixture) == "locsearch1;tries=1")
+        #expect(await metadata(fixture) == "locsearch1;at=1;tries=1")
 
         await fixture.sink.refuse { _, _ in KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED") }
         await fixture.source.append(["refused"].map(LaneFixture.request))
@@ -82,7 +83,7 @@ struct CarefulIntakeTests {
     @Test func afterAnEndWithoutGoodbyeIsNotedHowFarItBegins() async throws {
         try await takeOver("tries=1", records: ["a", "b"], holding: true) { fixture in
             try await eventually("both are asked for") { await fixture.provider.asked.count == 2 }
-            #expect(await metadata(fixture) == "locsearch1;tries=2;begun=2")
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=2;begun=2")
         }
     }
 
@@ -100,7 +101,7 @@ struct CarefulIntakeTests {
             },
             { fixture in
                 await fixture.provider.hold()
-                await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;\(metadata)"))
+                await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
                 await fixture.source.append(
                     (0..<batch).map { WaitingRoomTests.request("batch-\($0)", .batch) }
                         + [WaitingRoomTests.request("person", .interactive)])
@@ -196,15 +197,17 @@ struct CarefulIntakeTests {
             for (offset, id) in ["a", "b"].enumerated() {
                 try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
                 #expect(await fixture.provider.asked.count == offset + 1, "nothing else is under way")
-                #expect(await metadata(fixture) == "locsearch1;tries=3;begun=2;alone=\(offset):0")
+                #expect(await metadata(fixture) == "locsearch1;at=\(offset);tries=3;begun=2;alone=\(offset):0")
                 let crash = await fixture.source.crashCommit[Self.partition]
                 #expect(
-                    crash == CommittedOffset(Int64(offset), metadata: "locsearch1;tries=3;begun=2;suspect=\(offset):3"))
+                    crash
+                        == CommittedOffset(
+                            Int64(offset), metadata: "locsearch1;at=\(offset);tries=3;begun=2;suspect=\(offset):3"))
                 await fixture.provider.release(1)
             }
             try await eventually("c is asked for") { await fixture.provider.asked.last == "c" }
             #expect(await fixture.source.crashCommit.isEmpty)
-            #expect(await metadata(fixture) == "locsearch1;tries=2;begun=3", "in small steps again")
+            #expect(await metadata(fixture) == "locsearch1;at=2;tries=2;begun=3", "in small steps again")
         }
     }
 
@@ -216,7 +219,84 @@ struct CarefulIntakeTests {
                 await fixture.provider.asked == ["slow", "slower", "c"]
             }
             #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to one of them")
-            #expect(await metadata(fixture) == "locsearch1;tries=3;begun=3")
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=3;begun=3")
+        }
+    }
+
+    /// MirrorMaker copies a text beside another offset, where its notes name other records.
+    @Test func copiedNotesBlameNoRecord() async throws {
+        try await LaneFixture.run(assigned: []) { fixture in
+            await fixture.source.setCommit(
+                CommittedOffset(0, metadata: "locsearch1;at=7;tries=3;begun=3;suspect=1:3"))
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            await fixture.source.assign([0])
+            try await fixture.isCommitted(upTo: 3)
+            #expect(Set(await fixture.provider.asked) == ["a", "b", "c"])
+            #expect(await metadata(fixture) == "locsearch1;at=3;tries=1", "and none of them runs alone")
+        }
+    }
+
+    /// Any program that may commit for the group can write such a text.
+    @Test(arguments: [
+        "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
+        "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
+    ])
+    func numbersOfAnySizeEndNoOwner(_ notes: String) async throws {
+        try await takeOver(notes, records: ["a", "b"]) { fixture in
+            try await eventually("both have an outcome", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 2
+            }
+        }
+        try await takeOverMixed(notes, batch: 3) { fixture in
+            await fixture.provider.releaseAll()
+            try await eventually("all have an outcome", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 4
+            }
+        }
+    }
+
+    /// It has not run. A worker that is killed during the pause must not be put down to it.
+    @Test func pausedIntakeLeavesNoNoteThatARecordRunsAlone() async throws {
+        var paused = LaneControls()
+        paused.isIntakeOpen = false
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { [paused] fixture in
+            await fixture.provider.hold()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("the note is on its way") {
+                await fixture.source.handedOver(of: Self.partition)?.metadata.contains("alone=0") == true
+            }
+
+            await fixture.lane.apply(paused)
+            await fixture.source.refuseCommits(with: nil)
+            try await eventually("the note is taken back", within: .seconds(20)) {
+                await metadata(fixture) == "locsearch1;at=0;tries=3;begun=1"
+            }
+            #expect(await fixture.provider.asked.isEmpty)
+
+            await fixture.lane.apply(LaneControls())
+            try await eventually("it runs alone after the pause", within: .seconds(20)) {
+                await fixture.provider.waitsAlone("a")
+            }
+            #expect(await metadata(fixture)?.contains("alone=0:0") == true)
+        }
+    }
+
+    /// The notes of one read alone are longer than such a text.
+    @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
+    func laneThatTellsClassesApartReadsOnWithLittleRoomForNotes(bytes: Int, notes: String) async throws {
+        try await takeOverMixed(notes, batch: 200) {
+            $0.doneSetBytes = bytes
+        } _: { fixture in
+            await fixture.provider.releaseAll()
+            try await eventually("all is done", within: .seconds(30)) {
+                await fixture.source.committed[Self.partition] == 201
+            }
+            #expect(await metadata(fixture)?.utf8.count ?? 0 <= bytes)
         }
     }
 
@@ -242,7 +322,7 @@ struct CarefulIntakeTests {
         try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
             try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
             #expect(start.duration(to: .now) >= .seconds(1))
-            #expect(await metadata(fixture) == "locsearch1;tries=3;begun=1;alone=0:1")
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=3;begun=1;alone=0:1")
         }
     }
 
@@ -251,7 +331,7 @@ struct CarefulIntakeTests {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)  // No other commit takes it back.
         } _: { fixture in
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
             await fixture.source.append([LaneFixture.request("a")])
             await fixture.source.assign([0])
             try await eventually("it is committed without the note", within: .seconds(20)) {
@@ -267,7 +347,7 @@ struct CarefulIntakeTests {
             $0.commitInterval = .seconds(30)  // No other commit takes it back.
         } _: { fixture in
             await fixture.provider.hold()
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
             await fixture.source.append([LaneFixture.request("slow")])
             await fixture.source.assign([0])
             try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
@@ -290,7 +370,7 @@ struct CarefulIntakeTests {
             await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
             for partition: Int32 in 0...1 {
                 await fixture.source.setCommit(
-                    CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"), partition: partition)
+                    CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"), partition: partition)
                 await fixture.source.append([LaneFixture.request("r\(partition)")], to: partition)
             }
             let start = Instant.now
@@ -301,7 +381,7 @@ struct CarefulIntakeTests {
             #expect(await fixture.source.crashCommit.isEmpty)
             for partition: Int32 in 0...1 {
                 let commit = await fixture.source.commits[TopicPartition("requests", partition)]
-                #expect(commit?.metadata == "locsearch1;tries=3;begun=1;suspect=0:1", "no end is put down to it")
+                #expect(commit?.metadata == "locsearch1;at=0;tries=3;begun=1;suspect=0:1", "no end is put down to it")
             }
         }
     }
@@ -313,7 +393,7 @@ struct CarefulIntakeTests {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
             await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
-            let suspect = "locsearch1;tries=2;begun=2;suspect=0:1"
+            let suspect = "locsearch1;at=0;tries=2;begun=2;suspect=0:1"
             for (partition, ids) in [(Int32(0), ["held"]), (1, ["first", "second"])] {
                 await fixture.source.setCommit(CommittedOffset(0, metadata: suspect), partition: partition)
                 await fixture.source.append(ids.map(LaneFixture.request), to: partition)
@@ -326,13 +406,13 @@ struct CarefulIntakeTests {
 
     /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
     @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
-        let notes = "locsearch1;tries=3;begun=1;suspect=0:1"
+        let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
         } _: { fixture in
             await fixture.provider.hold()
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
             await fixture.source.append([LaneFixture.request("a")])
             await fixture.source.assign([0])
             try await eventually("the wait for the group ends", within: .seconds(20)) {

@@ -51,10 +51,57 @@ struct CrashWatchTests {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([5, 6], beside: [1], atMost: 256, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [1, 5, 6]))
+        watch.haveBegun([5, 6])
         watch.willBegin([9000], beside: [1, 5], atMost: 256, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [1, 5, 9000]))
-        watch.willBegin([7], beside: [1, 5, 9000], atMost: 3, at: Self.start)
+        watch.haveBegun([9000])
+        // ";tries=2;running=5+2+8993" has 25 bytes.
+        watch.willBegin([7], beside: [1, 5, 9000], atMost: 25, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [5, 7, 9000]), "the oldest is the least suspect")
+    }
+
+    /// One task reads, and another one begins what was read before.
+    @Test func taskKeepsTheNotesOfTheOther() {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willRead([10, 11], beside: [1], atMost: 256, at: Self.start)
+        watch.willBegin([5], beside: [1], atMost: 256, at: Self.start)
+        #expect(watch.notes.running == [1, 5, 10, 11], "10 and 11 may be read as soon as a commit says so")
+
+        watch.haveBegun([10, 11])
+        watch.willRead([12], beside: [1], atMost: 256, at: Self.start)
+        #expect(watch.notes.running == [1, 5, 12], "5 may begin as soon as a commit says so, and 10 and 11 wait")
+        watch.haveBegun([5])
+        watch.willBegin([10], beside: [5], atMost: 256, at: Self.start)
+        #expect(watch.notes.running == [5, 10, 12])
+    }
+
+    /// Where there is no room to name each of them.
+    @Test func recordsThatMayOvertakeOthersAreNotedAsARange() {
+        var watch = owner(after: CrashNotes(tries: 2, running: [40]))
+        watch.willRead([5, 700, 90_000], beside: [1], atMost: 20, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 3, begun: 90_001))
+        watch.haveBegun([5, 700, 90_000])
+        watch.willBegin([5], beside: [], atMost: 20, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 3, begun: 90_001))
+        let next = owner(after: watch.notes)
+        #expect(next.permission(for: 5) == .runsAlone && next.permission(for: 90_000) == .runsAlone)
+    }
+
+    @Test func notesOfTheLargestNumbersFitTheirRoom() {
+        let largest = CrashNotes(
+            tries: 9999, begun: .max, suspect: .init(offset: .max, ends: 9999, isRunning: false))
+        #expect(largest.bytes <= CrashNotes.bytesWithoutRunning)
+        #expect(CrashNotes(suspect: largest.suspect).bytes <= CrashNotes.bytesOfSuspect)
+    }
+
+    /// A forged note, or 9,999 ends in a row.
+    @Test func countsOfTriesAndEndsStopAtTheLargest() {
+        var watch = owner(
+            after: CrashNotes(tries: .max, begun: .max, suspect: .init(offset: 4, ends: .max, isRunning: true)))
+        watch.willBegin(before: 10, count: 10, at: Self.start)
+        #expect(watch.notes.tries == 9999)
+        #expect(watch.notes.suspect?.ends == 9999)
+        #expect(watch.permission(for: 4) == .isSetAside)
     }
 
     @Test func recordThatIsReadTwiceIsNotedOnce() {
@@ -219,6 +266,6 @@ struct CrashWatchTests {
         "running=9223372036854775807+1",
     ])
     func damagedNotesAreForeign(_ field: String) {
-        #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;\(field)")) == .foreign)
+        #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;at=100;\(field)")) == .foreign)
     }
 }

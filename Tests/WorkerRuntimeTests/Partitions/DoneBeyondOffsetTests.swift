@@ -26,7 +26,7 @@ struct DoneBeyondOffsetTests {
             await fixture.source.append(["a", "slow", "b", "c"].map(LaneFixture.request))
 
             try await eventually("the commit says that b and c are done") {
-                await commit(fixture) == CommittedOffset(1, metadata: "locsearch1;tries=1;bits=G")
+                await commit(fixture) == CommittedOffset(1, metadata: "locsearch1;at=1;tries=1;bits=G")
             }
             await fixture.provider.releaseAll()
             try await fixture.isCommitted(upTo: 4)
@@ -35,7 +35,7 @@ struct DoneBeyondOffsetTests {
 
     @Test func nextOwnerAsksOnlyForWhatIsNotDone() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
-            await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
+            await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;at=1;bits=G"))
             await fixture.source.skip(to: 1)
             await fixture.source.append(["slow", "b", "c", "d"].map(LaneFixture.request))
             await fixture.source.assign([0])
@@ -46,9 +46,10 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    @Test func metadataOfAnotherProgramIsIgnored() async throws {
+    @Test(arguments: ["b:AAAA", "locsearch1;bits=D", "locsearch1;at=5;bits=D", "locsearch1;at=0;bits=D;at=0"])
+    func metadataOfAnotherProgramOrOffsetIsIgnored(_ text: String) async throws {
         try await LaneFixture.run(assigned: []) { fixture in
-            await fixture.source.setCommit(CommittedOffset(0, metadata: "b:AAAA"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: text))
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
             await fixture.source.assign([0])
 
@@ -73,10 +74,10 @@ struct DoneBeyondOffsetTests {
 
     /// Nothing more is read of a partition whose commit has hardly any room left, and others go on.
     @Test func partitionWhoseMetadataIsNearlyFullWaits() async throws {
-        try await LaneFixture.run(assigned: [0, 1], { $0.doneSetBytes = 20 }) { fixture in
+        try await LaneFixture.run(assigned: [0, 1], { $0.doneSetBytes = 23 }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append((["slow", "b"]).map(LaneFixture.request))
-            // 17 bytes of 20: the header, and one bit for each of up to six offsets.
+            // 22 bytes of 23: the header and the offset, and one bit for each of up to six offsets.
             try await eventually("the partition waits") { await fixture.source.held == [Self.partition] }
 
             await fixture.source.append([LaneFixture.request("other")], to: 1)
@@ -96,7 +97,7 @@ struct DoneBeyondOffsetTests {
 
             try await fixture.outcomesAreWritten(["b", "c"])
             try await eventually("the transaction says so") {
-                await transactionCommit(fixture) == CommittedOffset(0, metadata: "locsearch1;tries=1;bits=G")
+                await transactionCommit(fixture) == CommittedOffset(0, metadata: "locsearch1;at=0;tries=1;bits=G")
             }
             await fixture.provider.releaseAll()
             try await eventually("all is committed") { await transactionCommit(fixture)?.offset == 3 }
@@ -186,7 +187,7 @@ struct DoneBeyondOffsetTests {
 
     /// Assigns a partition whose former owner had done the second and the third of three requests, and has the first committed.
     private func takeOverWithTwoDone(_ fixture: LaneFixture) async throws {
-        await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
+        await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;at=1;bits=G"))
         await fixture.source.skip(to: 1)
         await fixture.source.append([LaneFixture.request("slow")])
         await fixture.source.assign([0])

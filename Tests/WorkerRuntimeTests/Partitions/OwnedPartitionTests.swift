@@ -1,6 +1,7 @@
 import Basics
 import EventContract
 import Kafka
+import Logging
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ struct OwnedPartitionTests {
         partition.begin(at: CommittedOffset(0), with: CommitMetadata())
         partition.willBegin(0...0, count: 1, at: .now)
         let note = try #require(partition.takeProgress())
-        #expect(note.metadata == "locsearch1;tries=1")
+        #expect(note.metadata == "locsearch1;at=0;tries=1")
 
         partition.sayGoodbye()
         partition.noteConfirmed(note)
@@ -113,6 +114,58 @@ struct OwnedPartitionTests {
         for slot in slots { partition.tracker.markReady(slot) }
 
         #expect(partition.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
+    }
+
+    /// A transaction cannot leave out what was published beyond its offset. Brokers refused its text then, and the worker would halve its
+    /// limit for all partitions.
+    @Test(arguments: [128, 300, 4096], [true, false])
+    func notesAboutCrashesFindRoomBesideAllThatWasPublished(bytes: Int, areNotedBefore: Bool) throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
+        var former = CommitMetadata()
+        former.crashes = CrashNotes(tries: 1)
+        partition.begin(at: CommittedOffset(0), with: former)
+        let requests = try take(Int64(bytes) * 5, of: partition)
+        let noted = (0..<64).map { Int64(100_000 + 977 * $0) }
+        if areNotedBefore { partition.willRead(noted, at: .now) }
+
+        // Every third one is open, until no more may be published.
+        var waiting = requests.filter { $0.offset % 3 > 0 }[...]
+        for request in requests { partition.remove(request) }
+        while case let leaving = partition.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
+            for slot in leaving { partition.tracker.markDelivered(slot) }
+            waiting = waiting.dropFirst(leaving.count)
+        }
+        try #require(!waiting.isEmpty)
+        partition.willRead(noted, at: .now)
+        partition.willRunAlone(300_000, at: .now)
+        let commit = try #require(partition.uncommittedProgress())
+        #expect(commit.metadata.utf8.count <= bytes, "\(commit.metadata.utf8.count)")
+        #expect(commit.metadata.contains("bits=") || commit.metadata.contains("runs="))
+        #expect(commit.metadata.contains("alone=300000:0"))
+        partition.noteConfirmed(commit)
+        #expect(partition.isNoted, "nothing waits for notes that do not fit")
+    }
+
+    /// The brokers may be set to keep less while a worker runs.
+    @Test func notesThatNoLongerFitAreShortened() throws {
+        let limit = MetadataLimit(4096, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let partition = OwnedPartition(Self.id, metadataLimit: limit)
+        var former = CommitMetadata()
+        former.crashes = CrashNotes(tries: 1)
+        partition.begin(at: CommittedOffset(0), with: former)
+        let record = try #require(partition.tracker.begin(0).slot)
+        partition.willRead((0..<64).map { Int64(977 * $0) }, at: .now)
+        let notes = try #require(partition.takeProgress())
+        #expect(notes.metadata.contains("running=0+977"))
+
+        while limit.allowed > 256 { #expect(limit.shrink(after: KafkaError(librdkafkaCode: 12, doing: "commit"))) }
+        partition.tracker.renewNews()
+        partition.reviewCrashes(at: .now)
+        let shorter = try #require(partition.takeProgress())
+        #expect(shorter.metadata == "locsearch1;at=0;tries=2;begun=61552")
+        partition.noteConfirmed(shorter)
+        #expect(partition.isNoted)
+        partition.tracker.markDelivered(record)
     }
 
     @Test func onlyLaterRequestsAwaitADeadLetter() throws {

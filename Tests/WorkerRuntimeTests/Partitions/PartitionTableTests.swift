@@ -154,14 +154,14 @@ struct PartitionTableTests {
 
     /// Only reading on makes less of what a former owner had done, so a partition that waited for that would wait for ever.
     @Test func partitionIsReadOnWhereAFormerOwnerHasUsedTheRoomForWhatIsDone() async throws {
-        try await TableFixture.run(doneSetBytes: 40) { fixture in
+        try await TableFixture.run(doneSetBytes: 46) { fixture in
             let id = AssignedPartition(Self.first, epoch: 1)
             fixture.table.add([id])
-            // 34 of 40 bytes.
+            // 39 of 46 bytes.
             var metadata = CommitMetadata()
             for offset: Int64 in stride(from: 100, through: 600, by: 100) { metadata.done.append(offset..<offset + 1) }
-            let text = metadata.text(for: 0, atMost: 40)
-            try #require(text.cut == nil && text.text.utf8.count > 30)
+            let text = metadata.text(for: 0, atMost: 46)
+            try #require(text.cut == nil && text.text.utf8.count > 35)
             fixture.table.begin(at: [id: CommittedOffset(0, metadata: text.text)])
 
             let requests = (0..<20).compactMap { fixture.take($0) }

@@ -268,7 +268,7 @@ def a_record_that_crashes(lab: Lab, stage: Stage, apart: Apart) -> None:
         apart.send("crashing", [request("crashing", 1)])
         member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
         # The last field is none that a worker knows: this client may end the text with a byte of its own.
-        notes = "locsearch1;tries=3;begun=1;suspect=0:3;x"
+        notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:3;x"
         member.commit(offsets=[TopicPartition(topics.requests, 0, 0, notes)], asynchronous=False)
         member.close()
         worker.append(apart.start("crashing"))
