@@ -117,25 +117,33 @@ extension FleetWorld {
     }
 
     /// Kills all workers, and commits the group's offsets anew without what stood beside them, as tools do that know nothing of it.
-    func loseMetadata() {
+    /// - Parameters:
+    ///   - records: How many records the new offsets lie before the old ones.
+    ///   - keepsText: The texts are copied to the new offsets.
+    func loseMetadata(movingBackBy records: Int64 = 0, keepingText keepsText: Bool = false) {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker where worker.isAlive { kill(worker) }
-        moveOffsetsBack(by: 0, before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places)
+        let end = simulation.now + .seconds(plan.shutdownGrace + 25)
+        moveOffsetsBack(by: records, keepingText: keepsText, before: end, thenStart: places)
     }
 
     /// Waits until the group is empty, as the command requires. It is given up when a worker was started meanwhile.
-    private func moveOffsetsBack(by records: Int64, before end: Instant, thenStart places: [Int]) {
+    private func moveOffsetsBack(
+        by records: Int64, keepingText keepsText: Bool = false, before end: Instant, thenStart places: [Int]
+    ) {
         let hasMembers = !network.cluster.members(of: SimulatedWorker.group).isEmpty
         let hasStarted = everyWorker.contains { $0.state == .running }
         if hasMembers || everyWorker.contains(where: \.isAlive), !hasStarted, simulation.now < end {
-            return after(0.5) { [self] in moveOffsetsBack(by: records, before: end, thenStart: places) }
+            return after(0.5) { [self] in
+                moveOffsetsBack(by: records, keepingText: keepsText, before: end, thenStart: places)
+            }
         }
 
-        if !hasMembers, !hasStarted { commitOffsets(movedBackBy: records) }
+        if !hasMembers, !hasStarted { commitOffsets(movedBackBy: records, keepingText: keepsText) }
         for place in places where workers[place]?.isAlive != true { launch(place) }
     }
 
-    private func commitOffsets(movedBackBy records: Int64) {
+    private func commitOffsets(movedBackBy records: Int64, keepingText keepsText: Bool) {
         let group = SimulatedWorker.group
         let commits = network.cluster.commits(by: group)
         // The group is sent back over what was done beyond its offset as well, because the command keeps no metadata, and over what a
@@ -143,9 +151,10 @@ extension FleetWorld {
         let farthest = commits.merging(network.cluster.pendingCommits(by: group)) { $0.offset > $1.offset ? $0 : $1 }
         let committed = farthest.mapValues { $0.done.end ?? $0.offset }
         let offsets = commits.mapValues { max(0, $0.offset - records) }
-        let answer = network.reach {
-            $0.offsetCommit(OffsetCommitRequest(group, offsets.mapValues { OffsetToCommit($0) }))
+        let moved = commits.mapValues {
+            OffsetToCommit(max(0, $0.offset - records), metadata: keepsText ? $0.metadata : "")
         }
+        let answer = network.reach { $0.offsetCommit(OffsetCommitRequest(group, moved)) }
         for (partition, error) in answer.results where error == .none {
             guard let from = offsets[partition], let end = committed[partition], from < end else { continue }
             movedOffsets.append(MovedOffsets(partition: partition, offsets: from..<end))

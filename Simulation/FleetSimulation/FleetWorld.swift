@@ -413,6 +413,7 @@ final class FleetWorld {
         case .redrive: redrive()
         case .offsetsBack(let records): moveOffsetsBack(by: records)
         case .metadataLost: loseMetadata()
+        case .metadataCopied(let records): loseMetadata(movingBackBy: records, keepingText: true)
         case .cluster(let clusterFault):
             strike(clusterFault)
         case .poison: break

@@ -61,7 +61,22 @@ struct FleetSimulationTests {
 
         #expect(plans.contains { !$0.keepsMetadata })
         #expect(plans.contains { $0.faults.contains { $0.name == "metadata lost" } })
+        #expect(plans.contains { $0.faults.contains { $0.name == "metadata copied" } })
         #expect(plans.allSatisfy { $0.keepsMetadata && $0.olderProcesses == 0 || !$0.keepsDoneSets })
+    }
+
+    /// As MirrorMaker does. Beside another offset a text names other records, which would be passed over.
+    @Test func textThatAToolCopiesToAnotherOffsetLosesNothing() {
+        let plans = (1...400 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.filter { plan in
+            plan.settings.doneSetBytes > 100 && plan.faults.contains { $0.name == "metadata copied" }
+        }
+        var copies = 0
+        for plan in plans.prefix(8) {
+            let outcome = FleetSimulation.run(plan)
+            #expect(outcome.verdict.isGood, "seed \(plan.seed): \(outcome.verdict.findings)")
+            copies += outcome.coverage.keys.count { $0.hasPrefix("metadata copied") }
+        }
+        #expect(copies > 0)
     }
 
     /// docs/guarantees.md, "A record that crashes workers": three ends of a record that traps, five of one for which processes are killed.

@@ -36,6 +36,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         /// All members are killed, and a person or a tool commits the group's offsets anew, without a text beside them, before others
         /// start.
         case metadataLost
+        /// All members are killed, and a tool commits offsets that lie so many records before the group's, with the texts of those, before
+        /// others start: as MirrorMaker does with the offsets of another cluster.
+        case metadataCopied(records: Int64)
         case cluster(ClusterFault)
         /// The answer to a request ends each process that reads it, so many seconds after the call: by a trap, or as the kernel ends a
         /// process that takes too much memory.
@@ -82,6 +85,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .redrive: "redrive"
         case .offsetsBack: "offsets back"
         case .metadataLost: "metadata lost"
+        case .metadataCopied: "metadata copied"
         case .cluster(let fault): fault.name
         case .poison(_, let traps, _): traps ? "record that traps" : "record that kills"
         }
@@ -110,7 +114,7 @@ public struct Fault: Sendable, CustomStringConvertible {
             "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
             "scale down",
             "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
-            "offsets back", "metadata lost", "record that traps", "record that kills",
+            "offsets back", "metadata lost", "metadata copied", "record that traps", "record that kills",
         ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
@@ -140,6 +144,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .offsetsBack(let records):
             "all workers stop, the group goes back by \(records) records, and they start again"
         case .metadataLost: "all members die, and the group's offsets are committed without what stood beside them"
+        case .metadataCopied(let records):
+            "all members die, and offsets \(records) records before the group's are committed with the texts of those"
         case .cluster(let fault): fault.description
         case .poison(let number, let traps, let seconds):
             "r\(number) ends each process that runs it (\(traps ? "a trap" : "a kill")), \(seconds.threeDecimals) s after the call"

@@ -82,7 +82,7 @@ extension FleetPlan {
     /// Takes the room for done-sets away from a part of all schedules, or nearly so.
     mutating func makeDoneSets(_ random: inout SeededGenerator) {
         guard random.chance(0.3) else { return }
-        settings.doneSetBytes = [0, 0, 24, 60].randomElement(using: &random) ?? 0
+        settings.doneSetBytes = [0, 0, 28, 60].randomElement(using: &random) ?? 0
     }
 
     /// Has a fleet ask two providers, each with a limit of its own.
