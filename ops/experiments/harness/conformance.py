@@ -328,7 +328,8 @@ class Cluster:
         w.text(s["group"]).i32(s.get("generation", -1)).text(s.get("member", "")).text(s.get("instance")).list(
             [s], lambda _: None
         ).text(s["topic"]).list([s], lambda _: None)
-        w.i32(s["partition"]).i64(s["offset"]).i32(-1).text("x" * s.get("metadataBytes", 0)).tags().tags().tags()
+        text = s.get("metadata", "x" * s.get("metadataBytes", 0))
+        w.i32(s["partition"]).i64(s["offset"]).i32(-1).text(text).tags().tags().tags()
         return self._offset_answer(self._coordinate(s, OFFSET_COMMIT, version, w.bytes, w.flexible))
 
     def _offset_answer(self, r):

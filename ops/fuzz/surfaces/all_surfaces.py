@@ -4,6 +4,7 @@ from .answers import Collector, ProviderAnswers, Tokens
 from .commands import CommandLines, Environment, SettingsFiles, StartSurface
 from .http_requests import AdminHTTP, ConsoleHTTP
 from .kafka import Fleet, Outcomes, Requests
+from .offsets import Offsets
 
 SURFACES = {
     surface.name: surface
@@ -13,6 +14,7 @@ SURFACES = {
         ProviderAnswers,
         Tokens,
         Requests,
+        Offsets,
         Fleet,
         ConsoleHTTP,
         AdminHTTP,
