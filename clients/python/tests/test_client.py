@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, Producer, TopicPartition
 from location_search_client import (
+    BrokersUnreachable,
+    ClientClosed,
     Completed,
     Deduplicator,
     Failed,
@@ -21,7 +23,6 @@ from location_search_client import (
     decode_outcome,
     retry_delay,
 )
-from location_search_client.client import ClientClosed
 
 WITHIN = 20
 UNREAD = Topics(requests="unread.requests")
@@ -221,8 +222,24 @@ def test_missing_topic_is_named(bootstrap: str) -> None:
 
 
 def test_broker_that_is_away_is_reported_in_time() -> None:
-    with pytest.raises(KafkaException):
+    with pytest.raises(BrokersUnreachable, match=r"127\.0\.0\.1:1 .*refused.*check") as raised:
         SearchClient("127.0.0.1:1", source="/client-tests", connect_timeout=0.5, settings={"log_level": 0})
+    assert isinstance(raised.value, KafkaException)
+
+
+def test_callback_of_a_future_may_send_and_close(bootstrap: str) -> None:
+    client = SearchClient(bootstrap, source="/client-tests", topics=UNREAD)
+    closed: Future[None] = Future()
+
+    def send_and_close(_: Future[Outcome]) -> None:
+        client.send(search())
+        client.close()
+        closed.set_result(None)
+
+    client.send(search(), within=0.2).add_done_callback(send_and_close)
+    closed.result(WITHIN)
+    with pytest.raises(ClientClosed):
+        client.send(search())
 
 
 def test_example_of_the_readme_prints_places(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,3 +126,12 @@ def test_retry_waits_for_as_long_as_the_failure_says() -> None:
     delay = retry_delay(outcome("rate-limited", retryAfterMs=4000), 1)
 
     assert delay is not None and 4.5 <= delay <= 5
+
+
+def test_retry_that_must_wait_longer_than_the_caller_accepts_is_not_advised() -> None:
+    hours = outcome("rate-limited", retryAfterMs=18 * 3_600_000)
+
+    assert retry_delay(hours, 1) is None
+    assert retry_delay(hours, 1, max_delay=18 * 3600) is None
+    assert (retry_delay(hours, 1, max_delay=24 * 3600) or 0) >= 18 * 3600
+    assert retry_delay(outcome("timeout"), 1, max_delay=0.1) is None

@@ -1,6 +1,7 @@
 """A typed client of location-search-worker: send a request, await its outcome. See README.md."""
 
-from location_search_client.client import ClientClosed, OutcomeTimeout, SearchClient, Superseded, Topics
+from location_search_client.client import SearchClient, Topics
+from location_search_client.errors import BrokersUnreachable, ClientClosed, OutcomeTimeout, Superseded
 from location_search_client.events import (
     RETRYABLE_CODES,
     DetailsResult,
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RETRYABLE_CODES",
+    "BrokersUnreachable",
     "ClientClosed",
     "Completed",
     "Deduplicator",

@@ -1,20 +1,21 @@
 """A client that sends requests and waits for their outcomes, on top of confluent-kafka."""
 
-import heapq
-import itertools
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from location_search_client.errors import BrokersUnreachable, ClientClosed, Superseded
 from location_search_client.events import ERRORS_TOPIC, REQUESTS_TOPIC, RESULTS_TOPIC, Request
-from location_search_client.records import Failed, Outcome, decode_outcome, encode_request
+from location_search_client.records import Outcome, Position, RequestRecord, decode_outcome, encode_request
+from location_search_client.waiting import Waiting, WaitingTable
 
 log = logging.getLogger(__name__)
 
@@ -23,18 +24,8 @@ log = logging.getLogger(__name__)
 PRODUCER = {"partitioner": "murmur2_random", "enable.idempotence": True, "linger.ms": 0}
 # The consumer joins no group, so the name of its group is never used.
 CONSUMER = {"group.id": "unused", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-
-
-class OutcomeTimeout(TimeoutError):
-    """No outcome arrived in time. The request has expired, so a worker that reads it later asks no provider."""
-
-
-class Superseded(Exception):
-    """A newer search of the same session was sent, so nobody needs this outcome any more."""
-
-
-class ClientClosed(Exception):
-    """The client was closed, or its connection failed for good, before the outcome arrived."""
+# librdkafka's errors for brokers that do not answer.
+UNREACHABLE = {KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +62,27 @@ class SearchClient:
         - settings: further settings of librdkafka, such as `security.protocol`.
         - connect_timeout: seconds for each question to the brokers.
 
-        Raises KafkaException when no broker answers, and LookupError when a topic does not exist.
+        Raises BrokersUnreachable when no broker answers, and LookupError when a topic does not exist.
         """
         common = {"bootstrap.servers": bootstrap_servers, **(settings or {})}
         self._source, self._topics = source, topics
         self._producer = Producer({**PRODUCER, **common})
-        self._consumer = Consumer({**CONSUMER, **common})
+        self._problems: deque[KafkaError] = deque(maxlen=2)  # the last errors of the consumer's connections
+        self._consumer = Consumer({**CONSUMER, "error_cb": self._problems.append, **common})
         self._connect_timeout = connect_timeout
 
-        self._lock = threading.Lock()
-        self._waiting: dict[str, tuple[int, Future[Outcome]]] = {}
-        self._deadlines: list[tuple[float, int, str]] = []
-        self._numbers = itertools.count()  # tell a request that is sent once more from its first sending
-        self._newest: dict[str, str] = {}  # the session's newest search under way, by request id
+        self._sending = threading.Lock()
+        self._waiting = WaitingTable()
         self._closed = threading.Event()
 
         try:
             self._assign(self._partitions(), from_end=True)
+        except KafkaException as error:
+            unreachable = self._unreachable(bootstrap_servers, error)
+            self._consumer.close()
+            if unreachable:
+                raise unreachable from error
+            raise
         except BaseException:
             self._consumer.close()
             raise
@@ -108,48 +103,53 @@ class SearchClient:
         - within: seconds until the future raises OutcomeTimeout. The request expires at the same time.
         - headers: further headers, such as `traceparent`.
 
-        Asynchronous programs wait for the outcome with `await asyncio.wrap_future(client.send(...))`. Raises ValueError
-        when this `requestId` is under way already.
+        Only the outcome of the record that this client writes counts, also where another program uses the same
+        `requestId`. Asynchronous programs wait for it with `await asyncio.wrap_future(client.send(...))`. Raises
+        ValueError when this `requestId` is under way already, and ClientClosed after `close`; nothing is sent then.
         """
         expires = datetime.now(UTC) + timedelta(seconds=within)
         record = encode_request(request, source=self._source, expires=expires, headers=headers)
-        outcome = self.expect(record.request_id, within=within)
-        if (session := request.get("sessionId")) and request.get("operation") in ("search", None):
-            self._supersede(session, record.request_id, outcome)
+        session = request.get("sessionId") if request.get("operation") in ("search", None) else None
+        failure, older = None, None
 
-        def delivered(error: Any, _: Message) -> None:
-            if error:
-                self._end(record.request_id, KafkaException(error))
+        # Without this lock, two threads could write the requests of a session in one order and supersede in the other:
+        # then both would end as Superseded.
+        with self._sending:
+            waiting = self._waiting.register(record.request_id, within, is_own=True)
+            try:
+                self._produce(record, waiting)
+                older = self._waiting.replace_newest(session, waiting) if session else None
+            except (BufferError, KafkaException) as error:
+                failure = error
 
-        try:
-            self._producer.produce(
-                self._topics.requests, record.value, record.key, headers=[*record.headers], on_delivery=delivered
-            )
-        except (BufferError, KafkaException) as error:
-            self._end(record.request_id, error)
-        return outcome
+        # Futures end outside the lock, because their callbacks may send.
+        if failure:
+            self._waiting.end(waiting, failure)
+        if older:
+            self._waiting.end(older, Superseded("a newer search of the same session was sent"))
+        return waiting.future
 
     def expect(self, request_id: str, *, within: float = 30) -> Future[Outcome]:
         """Returns the future of the outcome of a request that another program sends.
 
-        Call this before that program sends it, because outcomes that nobody waits for are not kept.
+        Call this before that program sends it, because outcomes that nobody waits for are not kept. The first outcome
+        with this id counts, because this client does not know where the request stands.
         """
-        future: Future[Outcome] = Future()
-        with self._lock:
-            if self._closed.is_set():
-                raise ClientClosed("the client is closed")
-            if request_id in self._waiting:
-                raise ValueError(f"the request {request_id} is under way already")
-            number = next(self._numbers)
-            self._waiting[request_id] = (number, future)
-            heapq.heappush(self._deadlines, (time.monotonic() + within, number, request_id))
-        return future
+        return self._waiting.register(request_id, within, is_own=False).future
 
     def close(self) -> None:
-        """Sends what is not sent yet, for up to 10 s, and ends all futures with ClientClosed."""
-        self._producer.flush(10)
+        """Sends what is not sent yet, for up to 10 s, and ends all futures with ClientClosed.
+
+        Calls of `send` raise ClientClosed from now on. Nothing is sent after this method has returned.
+        """
+        with self._sending:
+            self._waiting.close()
+        unsent = self._producer.flush(10)
         self._closed.set()
-        self._reader.join()
+        if threading.current_thread() is not self._reader:  # a future's callback may close the client
+            self._reader.join()
+        if unsent:
+            self._producer.purge()
 
     def __enter__(self) -> "SearchClient":
         return self
@@ -157,45 +157,16 @@ class SearchClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # The futures
+    def _produce(self, record: RequestRecord, waiting: Waiting) -> None:
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error:
+                self._waiting.end(waiting, KafkaException(error))
+            else:
+                self._waiting.locate(waiting, position(message))
 
-    def _end(self, request_id: str, outcome: Outcome | Exception) -> None:
-        """Ends a request's future. Second copies of an outcome find no future any more."""
-        with self._lock:
-            _, future = self._waiting.pop(request_id, (0, None))
-        if future is None or not future.set_running_or_notify_cancel():
-            return
-
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        elif isinstance(outcome, Failed) and outcome.failure["code"] == "superseded":
-            future.set_exception(Superseded(outcome.failure["message"]))
-        else:
-            future.set_result(outcome)
-
-    def _supersede(self, session: str, request_id: str, outcome: Future[Outcome]) -> None:
-        with self._lock:
-            older = self._newest.get(session)
-            self._newest[session] = request_id
-        if older:
-            self._end(older, Superseded("a newer search of the same session was sent"))
-        outcome.add_done_callback(lambda _: self._forget(session, request_id))
-
-    def _forget(self, session: str, request_id: str) -> None:
-        with self._lock:
-            if self._newest.get(session) == request_id:
-                del self._newest[session]
-
-    def _expire(self) -> None:
-        now = time.monotonic()
-        while True:
-            with self._lock:
-                if not self._deadlines or self._deadlines[0][0] > now:
-                    return
-                _, number, request_id = heapq.heappop(self._deadlines)
-                if request_id not in self._waiting or self._waiting[request_id][0] != number:
-                    continue
-            self._end(request_id, OutcomeTimeout(f"no outcome of the request {request_id} in time"))
+        self._producer.produce(
+            self._topics.requests, record.value, record.key, headers=[*record.headers], on_delivery=delivered
+        )
 
     # The reader's thread
 
@@ -207,7 +178,7 @@ class SearchClient:
                 if record := self._consumer.poll(0.1):
                     self._receive(record)
                 self._producer.poll(0)
-                self._expire()
+                self._waiting.expire()
                 if time.monotonic() > refresh:
                     refresh = time.monotonic() + 60
                     self._assign_new_partitions()
@@ -215,11 +186,8 @@ class SearchClient:
             log.exception("the client cannot read outcomes any more")
             failure = error
         finally:
-            with self._lock:
-                self._closed.set()
-                open_requests = list(self._waiting)
-            for request_id in open_requests:
-                self._end(request_id, failure)
+            self._closed.set()
+            self._waiting.end_all(failure)
             self._consumer.close()
 
     def _receive(self, record: Message) -> None:
@@ -234,7 +202,16 @@ class SearchClient:
         except ValueError as problem:
             log.warning("passed over %s-%s at %s: %s", record.topic(), record.partition(), record.offset(), problem)
             return
-        self._end(outcome.event["requestId"], outcome)
+        self._waiting.deliver(outcome)
+
+    def _unreachable(self, servers: str, error: KafkaException) -> BrokersUnreachable | None:
+        """Returns an error that names the brokers, or None where they answered."""
+        kafka_error: KafkaError = error.args[0]
+        if kafka_error.code() not in UNREACHABLE:
+            return None
+        self._consumer.poll(0)  # calls back with the reason
+        reasons = [each.str() for each in self._problems if each.code() != KafkaError._ALL_BROKERS_DOWN]
+        return BrokersUnreachable(servers, kafka_error, reasons[-1] if reasons else kafka_error.str())
 
     def _partitions(self) -> list[TopicPartition]:
         """Returns all partitions of the outcome topics."""
@@ -261,3 +238,11 @@ class SearchClient:
                 self._assign(new, from_end=False)
         except (KafkaException, LookupError) as problem:
             log.warning("cannot look for new partitions: %s", problem)
+
+
+def position(message: Message) -> Position | None:
+    """Returns where a record stands, from its delivery report. None where the brokers reported no offset."""
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if topic is None or partition is None or offset is None or offset < 0:
+        return None
+    return Position(topic, partition, offset)

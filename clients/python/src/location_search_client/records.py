@@ -139,7 +139,7 @@ class Deduplicator:
         return True
 
 
-def retry_delay(outcome: Outcome, attempt: int, *, attempts: int = 3) -> float | None:
+def retry_delay(outcome: Outcome, attempt: int, *, attempts: int = 3, max_delay: float = 60) -> float | None:
     """Returns how many seconds to wait before sending the same request again, or None where that would not help.
 
     Workers have tried again already, within the request's own deadline. So this waits for as long as the failure's
@@ -148,7 +148,13 @@ def retry_delay(outcome: Outcome, attempt: int, *, attempts: int = 3) -> float |
 
     - attempt: how often the request has been sent, 1 after the first time.
     - attempts: how often it may be sent in all.
+    - max_delay: the longest wait that the caller accepts, in seconds. The advice can be much longer: when a day's quota
+      is used up, it is the time until the next day. Then this returns None, and `retryAfterMs` of the failure says when
+      to try again.
     """
     if isinstance(outcome, Completed) or not outcome.failure["retryable"] or attempt >= attempts:
         return None
-    return outcome.failure.get("retryAfterMs", 0) / 1000 + random.uniform(0.5, 1) * min(30, 2.0 ** (attempt - 1))
+    advice, backoff = outcome.failure.get("retryAfterMs", 0) / 1000, min(30, 2.0 ** (attempt - 1))
+    if advice + backoff > max_delay:
+        return None
+    return advice + backoff * random.uniform(0.5, 1)
