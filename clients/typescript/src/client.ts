@@ -1,25 +1,15 @@
 // A client that sends requests and waits for their outcomes, on top of kafkajs.
 
 import { randomUUID } from "node:crypto";
+import { BrokersUnreachable, ClientClosed, Superseded } from "./errors.js";
 import { ERRORS_TOPIC, REQUESTS_TOPIC, RESULTS_TOPIC, type Request } from "./events.js";
-import type { Consumer, Kafka, KafkaRecord, OutgoingMessage, Producer } from "./kafka.js";
+import type { Consumer, Delivery, GroupJoin, Kafka, KafkaRecord, OutgoingMessage, Producer } from "./kafka.js";
 import { javaPartitioner } from "./partitioner.js";
-import { decodeOutcome, encodeRequest, type Outcome } from "./records.js";
+import { decodeOutcome, encodeRequest, type Outcome, type Position } from "./records.js";
+import { type Waiting, WaitingTable } from "./waiting.js";
 
-/** No outcome arrived in time. The request has expired, so a worker that reads it later asks no provider. */
-export class OutcomeTimeout extends Error {
-  override name = "OutcomeTimeout";
-}
-
-/** A newer search of the same session was sent, so nobody needs this outcome any more. */
-export class Superseded extends Error {
-  override name = "Superseded";
-}
-
-/** The client was closed before the outcome arrived. */
-export class ClientClosed extends Error {
-  override name = "ClientClosed";
-}
+/** How long `close` waits for records that are being sent. */
+const CLOSE_TIMEOUT_MS = 10_000;
 
 export interface ClientOptions {
   /** A `Kafka` of kafkajs. */
@@ -39,12 +29,6 @@ export interface SendOptions {
   headers?: Record<string, string>;
 }
 
-interface Waiting {
-  resolve: (outcome: Outcome) => void;
-  reject: (error: unknown) => void;
-  timer: ReturnType<typeof setTimeout>;
-}
-
 /**
  * Sends requests, and gives each its outcome.
  *
@@ -56,11 +40,13 @@ export class SearchClient {
   readonly #topics: { requests: string; results: string; errors: string };
   readonly #producer: Producer;
   readonly #consumer: Consumer;
-  readonly #waiting = new Map<string, Waiting>();
-  /** The newest search under way of each session, by request id. */
-  readonly #newest = new Map<string, string>();
+  readonly #waiting = new WaitingTable();
+  /** The newest search under way of each session. */
+  readonly #newest = new Map<string, Waiting>();
   /** The last record of each key that is being sent. */
   readonly #sending = new Map<string, Promise<unknown>>();
+  /** The next offset to read, by topic and partition. */
+  readonly #positions = new Map<string, string>();
   #closed = false;
 
   private constructor(options: ClientOptions) {
@@ -72,14 +58,18 @@ export class SearchClient {
     this.#consumer = options.kafka.consumer({ groupId, maxWaitTimeInMs: 500 });
   }
 
-  /** Connects, and finds out where the outcome topics end, so that no outcome is missed from here on. */
+  /**
+   * Connects, and finds out where the outcome topics end, so that no outcome is missed from here on.
+   *
+   * @throws BrokersUnreachable when no broker answers. How long that takes is set by `retry` of its Kafka.
+   */
   static async connect(options: ClientOptions): Promise<SearchClient> {
     const client = new SearchClient(options);
     try {
       await client.#connect();
     } catch (error) {
-      await client.close();
-      throw error;
+      await client.close().catch(() => {}); // the first error counts
+      throw BrokersUnreachable.from(error) ?? error;
     }
     return client;
   }
@@ -88,12 +78,22 @@ export class SearchClient {
     await this.#producer.connect();
     await this.#consumer.connect();
     const topics = [this.#topics.results, this.#topics.errors];
-    const ends = await this.#ends(topics);
+    for (const { topic, partition, offset } of await this.#ends(topics)) this.#positions.set(`${topic}-${partition}`, offset);
 
     // Partitions that are added later are read from their beginning; those of today from where they end now.
+    this.#consumer.on("consumer.group_join", ({ payload }) => this.#resume(payload.memberAssignment));
     await this.#consumer.subscribe({ topics, fromBeginning: true });
     await this.#consumer.run({ autoCommit: false, eachMessage: async (record) => this.#receive(record) });
-    for (const end of ends) this.#consumer.seek(end);
+  }
+
+  /** Continues where this client has read to. kafkajs forgets that whenever it joins the group again. */
+  #resume(assignment: GroupJoin["payload"]["memberAssignment"]): void {
+    for (const [topic, partitions] of Object.entries(assignment)) {
+      for (const partition of partitions) {
+        const offset = this.#positions.get(`${topic}-${partition}`);
+        if (offset !== undefined) this.#consumer.seek({ topic, partition, offset });
+      }
+    }
   }
 
   async #ends(topics: string[]): Promise<{ topic: string; partition: number; offset: string }[]> {
@@ -112,42 +112,54 @@ export class SearchClient {
   /**
    * Sends a request and waits for its outcome.
    *
-   * A search with a `sessionId` supersedes the session's older search, whose promise then rejects with Superseded.
+   * A search with a `sessionId` supersedes the session's older search, whose promise then rejects with Superseded. Only the
+   * outcome of the record that this client writes counts, also where another program uses the same `requestId`.
+   *
+   * Rejects with RangeError when this `requestId` is under way already, and with ClientClosed after `close`; nothing is sent
+   * then.
    */
   async send(request: Request, { withinMs = 30_000, headers = {} }: SendOptions = {}): Promise<Outcome> {
     const expires = new Date(Date.now() + withinMs);
     const { requestId, ...message } = encodeRequest(request, { source: this.#options.source, expires, headers });
-    const outcome = this.expect(requestId, withinMs);
-    if (request.sessionId && (request.operation ?? "search") === "search") this.#supersede(request.sessionId, requestId);
+    const waiting = this.#register(requestId, withinMs, true);
+    const session = (request.operation ?? "search") === "search" ? request.sessionId : undefined;
+    if (session) this.#supersede(session, waiting);
 
-    this.#produce(message).catch((error: unknown) => this.#end(requestId, ({ reject }) => reject(error)));
-    return outcome.finally(() => {
-      if (request.sessionId && this.#newest.get(request.sessionId) === requestId) this.#newest.delete(request.sessionId);
+    this.#produce(message, waiting).catch((error: unknown) => this.#waiting.reject(waiting, error));
+    return waiting.outcome.finally(() => {
+      if (session && this.#newest.get(session) === waiting) this.#newest.delete(session);
     });
   }
 
   /**
    * Waits for the outcome of a request that another program sends.
    *
-   * Call this before that program sends it, because outcomes that nobody waits for are not kept.
+   * Call this before that program sends it, because outcomes that nobody waits for are not kept. The first outcome with this
+   * id counts, because this client does not know where the request stands.
    */
-  expect(requestId: string, withinMs = 30_000): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) throw new ClientClosed("the client is closed");
-      if (this.#waiting.has(requestId)) throw new RangeError(`the request ${requestId} is under way already`);
-
-      const expired = new OutcomeTimeout(`no outcome of the request ${requestId} within ${withinMs} ms`);
-      const timer = setTimeout(() => this.#end(requestId, () => reject(expired)), withinMs);
-      this.#waiting.set(requestId, { resolve, reject, timer });
-    });
+  async expect(requestId: string, withinMs = 30_000): Promise<Outcome> {
+    return this.#register(requestId, withinMs, false).outcome;
   }
 
-  /** Disconnects. What is under way rejects with ClientClosed. */
+  #register(requestId: string, withinMs: number, isOwn: boolean): Waiting {
+    if (this.#closed) throw new ClientClosed("the client is closed");
+    return this.#waiting.register(requestId, withinMs, isOwn);
+  }
+
+  /**
+   * Disconnects. What is under way rejects with ClientClosed.
+   *
+   * No record is handed to Kafka from now on. Those that are being sent already get up to 10 s.
+   */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const requestId of [...this.#waiting.keys()]) {
-      this.#end(requestId, ({ reject }) => reject(new ClientClosed("the client was closed")));
-    }
+    this.#waiting.rejectAll(new ClientClosed("the client was closed"));
+
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeout = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_TIMEOUT_MS)));
+    await Promise.race([Promise.allSettled(this.#sending.values()), timeout]);
+    clearTimeout(timer);
+
     await Promise.all([this.#producer.disconnect(), this.#consumer.disconnect()]);
   }
 
@@ -155,11 +167,11 @@ export class SearchClient {
    * Writes a record after the earlier ones of its key are acknowledged. kafkajs lets two sends overtake each other, and
    * the older search would then supersede the newer one.
    */
-  async #produce(message: OutgoingMessage): Promise<void> {
+  async #produce(message: OutgoingMessage, waiting: Waiting): Promise<void> {
     const earlier = this.#sending.get(message.key);
     const sent = (earlier ?? Promise.resolve())
-      .catch(() => {}) // its own request has been told
-      .then(() => this.#producer.send({ topic: this.#topics.requests, messages: [message] }));
+      .catch(() => {}) // its own request has been rejected
+      .then(() => this.#hand(message, waiting));
     this.#sending.set(message.key, sent);
     try {
       await sent;
@@ -168,37 +180,32 @@ export class SearchClient {
     }
   }
 
+  /** Hands a record to Kafka, unless its request has ended meanwhile: superseded, expired, or the client was closed. */
+  async #hand(message: OutgoingMessage, waiting: Waiting): Promise<void> {
+    if (!this.#waiting.has(waiting)) return;
+    const [delivery] = await this.#producer.send({ topic: this.#topics.requests, messages: [message] });
+    this.#waiting.locate(waiting, positionOf(delivery));
+  }
+
   #receive(record: KafkaRecord): void {
+    this.#positions.set(`${record.topic}-${record.partition}`, `${BigInt(record.message.offset) + 1n}`);
     try {
-      this.#deliver(decodeOutcome(record.message.value, record.message.headers));
+      this.#waiting.deliver(decodeOutcome(record.message.value, record.message.headers));
     } catch (error) {
       const warn = () => console.warn(`passed over a record of ${record.topic}:`, error);
       (this.#options.onStrangeRecord ?? warn)(error, record);
     }
   }
 
-  #deliver(outcome: Outcome): void {
-    this.#end(outcome.event.requestId, ({ resolve, reject }) => {
-      if (outcome.type === "failed" && outcome.event.error.code === "superseded") {
-        reject(new Superseded(outcome.event.error.message));
-      } else {
-        resolve(outcome);
-      }
-    });
-  }
-
-  /** Ends a request's promise. Second copies of an outcome find no promise any more. */
-  #end(requestId: string, settle: (waiting: Waiting) => void): void {
-    const waiting = this.#waiting.get(requestId);
-    if (!waiting) return;
-    this.#waiting.delete(requestId);
-    clearTimeout(waiting.timer);
-    settle(waiting);
-  }
-
-  #supersede(sessionId: string, requestId: string): void {
+  #supersede(sessionId: string, waiting: Waiting): void {
     const older = this.#newest.get(sessionId);
-    this.#newest.set(sessionId, requestId);
-    if (older) this.#end(older, ({ reject }) => reject(new Superseded("a newer search of the same session was sent")));
+    this.#newest.set(sessionId, waiting);
+    if (older) this.#waiting.reject(older, new Superseded("a newer search of the same session was sent"));
   }
+}
+
+/** Where a request stands. Undefined where the brokers reported no offset. */
+function positionOf(delivery: Delivery | undefined): Position | undefined {
+  if (!delivery?.baseOffset || delivery.baseOffset.startsWith("-")) return undefined;
+  return { topic: delivery.topicName, partition: delivery.partition, offset: BigInt(delivery.baseOffset) };
 }

@@ -26,14 +26,28 @@ interface Connection {
   disconnect(): Promise<void>;
 }
 
+/** Where a batch of records stands: kafkajs' RecordMetadata. */
+export interface Delivery {
+  topicName: string;
+  partition: number;
+  /** The offset of the first record. Absent where the brokers reported none. */
+  baseOffset?: string;
+}
+
 export interface Producer extends Connection {
-  send(record: { topic: string; messages: OutgoingMessage[] }): Promise<unknown>;
+  send(record: { topic: string; messages: OutgoingMessage[] }): Promise<Delivery[]>;
+}
+
+/** The consumer has joined its group, for the first time or again, and has these partitions. */
+export interface GroupJoin {
+  payload: { memberAssignment: Record<string, number[]> };
 }
 
 export interface Consumer extends Connection {
   subscribe(subscription: { topics: string[]; fromBeginning: boolean }): Promise<void>;
   run(config: { autoCommit: boolean; eachMessage: (record: KafkaRecord) => Promise<void> }): Promise<void>;
   seek(position: { topic: string; partition: number; offset: string }): void;
+  on(event: "consumer.group_join", listener: (event: GroupJoin) => void): unknown;
 }
 
 export interface Admin extends Connection {

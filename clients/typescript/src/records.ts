@@ -142,9 +142,12 @@ export class Deduplicator {
  *
  * @param attempt How often the request has been sent, 1 after the first time.
  * @param attempts How often it may be sent in all.
+ * @param maxDelayMs The longest wait that the caller accepts. The advice can be much longer: when a day's quota is used up,
+ *   it is the time until the next day. Then this returns undefined, and `retryAfterMs` of the failure says when to try again.
  */
-export function retryDelay(outcome: Outcome, attempt: number, attempts = 3): number | undefined {
+export function retryDelay(outcome: Outcome, attempt: number, attempts = 3, maxDelayMs = 60_000): number | undefined {
   if (outcome.type === "completed" || !outcome.event.error.retryable || attempt >= attempts) return undefined;
+  const advice = outcome.event.error.retryAfterMs ?? 0;
   const backoff = Math.min(30_000, 1000 * 2 ** (attempt - 1));
-  return (outcome.event.error.retryAfterMs ?? 0) + backoff * (0.5 + Math.random() / 2);
+  return advice + backoff > maxDelayMs ? undefined : advice + backoff * (0.5 + Math.random() / 2);
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { ClientClosed, OutcomeTimeout, SearchClient, Superseded, partitionFor, retryDelay } from "location-search-client";
 import { connectKafka } from "./support/kafka.mjs";
 
@@ -42,8 +43,9 @@ function watched(before = async () => {}) {
     const send = async (record) => {
       sent.push(record.messages[0]);
       await before(record);
-      await real.send(record);
+      const report = await real.send(record);
       resolveWritten();
+      return report;
     };
     return { connect: () => real.connect(), disconnect: () => real.disconnect(), send };
   };
@@ -135,6 +137,25 @@ test("a request that nobody reads times out and has expired", async () => {
 test("a request that cannot be written rejects with the reason", async () => {
   const { kafka } = watched(() => Promise.reject(new Error("the topic takes no records")));
   await withClient({ kafka }, (own) => assert.rejects(own.send(SEARCH, within), /takes no records/));
+});
+
+test("a superseded request that waits behind another record is not sent", async () => {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const { kafka, sent } = watched(() => (sent.length === 1 ? held : undefined));
+  await withClient({ kafka }, async (own) => {
+    const sessionId = `session-${randomUUID()}`;
+    const send = (keyword) => own.send({ ...SEARCH, sessionId, keyword }, within);
+    const first = send("first");
+    await setImmediate(); // so that it is being handed to Kafka
+    const searches = [first, send("second"), send("third")];
+    const rejected = Promise.all(searches.slice(0, 2).map((search) => assert.rejects(search, Superseded)));
+    release();
+
+    await rejected;
+    assert.equal((await searches[2]).type, "completed");
+    assert.deepEqual(sent.map(({ value }) => JSON.parse(value).keyword), ["first", "third"]);
+  });
 });
 
 test("a request id can be under way only once", async () => {

@@ -128,3 +128,11 @@ test("a retry waits for as long as the failure says", () => {
   const delay = retryDelay(outcome("rate-limited", { retryAfterMs: 4000 }), 1);
   assert.ok(delay >= 4500 && delay <= 5000, `${delay}`);
 });
+
+test("a retry that must wait longer than the caller accepts is not advised", () => {
+  const hours = outcome("rate-limited", { retryAfterMs: 18 * 3_600_000 });
+  assert.equal(retryDelay(hours, 1), undefined);
+  assert.equal(retryDelay(hours, 1, 3, 18 * 3_600_000), undefined);
+  assert.ok(retryDelay(hours, 1, 3, 24 * 3_600_000) >= 18 * 3_600_000);
+  assert.equal(retryDelay(outcome("timeout"), 1, 3, 100), undefined);
+});
