@@ -15,18 +15,25 @@ def start_service(program: str, processes: Processes, topics: Sequence[str] = ()
     broker = processes.start(
         "broker", [program, "broker", "--partitions", "3", *more], stdout=subprocess.PIPE, text=True
     )
+    bootstrap = first_line(broker)
+    start_worker(program, processes, bootstrap, **settings)
+    return bootstrap
+
+
+def start_worker(program: str, processes: Processes, bootstrap: str, **settings: str) -> None:
+    """Starts the simulator and a worker beside a broker, and returns once the worker is ready."""
     simulator = processes.start("simulator", [program, "simulate"], stdout=subprocess.PIPE, text=True)
-    bootstrap, provider = first_line(broker), first_line(simulator)
+    provider = first_line(simulator)
     environment = {
         "KAFKA_BOOTSTRAP_SERVERS": bootstrap,
         "KAFKA_PROPERTIES": "session.timeout.ms=6000",
         "ADMIN_PORT": "0",
         "HOTPEPPER_BASE_URL": provider,
         "HOTPEPPER_API_KEY": "any-text",
+        "GOOGLE_PLACES_BASE_URL": provider,
         **settings,
     }
     worker = processes.start("worker", [program, "worker"], environment, stdout=subprocess.PIPE, text=True)
     readiness = first_line(worker).removeprefix("admin ") + "/readyz"
     probe = [program, "probe", readiness]
     wait_until(lambda: subprocess.run(probe, capture_output=True).returncode == 0, 40, "a worker that is ready")
-    return bootstrap

@@ -13,13 +13,18 @@ from typing import Any
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
-servers = {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]}
+servers = {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "reconnect.backoff.max.ms": 500, "log_level": 0}
 producer = Producer({**servers, "linger.ms": 0})
 consumer = Consumer({**servers, "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 10})
+positions: dict[tuple[str, int], int] = {}  # the next offset to read of each partition
 
 
 def say(message: dict[str, Any]) -> None:
     print(json.dumps(message), flush=True)
+
+
+def connect() -> None:
+    consumer.list_topics(timeout=2)
 
 
 def partitions(topic: str) -> list[int]:
@@ -32,17 +37,33 @@ def ends(topic: str) -> list[dict[str, Any]]:
     return [{"partition": number, "low": str(low), "high": str(high)} for number, (low, high) in offsets]
 
 
-def send(topic: str, partition: int, key: str, value: str, headers: dict[str, str]) -> None:
-    producer.produce(topic, value.encode(), key.encode(), partition, headers=dict(headers))
-    if producer.flush(10):
+def send(topic: str, partition: int, key: str, value: str, headers: dict[str, str]) -> dict[str, Any]:
+    written: list[Message] = []
+    producer.produce(
+        topic,
+        value.encode(),
+        key.encode(),
+        partition,
+        headers=dict(headers),
+        on_delivery=lambda error, message: None if error else written.append(message),
+    )
+    if producer.flush(10) or not written:
         raise TimeoutError("the broker did not take the record")
+    return {"topicName": topic, "partition": partition, "baseOffset": str(written[0].offset())}
 
 
 def read(topic: str, partition: int, offset: str) -> None:
-    """Begins to read a partition, unless it is read already."""
-    position = TopicPartition(topic, partition, int(offset))
-    if position not in consumer.assignment():
+    """Reads a partition from an offset. All consumers share one reader, which only goes back."""
+    known, wanted = positions.get((topic, partition)), int(offset)
+    if known is not None and known <= wanted:
+        return
+
+    positions[topic, partition] = wanted
+    position = TopicPartition(topic, partition, wanted)
+    if known is None:
         consumer.incremental_assign([position])
+    else:
+        consumer.seek(position)
 
 
 def record(message: Message) -> dict[str, Any]:
@@ -57,7 +78,13 @@ def record(message: Message) -> dict[str, Any]:
     }
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"partitions": partitions, "ends": ends, "send": send, "read": read}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "connect": connect,
+    "partitions": partitions,
+    "ends": ends,
+    "send": send,
+    "read": read,
+}
 calls: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
 
@@ -84,4 +111,5 @@ while True:
         answer(line)
     message = consumer.poll(0.01)
     if message and not message.error():
+        positions[message.topic() or "", message.partition() or 0] = (message.offset() or 0) + 1
         say({"record": record(message)})
