@@ -60,6 +60,9 @@ public struct FleetPlan: Sendable {
     var transactionTimeout: Double
     /// The part of commits whose answer is lost, and whose producer is fenced before it can ask again.
     var lostCommits = 0.0
+    /// The part of the answers to offsets of transactions that are dropped, so that the call to send them never returns.
+    var hungOffsets = 0.0
+    static let mostHangs = 6
     /// The seconds from the beginning within which offsets of transactions are long on their way; `nil` in most plans.
     var lateOffsets: ClosedRange<Double>?
     /// Parts per million by which members' clocks go wrong, at most.
@@ -207,6 +210,15 @@ public struct FleetPlan: Sendable {
         makeMovingDemand(&moving)
         var offsets = seeds.fork()
         makeLateOffsets(&offsets)
+        var hangs = seeds.fork()
+        makeHungOffsets(&hangs)
+    }
+
+    /// Has calls to send offsets hang. Left out is where times are judged that such calls would lengthen.
+    private mutating func makeHungOffsets(_ random: inout SeededGenerator) {
+        guard delivery == .exactlyOnce, fullLoad == nil, lateOffsets == nil, waitForPoisons == 0, random.chance(0.15)
+        else { return }
+        hungOffsets = Double.random(in: 0.02...0.2, using: &random)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is
@@ -310,7 +322,10 @@ public struct FleetPlan: Sendable {
     var usesFleetTopic: Bool { callsPerDay != nil || (hasRateLimit && share == .byDemand) }
 
     /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost or late.
-    var isCalm: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
+    var isCalm: Bool { areBrokersWell && hungOffsets == 0 }
+
+    /// True when nothing is wrong between clients and brokers. Calls of the clients may hang all the same.
+    var areBrokersWell: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
     ///
@@ -320,7 +335,7 @@ public struct FleetPlan: Sendable {
         if isCalm {
             return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits)
         }
-        return fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic
+        return fateOfMessages.isPerfect && hungOffsets == 0 && faults.allSatisfy(\.isGraceful) && !isStatic
             && !losesAssignmentByStaleCommits
     }
 

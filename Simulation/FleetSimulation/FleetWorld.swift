@@ -52,6 +52,8 @@ final class FleetWorld {
     /// `archiveRequests` gave it.
     var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
+    private var hangRandom = SeededGenerator(seed: 0)
+    private var hangs = 0
     /// What became of the budget's count with the fleet's topic.
     var budgetCount = BudgetCount()
     /// True once all workers are told to end: nothing starts any more.
@@ -103,6 +105,7 @@ final class FleetWorld {
         }
         var jitter = seeds.fork()
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
+        hangRandom = seeds.fork()
         provider.onCrash = { [unowned self] process, loop, keyword in crash(process, on: loop, by: keyword) }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, settings(of: topic, partitions))) }
@@ -334,6 +337,15 @@ final class FleetWorld {
         var fate = fate
         fate.answerDelay = nil
         return fate
+    }
+
+    /// Returns true for offsets of a transaction whose sender never hears of them again. So few that no lane has more of such
+    /// producers than a worker allows.
+    func dropsAnswerToOffsets() -> Bool {
+        guard plan.hungOffsets > 0, !areFaultsOver, hangs < FleetPlan.mostHangs, hangRandom.chance(plan.hungOffsets)
+        else { return false }
+        hangs += 1
+        return true
     }
 
     /// Has offsets of transactions travel for long where the plan has it so.

@@ -147,7 +147,9 @@ struct TransactionTests {
         return (consumer, try #require(await consumer.membership))
     }
 
-    private func runTransaction(of producer: KafkaProducer, as membership: GroupMembership, _ topic: String) async throws {
+    private func runTransaction(of producer: KafkaProducer, as membership: GroupMembership, _ topic: String)
+        async throws
+    {
         try await producer.beginTransaction()
         try await producer.send(ProducerRecord(topic: topic, value: [1]))
         try await producer.sendOffsets([(TopicPartition(topic, 0), CommittedOffset(1))], as: membership)

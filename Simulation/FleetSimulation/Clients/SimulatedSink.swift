@@ -13,9 +13,11 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// As long as `TransactionCalls` gives a call that it makes for the first time, and how often it makes one.
-    private static let (usualTime, maxAttempts) = (Duration.seconds(30), 5)
+    /// As long as `TransactionCalls` gives a call, how much longer one may take, and how often it makes one.
+    private static let (usualTime, timeToInitialize) = (Duration.seconds(10), Duration.seconds(30))
+    private static let (overtime, overtimeAtEnd) = (Duration.seconds(5), Duration.seconds(1))
     private static let shortestTime = Duration.milliseconds(100)
+    private static let maxAttempts = 5
 
     private let loop: EventLoop
     private let inbox: LoopInbox
@@ -28,6 +30,10 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     private(set) var isTransactionOpen = false
     /// While offsets are sent, or the transaction is committed.
     private(set) var isCommitting = false
+    /// When a call was made that never returned.
+    private(set) var hungSince: Instant?
+    /// When the transactional id was registered.
+    private(set) var readySince: Instant?
 
     init(_ producer: SimulatedProducer, group: String, loop: EventLoop, inbox: LoopInbox) {
         self.producer = producer
@@ -109,7 +115,8 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     // MARK: - Transactions
 
     func initTransactions() async throws(KafkaError) {
-        try await call { bound, reply in self.producer.initTransactions(within: bound, reply: reply) }
+        try await call(isInitialization: true) { self.producer.initTransactions(within: $0, reply: $1) }
+        readySince = loop.now
     }
 
     func beginTransaction() async throws(KafkaError) {
@@ -141,26 +148,44 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
 
     func endTransactions(by instant: Instant) async { endOfTransactions = instant }
 
-    private func call(_ make: (Int64, @escaping (KafkaError?) -> Void) -> Void) async throws(KafkaError) {
-        inbox.start()
-        for attempt in 1... {
-            var failure: KafkaError?
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                make(time.wholeNanoseconds) { error in
-                    failure = error
-                    continuation.resume()
-                }
-            }
-            guard let failure else { return }
+    private typealias Make = (_ bound: Int64, _ reply: @escaping (KafkaError?) -> Void) -> Void
 
-            let isOver = endOfTransactions.map { $0 <= loop.now } ?? false
-            guard failure.kind == .retriable, attempt < Self.maxAttempts, !isOver else { throw failure }
+    private func call(isInitialization: Bool = false, _ make: Make) async throws(KafkaError) {
+        inbox.start()
+        let due = loop.now + Self.usualTime
+        for attempt in 1... {
+            let limit = isInitialization ? loop.now + Self.timeToInitialize : due
+            guard let failure = await answer(before: limit, make) else { return }
+
+            let hasTime = attempt < Self.maxAttempts && !isOver && (isInitialization || loop.now < due)
+            guard failure.kind == .retriable, hasTime else { throw failure }
             await loop.pause(.milliseconds(100 * attempt))
         }
     }
 
-    private var time: Duration {
-        guard let endOfTransactions else { return Self.usualTime }
-        return min(Self.usualTime, max(Self.shortestTime, loop.now.duration(to: endOfTransactions)))
+    private func answer(before due: Instant, _ make: Make) async -> KafkaError? {
+        let begin = loop.now
+        let time = max(Self.shortestTime, begin.duration(to: min(due, endOfTransactions ?? due)))
+        var leftAt = begin + time + Self.overtime
+        if let end = endOfTransactions { leftAt = min(leftAt, max(end, begin + time) + Self.overtimeAtEnd) }
+
+        var waiter: CheckedContinuation<KafkaError?, Never>?
+        let timer = loop.schedule(at: leftAt) { [weak self] in
+            guard let self, let left = waiter else { return }
+            waiter = nil
+            if !isOver { hungSince = begin }
+            left.resume(returning: KafkaError(isOver ? .timedOut : .hung, "the call does not return"))
+        }
+        defer { loop.cancel(timer) }
+
+        return await withCheckedContinuation { continuation in
+            waiter = continuation
+            make(time.wholeNanoseconds) { error in
+                waiter?.resume(returning: error)
+                waiter = nil
+            }
+        }
     }
+
+    private var isOver: Bool { endOfTransactions.map { $0 <= loop.now } ?? false }
 }

@@ -160,6 +160,7 @@ struct Judge {
         judgeOrder()
         judgeSessions()
         judgeCalls()
+        judgeResumption()
         judgeEnds()
     }
 

@@ -36,6 +36,7 @@ public struct Verdict: Sendable, Hashable {
         case miscounted = "calls not counted as they were made"
         case calledInPause = "call in a pause that was asked for"
         case leaked = "something is not returned"
+        case resumedLate = "publishing resumed late"
         case stuck = "worker does not end"
         case ended = "worker ends of itself"
         case escaped = "work outside of the simulation"

@@ -38,17 +38,20 @@ final class SinkFactory: @unchecked Sendable {
     private let group: String
     private let loop: SimulatedLoop
     private let network: SimulatedNetwork
+    private let dropsAnswer: () -> Bool
     private(set) var made: [SimulatedSink] = []
 
+    /// - Parameter dropsAnswer: see `SimulatedProducer`.
     init(
         _ settings: SimulatedProducerSettings, name: String, group: String, loop: SimulatedLoop,
-        network: SimulatedNetwork
+        network: SimulatedNetwork, dropsAnswer: @escaping () -> Bool
     ) {
         self.settings = settings
         self.name = name
         self.group = group
         self.loop = loop
         self.network = network
+        self.dropsAnswer = dropsAnswer
     }
 
     /// The names under which the network knows them.
@@ -59,6 +62,7 @@ final class SinkFactory: @unchecked Sendable {
         var settings = settings
         if singly { (settings.batchRecords, settings.linger) = (1, 0) }
         let producer = SimulatedProducer(settings, clientID: "\(name)-p\(made.count)", network: network)
+        producer.dropsAnswer = dropsAnswer
         let sink = SimulatedSink(
             producer, group: group, loop: loop.eventLoop,
             inbox: LoopInbox(loop, descriptor: Int32(10 + made.count)))
@@ -198,7 +202,8 @@ final class SimulatedWorker: @unchecked Sendable {
             settings.transactionTimeout = Int64(plan.transactionTimeout * 1e9)
         }
         let sinks = SinkFactory(
-            settings, name: "\(name)-\(index)", group: group, loop: loop, network: world.network)
+            settings, name: "\(name)-\(index)", group: group, loop: loop, network: world.network,
+            dropsAnswer: { [unowned world] in world.dropsAnswerToOffsets() })
 
         let clients = LaneAssembly.Clients(
             source: source,

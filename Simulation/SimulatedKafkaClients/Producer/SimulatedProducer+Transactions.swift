@@ -15,7 +15,7 @@ struct TransactionClient {
 
     /// The call that is under way.
     struct Call {
-        let number: Int
+        var number: Int
         let name: String
         let end: Int64
         let reply: (KafkaError?) -> Void
@@ -144,6 +144,9 @@ extension SimulatedProducer {
         transaction.call = nil
         call?.reply(error)
     }
+
+    /// Has the call that is under way wait for good, whatever time it was given.
+    private func leaveUnanswered() { transaction.call?.number = -1 }
 
     private func finish(code: Int32) {
         finish(KafkaError(librdkafkaCode: code, doing: transaction.call?.name ?? "transaction"))
@@ -315,6 +318,7 @@ extension SimulatedProducer {
             { $2($0.txnOffsetCommit(request, at: $1)) }
         ) { [weak self] result in
             guard let self, transaction.call != nil else { return }
+            if dropsAnswer() { return leaveUnanswered() }
             switch result {
             case .success: finish(nil)
             case .failure(let failure) where failure.mayPass || failure == .code(.unknownTopicOrPartition):

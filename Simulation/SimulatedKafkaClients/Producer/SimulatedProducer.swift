@@ -47,6 +47,9 @@ package final class SimulatedProducer {
     private var nextPartition: [String: Int32] = [:]
     private var isLookingUp = false
     var transaction = TransactionClient()
+    /// Asked with each answer to offsets that were sent: `true` drops it, and the call to send them never returns, as where
+    /// librdkafka takes the answer for outdated.
+    package var dropsAnswer: () -> Bool = { false }
     private(set) var isClosed = false
 
     package private(set) var undelivered = 0

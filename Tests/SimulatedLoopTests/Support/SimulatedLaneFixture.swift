@@ -59,6 +59,11 @@ struct SimulatedLaneFixture {
             try? await lane.run()
         }
         try simulation.run(for: .seconds(600), while: { sink.confirmed < outcomes })
+        try end()
+    }
+
+    /// Drains the lane, and runs on until nothing is left to do.
+    func end() throws {
         simulation.spawn(on: loop) { [lane] in await lane.drain() }
         try simulation.run()
         // A loop that has not ended is kept for ever, with all that it holds.

@@ -1,0 +1,25 @@
+import Basics
+import WorkerRuntime
+
+/// Producers that are held by a call.
+extension Judge {
+    /// Seconds within which another producer takes the place of one whose call does not return, while the brokers are well.
+    private static let timeToResume = 45.0
+
+    mutating func judgeResumption() {
+        guard plan.areBrokersWell else { return }
+        for worker in world.everyWorker {
+            for sinks in worker.lanes.map(\.sinks.made) {
+                for (sink, next) in zip(sinks, sinks.dropFirst().map(Optional.some) + [nil]) {
+                    guard let begin = sink.hungSince else { continue }
+                    let isOver = worker.drainedAt.map { $0 < begin + .seconds(Self.timeToResume) } ?? false
+                    let isReady = next?.readySince.map { $0 < begin + .seconds(Self.timeToResume) } ?? false
+                    if isOver || isReady { continue }
+                    find(
+                        .resumedLate,
+                        "\(worker.name) has no other producer \(Self.timeToResume) s after a call that hangs")
+                }
+            }
+        }
+    }
+}
