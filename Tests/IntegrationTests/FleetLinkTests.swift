@@ -1,10 +1,11 @@
 import EventLoop
 import Kafka
 import Logging
-import QuotaSharing
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import QuotaSharing
 
 /// Members of a fleet publish messages to a topic, and receive those of all members.
 struct FleetLinkTests {

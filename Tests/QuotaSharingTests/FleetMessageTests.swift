@@ -1,5 +1,6 @@
-import QuotaSharing
 import Testing
+
+@testable import QuotaSharing
 
 /// Messages of the fleet topic that other versions of the worker, or others, have written.
 struct FleetMessageTests {

@@ -11,12 +11,6 @@ public struct LeaseMessage: Sendable, Hashable {
         public var answering: UInt64
         /// The fraction of the whole limit, 0 to 1. With 0 the lessor asks for its share back.
         public var share: Double
-
-        public init(lessee: String, answering: UInt64, share: Double) {
-            self.lessee = lessee
-            self.answering = answering
-            self.share = share
-        }
     }
 
     /// The sender's state of one limit.
@@ -31,43 +25,13 @@ public struct LeaseMessage: Sendable, Hashable {
         /// The number of tenants whose batch requests wait. `nil`: one.
         public var batchTenants: Int?
         /// The leases that the sender grants, one for each lessee.
-        public var grants: [Grant]
+        public var grants: [Grant] = []
         /// The number of the newest message of each lessor whose grant the sender uses. It uses no older grant any more,
         /// so the lessor need hold back nothing for those.
-        public var acknowledged: [String: UInt64]
+        public var acknowledged: [String: UInt64] = [:]
         /// The number of the newest message of each lessor whose lease the sender gives back, because it has no demand
         /// for it. It uses no grant of that lessor up to this message.
-        public var returned: [String: UInt64]
-
-        public init(
-            demand: Double, interactive: Double? = nil, tenants: Int? = nil, batchTenants: Int? = nil,
-            grants: [Grant] = [], acknowledged: [String: UInt64] = [:], returned: [String: UInt64] = [:]
-        ) {
-            self.demand = demand
-            self.interactive = interactive
-            self.tenants = tenants
-            self.batchTenants = batchTenants
-            self.grants = grants
-            self.acknowledged = acknowledged
-            self.returned = returned
-        }
-
-        /// Makes the state of a member that knows classes. A member that wants nothing need not say what of it is interactive.
-        init(
-            of demand: LimitDemand, grants: [Grant], acknowledged: [String: UInt64], returned: [String: UInt64]
-        ) {
-            self.init(demand: demand.total, grants: grants, acknowledged: acknowledged, returned: returned)
-            guard demand.total > 0 else { return }
-            interactive = demand.interactive
-            if demand.interactiveTenants > 1 { tenants = demand.interactiveTenants }
-            if demand.batchTenants > 1 { batchTenants = demand.batchTenants }
-        }
-
-        /// The sender's demand by class.
-        var demandByClass: LimitDemand {
-            LimitDemand(
-                demand, interactive: interactive, interactiveTenants: tenants ?? 1, batchTenants: batchTenants ?? 1)
-        }
+        public var returned: [String: UInt64] = [:]
     }
 
     /// The sender: a name that no other member has, and that a restart changes.
@@ -79,22 +43,28 @@ public struct LeaseMessage: Sendable, Hashable {
     /// The number of partitions of the requests topic.
     public var partitionCount: Int
     /// The limits by their names, which are those of their scopes: see `QuotaScope.name`.
-    public var limits: [String: Limit]
+    public var limits: [String: Limit] = [:]
     /// True for the sender's last message: it uses nothing from here on.
-    public var isLast: Bool
-
-    public init(
-        sender: String, number: UInt64, owned: Int, partitionCount: Int, limits: [String: Limit] = [:],
-        isLast: Bool = false
-    ) {
-        self.sender = sender
-        self.number = number
-        self.owned = owned
-        self.partitionCount = partitionCount
-        self.limits = limits
-        self.isLast = isLast
-    }
+    public var isLast = false
 
     /// The share of each limit that the sender's partitions give it.
     var ownShare: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
+}
+
+extension LeaseMessage.Limit {
+    /// Makes the state of a member that knows classes. A member that wants nothing need not say what of it is interactive.
+    init(
+        of demand: LimitDemand, grants: [LeaseMessage.Grant], acknowledged: [String: UInt64], returned: [String: UInt64]
+    ) {
+        self.init(demand: demand.total, grants: grants, acknowledged: acknowledged, returned: returned)
+        guard demand.total > 0 else { return }
+        interactive = demand.interactive
+        if demand.interactiveTenants > 1 { tenants = demand.interactiveTenants }
+        if demand.batchTenants > 1 { batchTenants = demand.batchTenants }
+    }
+
+    /// The sender's demand by class.
+    var demandByClass: LimitDemand {
+        LimitDemand(demand, interactive: interactive, interactiveTenants: tenants ?? 1, batchTenants: batchTenants ?? 1)
+    }
 }

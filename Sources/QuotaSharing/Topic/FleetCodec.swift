@@ -19,18 +19,7 @@ public enum FleetCodec {
             message.write(to: &writer)
         }
         writer.endObject()
-        return withEscapedSlashes(writer.bytes)
-    }
-
-    /// Escapes each slash, which only texts have, so that a message has the same bytes as those of earlier versions.
-    private static func withEscapedSlashes(_ text: Span<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count + 32)
-        for index in text.indices {
-            if text[index] == UInt8(ascii: "/") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(text[index])
-        }
-        return bytes
+        return writer.finish()
     }
 
     /// Decodes a record's message; `nil` for a record without one, and for a message of a later version.
