@@ -57,7 +57,8 @@ struct ControlBookTests {
     @Test func whatIsOverIsForgottenWithItsExceptions() {
         var book = ControlBook()
         for order in [order(number: 5, until: 100), order(for: "a", isTakenBack: true)] { book.apply(order) }
-        #expect(book.nextEnd == 100)
+        #expect(book.nextEnd(after: 99) == 100)
+        #expect(book.nextEnd(after: 100) == nil, "one that is over does not end again")
         book.removeOver(at: 99)
         #expect(book.orders.count == 2)
         book.removeOver(at: 100)

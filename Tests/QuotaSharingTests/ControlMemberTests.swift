@@ -130,7 +130,7 @@ struct ControlMemberTests {
     @Test func emptySnapshotIsWrittenAfterManyRecordsOnly() {
         let member = member([])
         #expect(member.tick(at: start + .seconds(86_400), wall: 0) == nil)
-        _ = member.read(nil, at: 6300, now: start)
+        _ = member.read(nil, at: 12_600, now: start)
         #expect(member.tick(at: start, wall: 0)?.snapshot?.orders == [])
         #expect(member.tick(at: start, wall: 0) == nil)
     }
@@ -141,6 +141,31 @@ struct ControlMemberTests {
         let member = member([message(order)])
         #expect(member.tick(at: start + .seconds(751), wall: 100) == nil)
         #expect(member.book.orders.isEmpty)
+    }
+
+    /// A worker's clock that is ahead must not take a pause from the workers that start with its snapshot.
+    @Test func clockThatIsAheadDropsNoOrderThatLasts() throws {
+        var order = Self.pause("hotpepper")
+        order.until = 3_600_000
+        let ahead = member([message(order)])
+        let tomorrow: Int64 = 86_400_000
+        #expect(ahead.book.inForce(for: "a", at: tomorrow).isEmpty)
+        let written = try #require(ahead.tick(at: start + .seconds(751), wall: tomorrow))
+
+        let new = member([written], from: 1, oldest: 0, named: "b")
+        #expect(new.isKnown)
+        #expect(paused(new) == ["hotpepper"])
+        #expect(ahead.tick(at: start + .seconds(3601), wall: tomorrow + 3_600_000) == nil)
+        #expect(ahead.book.orders.isEmpty, "by then it is over, by whatever clock")
+    }
+
+    /// The one who gave it has a clock that is ahead, so it lasts longer by the workers' clocks.
+    @Test func orderThatLastsByTheOwnClockIsKeptHoweverLongAgoItWasRead() {
+        var order = Self.pause("hotpepper")
+        (order.at, order.until) = (7_200_000, 9_000_000)
+        let member = member([message(order)])
+        _ = member.tick(at: start + .seconds(3600), wall: 3_600_000)
+        #expect(paused(member) == ["hotpepper"])
     }
 
     // MARK: - A topic that is made anew

@@ -36,9 +36,11 @@ public struct ControlBook: Sendable, Hashable {
     }
 
     /// Forgets the orders whose time is over, and exceptions from them.
-    public mutating func removeOver(at time: Int64) {
-        guard orders.contains(where: { $0.isOver(at: time) }) else { return }
-        orders.removeAll { $0.isOver(at: time) }
+    /// - Parameter mayForget: asked about each of them.
+    public mutating func removeOver(at time: Int64, if mayForget: (ControlOrder) -> Bool = { _ in true }) {
+        let kept = orders.filter { !$0.isOver(at: time) || !mayForget($0) }
+        guard kept.count < orders.count else { return }
+        orders = kept
         let toFleet = orders.filter { $0.instance == nil }
         orders.removeAll { order in order.isTakenBack && !toFleet.contains { $0.changesTheSame(as: order) } }
     }
@@ -58,6 +60,6 @@ public struct ControlBook: Sendable, Hashable {
         return found.filter { !$0.isTakenBack }.reversed()
     }
 
-    /// The time at which the next of the orders is over; `nil` where none ends by itself.
-    public var nextEnd: Int64? { orders.compactMap(\.until).min() }
+    /// The time at which the next of the orders is over that last at a moment; `nil` where none ends by itself.
+    public func nextEnd(after time: Int64) -> Int64? { orders.compactMap(\.until).filter { $0 > time }.min() }
 }

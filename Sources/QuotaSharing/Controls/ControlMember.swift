@@ -42,6 +42,8 @@ public final class ControlMember {
     /// True while the topic, which was made anew, lacks the orders that this process knows.
     private var isRemade = false
     private var lastOffset: Int64 = -1
+    /// The moment at which each of the orders was first read.
+    private var readAt: [ControlOrder: Instant] = [:]
     private var lastSnapshot: (offset: Int64, time: Instant)
 
     public init(name: String, fleet: String, terms: ControlTerms = ControlTerms(), at now: Instant) {
@@ -93,6 +95,7 @@ public final class ControlMember {
         guard let message, message.fleet == fleet else { return nil }
 
         take(message, at: offset, now: now)
+        for order in (isKnown ? book : history).orders where readAt[order] == nil { readAt[order] = now }
         guard let news = news(in: message) else { return nil }
         // Nobody waits for an answer to an old question. An order to drain is this process's own, however late it is read.
         if isOfHistory, case .order(let order, _) = news { return order.control == .drain ? news : nil }
@@ -159,7 +162,13 @@ public final class ControlMember {
     /// - Returns: a snapshot that is due; `nil` as a rule.
     public func tick(at now: Instant, wall time: Int64) -> ControlMessage? {
         guard isKnown else { return nil }
-        book.removeOver(at: time)
+        book.removeOver(at: time) { order in
+            // A wall clock that is ahead must not take an order from those who read the snapshot. No order lasts for longer than
+            // from when it was given, by the giver's clock, and it was read after that.
+            guard let end = order.until, let read = readAt[order] else { return true }
+            return read.duration(to: now) >= .milliseconds(end.saturatingSubtracting(order.at))
+        }
+        if readAt.count > book.orders.count { readAt = readAt.filter { book.orders.contains($0.key) } }
         guard isSnapshotDue(at: now) else { return nil }
 
         // Not again before this one is read back, or lost.

@@ -19,12 +19,6 @@ public struct ControlMessage: Sendable, Hashable {
         public var worker: String
         /// Why the worker does not take the order up, as one line for a person; `nil` where it does.
         public var refusal: String?
-
-        public init(to: String, worker: String, refusal: String? = nil) {
-            self.to = to
-            self.worker = worker
-            self.refusal = refusal
-        }
     }
 
     /// The orders that are in force after all records up to an offset. A worker writes them down from time to time, so that
@@ -33,11 +27,6 @@ public struct ControlMessage: Sendable, Hashable {
         /// The offset of the last record that the snapshot contains.
         public var offset: Int64
         public var orders: [ControlOrder]
-
-        public init(offset: Int64, orders: [ControlOrder]) {
-            self.offset = offset
-            self.orders = orders
-        }
     }
 
     /// The sender: a name that nobody else has, and that a restart changes.

@@ -2,7 +2,7 @@
 public struct ControlTerms: Sendable, Hashable {
     /// A snapshot is written after this many records of the topic, also of an empty book: a worker that starts looks for one
     /// among the newest `history` records, and reads all of the topic where there is none.
-    public var snapshotRecords: Int64 = 5000
+    public var snapshotRecords: Int64 = 10_000
     /// A snapshot is written after this time, if there is an order. It is far below any retention of the topic.
     public var snapshotAge: Duration = .seconds(600)
     /// The longest time between two ticks.

@@ -81,7 +81,7 @@ public actor FleetControls {
 
     private var timeToNextTick: Duration {
         if isWaiting { return Self.tickBeforeKnown }
-        guard let end = member.book.nextEnd else { return terms.tick }
+        guard let end = member.book.nextEnd(after: wallTime) else { return terms.tick }
         return min(terms.tick, .milliseconds(max(1, end.saturatingSubtracting(wallTime))))
     }
 
