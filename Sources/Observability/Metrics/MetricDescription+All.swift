@@ -42,7 +42,7 @@ extension MetricDescription {
             "How long the oldest of them has waited since it was read, by class."),
         MetricDescription(
             "locsearch_tenant_requests_waiting", .gauge, in: .requests, labels: ["class", "tenant"],
-            "Requests that wait for their turn to begin, of the ten tenants of a worker of which most wait: see worker.fairBy."
+            "Requests that wait for their turn to begin, of ten tenants of a worker; all others are the tenant other: see worker.fairBy."
         ),
         MetricDescription(
             "locsearch_requests_done_before_total", .counter, in: .requests,

@@ -8,7 +8,7 @@ import WorkerRuntime
 extension WorkerStatus {
     private typealias Sample = (labels: [(String, String)], value: Double)
 
-    static func laneMetrics(_ lanes: [LaneStatus]) -> String {
+    static func laneMetrics(_ lanes: [LaneStatus], tenants: TenantSeries) -> String {
         let partitions = lanes.flatMap(\.positions).sorted { $0.id < $1.id }
         let lags = partitions.compactMap { partition -> Sample? in
             let labels = [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")]
@@ -22,7 +22,7 @@ extension WorkerStatus {
         return PrometheusText.family("locsearch_partition_lag", lags)
             + PrometheusText.family("locsearch_requests_open", sum { $0.inFlight + $0.unconfirmed })
             + PrometheusText.family("locsearch_requests_unconfirmed", sum(\.unconfirmed))
-            + waitingMetrics(lanes)
+            + waitingMetrics(lanes, tenants: tenants)
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
             + PrometheusText.family(
@@ -36,10 +36,6 @@ extension WorkerStatus {
             + brokerMetrics(lanes)
     }
 
-    /// The tenants with the most waiting requests that have a series of their own. What producers write decides on their names, so their
-    /// number must be bounded.
-    private static let shownTenants = 10
-
     /// Returns what waits to begin in a process: by class, and of the tenants of which most waits.
     static func waitingFlows(_ lanes: [LaneStatus]) -> [LaneStatus.WaitingFlow] {
         var flows: [Flow: LaneStatus.WaitingFlow] = [:]
@@ -52,7 +48,7 @@ extension WorkerStatus {
         return flows.values.sorted { ($1.count, $0.flow.tenant) < ($0.count, $1.flow.tenant) }
     }
 
-    private static func waitingMetrics(_ lanes: [LaneStatus]) -> String {
+    private static func waitingMetrics(_ lanes: [LaneStatus], tenants: TenantSeries) -> String {
         let flows = waitingFlows(lanes)
         let classes = RequestClass.allCases.map { requestClass in
             let ofClass = flows.filter { $0.flow.requestClass == requestClass }
@@ -61,16 +57,15 @@ extension WorkerStatus {
                 longest: ofClass.map(\.longest).max() ?? .zero
             )
         }
-        let tenants = flows.prefix(shownTenants).filter { !$0.flow.tenant.isEmpty }.map { waiting -> Sample in
-            let labels = [("class", waiting.flow.requestClass.rawValue), ("tenant", waiting.flow.tenant)]
-            return (labels: labels, value: Double(waiting.count))
+        let samples = tenants.counts(of: flows).map { flow, count -> Sample in
+            (labels: [("class", flow.requestClass.rawValue), ("tenant", flow.tenant)], value: Double(count))
         }
         return PrometheusText.family(
             "locsearch_requests_waiting", classes.map { (labels: $0.labels, value: Double($0.count)) })
             + PrometheusText.family(
                 "locsearch_requests_waiting_longest_seconds",
                 classes.map { (labels: $0.labels, value: $0.longest / .seconds(1)) })
-            + PrometheusText.family("locsearch_tenant_requests_waiting", tenants)
+            + PrometheusText.family("locsearch_tenant_requests_waiting", samples)
     }
 
     private static func blockedTopics(of lanes: [LaneStatus]) -> [Sample] {

@@ -16,6 +16,7 @@ struct WorkerStatus: AdminSource {
     let worker: WorkerProcess
     let watch: LoopWatch
     let registry: MetricsRegistry
+    private let tenants = TenantSeries()
     /// `nil` where nobody asks how long requests are kept.
     var retention: RetentionWatch?
 
@@ -70,7 +71,7 @@ struct WorkerStatus: AdminSource {
         let isReady = readinessProblem(lanes, providers: providers, controls: controls) == nil
         return registry.prometheusText
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
-            + (lanes.map(Self.laneMetrics) ?? "")
+            + (lanes.map { Self.laneMetrics($0, tenants: tenants) } ?? "")
             + backlogMetrics(lanes, providers: providers)
             + retentionMetrics
             + Self.buildInfo
