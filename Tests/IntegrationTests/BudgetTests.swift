@@ -2,6 +2,7 @@ import EventContract
 import Foundation
 import Kafka
 import LocationSearch
+import QuotaSharing
 import TestSupport
 import Testing
 import WorkerRuntime
@@ -131,6 +132,81 @@ struct BudgetTests {
             let strangers = try await Self.command(["reset", "hotpepper", "--yes"], in: harness, stranger, code: 1)
             #expect(strangers.contains("0 workers"))
             _ = try await Self.command(["set", "google-places", "100", "--yes", "--force"], in: harness)
+        }
+    }
+
+    /// The emergency stop. Other groups, their orders and rotated keys share the topic.
+    @Test func budgetOfZeroStopsAllCallsAlsoWhereManyOtherGroupsShareTheTopic() async throws {
+        try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100"].merging(Self.zone) { $1 }) { harness in
+            try await harness.writeToFleetTopic((0..<200).flatMap(Self.foreignMessages))
+            try await harness.send(Self.requests("before", 1))
+            #expect(try await harness.outcomes(1)["before0"]?.places != nil)
+
+            let stopped = try await Self.command(["set", "hotpepper", "0", "--yes"], in: harness, Self.zone)
+            #expect(stopped.contains("hotpepper"))
+            try await harness.send(Self.requests("after", 5))
+            #expect(try await harness.outcomes(5).values.allSatisfy { $0.code == "rate-limited" })
+            #expect(try await harness.calls(to: "hotpepper") == 1)
+            #expect(try await Self.gauge("left_calls", in: harness) == 0)
+        }
+    }
+
+    private static let zone = ["PROVIDERS_HOTPEPPER_DAY_BEGINS": noonZone]
+
+    /// What a group says with calls of this day and the next ones, and the order of a person to it.
+    private static func foreignMessages(_ number: Int) -> [BudgetMessage] {
+        let (fleet, day) = ("group \(number)", String(Date().formatted(.iso8601).prefix(10)))
+        let scope = QuotaScope(provider: "hotpepper", fleet: fleet, key: "k\(number)")
+        let entry = BudgetMessage.Entry(scope, day: day, limit: 5, take: 5)
+        let order = BudgetMessage.Order(provider: "hotpepper", fleet: fleet, day: day, limit: 1, time: day)
+        return [
+            BudgetMessage(sender: fleet, number: 1, entries: [entry]),
+            BudgetMessage(sender: "person \(number)", number: 1, order: order),
+        ]
+    }
+
+    /// Its day is not the workers': they would not go by the order.
+    @Test func orderForAnotherDayThanTheWorkersIsNotReportedAsDone() async throws {
+        try await WorkerHarness.run(Self.budget) { harness in
+            // A day and more behind the zone of the workers, in which it is noon.
+            let hours = Int(try #require(TimeZone(identifier: Self.noonZone)).secondsFromGMT() / 3600)
+            let other = hours > 0 ? "Etc/GMT+12" : "Etc/GMT-14"
+            let failed = try await Self.command(
+                ["set", "hotpepper", "7", "--yes"], in: harness, ["PROVIDERS_HOTPEPPER_DAY_BEGINS": other], code: 1)
+            #expect(failed.contains("0 of 1 workers have acknowledged the order for "))
+            #expect(try await Self.gauge("calls", in: harness) == 5)
+        }
+    }
+
+    /// The person answers after midnight.
+    @Test func orderIsForTheDayOnWhichItIsConfirmed() async throws {
+        let midnight = (Int(Date().timeIntervalSince1970) + 90) / 60 * 60
+        let minutes = (1440 - midnight / 60 % 1440) % 1440
+        let (sign, offset) = minutes <= 720 ? ("+", minutes) : ("-", 1440 - minutes)
+        let digits = "\(10_000 + offset / 60 * 100 + offset % 60)".dropFirst()
+        let zone = ["PROVIDERS_HOTPEPPER_DAY_BEGINS": "GMT\(sign)\(digits)"]
+
+        try await WorkerHarness.run(Self.budget.merging(zone) { $1 }) { harness in
+            let environment = harness.environment
+            let script = """
+                (while [ $(date +%s) -lt \(midnight + 1) ]; do sleep 0.2; done; echo y) | \
+                '\(RunningProgram.location.path)' budget set hotpepper 7
+                """
+            let program = try RunningProgram(["-c", script], environment: environment, at: "/bin/sh")
+            defer { program.end() }
+            try await eventually("the command ends", within: .seconds(120)) { !program.isRunning }
+            #expect(program.code == 0, "\(program.error)")
+            #expect(Int(Date().timeIntervalSince1970) > midnight, "the answer came after midnight")
+            try await eventually("the new day has the budget") { try await Self.gauge("calls", in: harness) == 7 }
+        }
+    }
+
+    @Test func commandFailsWhereTheWorkerCannotAcknowledge() async throws {
+        try await WorkerHarness.run(Self.budget) { harness in
+            harness.worker.signal(SIGTERM)
+            try await eventually("the worker ends") { !harness.worker.isRunning }
+            let failed = try await Self.command(["set", "hotpepper", "0", "--yes"], in: harness, code: 1)
+            #expect(failed.contains("0 workers of the group"))
         }
     }
 }

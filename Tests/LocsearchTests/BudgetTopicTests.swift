@@ -1,10 +1,10 @@
 import EventLoop
 import Kafka
 import Logging
-import QuotaSharing
 import TestSupport
 import Testing
 
+@testable import QuotaSharing
 @testable import locsearch
 
 /// What `locsearch budget` reads of the fleet's topic.
@@ -25,7 +25,8 @@ struct BudgetTopicTests {
         message.sender = "somebody else"
         var ledger = BudgetLedger()
         ledger.apply(message, at: 0)
-        return BudgetMessage.Snapshot(offset: offset, ledger: ledger)
+        let fleet = QuotaScopes(group: "location-search-worker", requestsTopic: "location-search.requests").fleet
+        return BudgetMessage.Snapshot(offset: offset, fleet: fleet, ledger: ledger)
     }
 
     /// Puts messages into a new topic, and returns the calls that the topic says were made; `nil` where it says nothing.

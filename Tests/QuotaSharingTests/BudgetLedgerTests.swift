@@ -184,7 +184,7 @@ struct BudgetLedgerTests {
                 Self.message(number, from: "wrong", take: 1, day: "2027-01-\(day)"), at: Int64(day * 2))
             ledger.apply(Self.message(number, made: 1), at: Int64(day * 2 + 1))
         }
-        #expect(ledger.days["p"]?.count == 8)
+        #expect(ledger.days["p"]?.count == 4)
         #expect(ledger.left(of: Self.scope(nil), on: "2026-11-23", limit: 10) == 6)
     }
 

@@ -63,7 +63,8 @@ struct FleetCodecTests {
         var ledger = BudgetLedger()
         ledger.apply(entries, at: 5)
         ledger.apply(order, at: 7)
-        return BudgetMessage(sender: "a", number: 9, snapshot: BudgetMessage.Snapshot(offset: 7, ledger: ledger))
+        return BudgetMessage(
+            sender: "a", number: 9, snapshot: BudgetMessage.Snapshot(offset: 7, fleet: "3f9a", ledger: ledger))
     }
 
     private static var order: BudgetMessage {
@@ -78,7 +79,7 @@ struct FleetCodecTests {
         (
             .shares(leases),
             #"""
-            {"shares":{"limits":{"google-places":{"need":1},"hotpepper\/3f9a\/b81d":{"grants":[{"answering":3,\#
+            {"shares":{"limits":{"google-places":{"need":1},"hotpepper/3f9a/b81d":{"grants":[{"answering":3,\#
             "part":0.25,"to":"b"},{"answering":12345678901,"part":0,"to":"a"}],"heeded":{"C":1,"c":10,"d":9},\#
             "need":0.5,"returned":{"e":2}}},"number":7,"of":12,"owned":4,"sender":"6F3C-0"}}
             """#
@@ -104,8 +105,8 @@ struct FleetCodecTests {
             .shares(names),
             #"""
             {"shares":{"limits":{"":{"need":0},"B":{"need":0},"a":{"need":0},"a\"b":{"need":0},"a-b":{"need":0},\#
-            "a\/b":{"need":0},"a10":{"need":0},"a2":{"need":0},"b":{"need":0},"~":{"need":0},"é":{"need":0}},\#
-            "number":1,"of":2,"owned":1,"sender":"\"a\\\b\t\n\f\r\u0001\u001f\#u{7f}\/é\#u{2028}😀"}}
+            "a/b":{"need":0},"a10":{"need":0},"a2":{"need":0},"b":{"need":0},"~":{"need":0},"é":{"need":0}},\#
+            "number":1,"of":2,"owned":1,"sender":"\"a\\\b\t\n\f\r\u0001\u001f\#u{7f}/é\#u{2028}😀"}}
             """#
         ),
         (
@@ -125,14 +126,15 @@ struct FleetCodecTests {
         (
             .budget(state),
             #"""
-            {"budget":{"entries":[],"number":9,"sender":"a","state":{"ledger":{"cleaned":0,\#
+            {"budget":{"entries":[],"fleetState":{"fleet":"3f9a","ledger":{"cleaned":0,\#
             "days":{"google-places":{"2026-11-23":{"isWarned":false,"limit":0,"made":{},"taken":0,"touched":5}},\#
-            "hotpepper\/3f9a":{"2026-11-23":{"isWarned":false,"limit":900,"made":{},"ordered":900,\#
+            "hotpepper/3f9a":{"2026-11-23":{"isWarned":false,"limit":900,"made":{},"ordered":900,\#
             "since":"2026-11-23T12:00:00Z","taken":0,"touched":7}},\#
-            "hotpepper\/3f9a\/b81d":{"2026-11-23":{"isWarned":false,"limit":5000,"made":{},"ordered":900,\#
+            "hotpepper/3f9a/b81d":{"2026-11-23":{"isWarned":false,"limit":5000,"made":{},"ordered":900,\#
             "since":"2026-11-23T12:00:00Z","taken":15,"touched":7}}},"heard":{"6F3C-0":{"number":8,"offset":5},\#
             "locsearch budget 1":{"number":1,"offset":7}},\#
-            "renewed":{"hotpepper\/3f9a\/c92e":"hotpepper\/3f9a\/b81d"}},"offset":7}}}
+            "renewed":{"hotpepper/3f9a/c92e":"hotpepper/3f9a/b81d"},\#
+            "renewedAt":{"hotpepper/3f9a/c92e":5}},"offset":7},"number":9,"sender":"a"}}
             """#
         ),
         (
@@ -140,8 +142,8 @@ struct FleetCodecTests {
                 BudgetMessage(
                     sender: "a", number: 10, snapshot: BudgetMessage.Snapshot(offset: -1, ledger: BudgetLedger()))),
             #"""
-            {"budget":{"entries":[],"number":10,"sender":"a","state":{"ledger":{"cleaned":0,"days":{},\#
-            "heard":{},"renewed":{}},"offset":-1}}}
+            {"budget":{"entries":[],"fleetState":{"ledger":{"cleaned":0,"days":{},\#
+            "heard":{},"renewed":{}},"offset":-1},"number":10,"sender":"a"}}
             """#
         ),
         (

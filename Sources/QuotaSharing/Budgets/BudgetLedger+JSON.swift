@@ -26,6 +26,6 @@ extension BudgetLedger.NewestMessage: FleetObject {
 extension BudgetLedger: FleetObject {
     static let members: [MessageMember<Self>] = [
         .required("cleaned", \.cleaned), .required("days", \.days), .required("heard", \.newestMessages),
-        .required("renewed", \.renewed),
+        .required("renewed", \.renewed), .optional("renewedAt", \.renewalOffsets, empty: [:]),
     ]
 }

@@ -9,7 +9,7 @@ extension BudgetLedger {
         guard noteMessage(of: message.sender, number: message.number, at: offset) else { return nil }
 
         for renewal in message.renewals ?? [] {
-            renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new))
+            renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new), at: offset)
         }
 
         var effect = Effect()

@@ -5,6 +5,9 @@ internal import Basics
 ///
 /// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope, as workers of older versions and
 /// people's orders do, is about every account within it. An account that is new begins as a copy of the next wider one.
+///
+/// A member applies messages of its own fleet only: see `BudgetMessage.part(for:)`. Accounts end with their last day, and days
+/// end by the order of the records alone, so that no member's clock decides about another's count.
 public struct BudgetLedger: Sendable, Hashable {
     /// One day of an account.
     public struct Day: Sendable, Hashable {
@@ -62,12 +65,15 @@ public struct BudgetLedger: Sendable, Hashable {
         var offset: Int64
     }
 
-    /// The number of days that are kept of each account. More than two, so that a member whose clock is wrong does not
-    /// push the present day out: the day with the oldest newest record goes first.
-    private static let mostDays = 8
+    /// The number of days that are kept of each provider: those that records named last. More than two, so that a member whose
+    /// clock is wrong does not push the present day out.
+    private static let mostDays = 4
     /// The most kinds of calls; members do not write more.
     static let mostKinds = 128
-    private static let (mostAccounts, mostRenewals) = (64, 64)
+    /// The most accounts and replaced keys that are kept. Beyond, a further key gets no calls.
+    static let mostAccounts = 256
+    /// The accounts beyond that are for orders, which are about no single key.
+    private static let accountsForOrders = 16
     /// A sender's newest message is remembered for this many records. A producer that writes a record twice does so within far
     /// fewer.
     private static let memory: Int64 = 20_000
@@ -78,6 +84,8 @@ public struct BudgetLedger: Sendable, Hashable {
     public internal(set) var days: [String: [String: Day]] = [:]
     /// The accounts under which calls count since a key was replaced, by the name of the new key's account.
     var renewed: [String: String] = [:]
+    /// The offset at which each of these names was last used.
+    var renewalOffsets: [String: Int64] = [:]
     /// The newest message of each sender.
     var newestMessages: [String: NewestMessage] = [:]
     /// The offset at which senders of long ago were last forgotten.
@@ -114,6 +122,7 @@ public struct BudgetLedger: Sendable, Hashable {
     /// Returns the calls that are left of a day.
     /// - Parameter limit: the budget, unless a person has ordered another one.
     public func left(of scope: QuotaScope, on day: String, limit: Int) -> Int {
+        if isFull(for: scope, on: day) { return 0 }
         guard let known = self.day(day, of: scope) else { return limit }
         return max(0, (known.ordered ?? limit).saturatingSubtracting(known.taken))
     }
@@ -135,30 +144,33 @@ public struct BudgetLedger: Sendable, Hashable {
     mutating func change<Result>(
         _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result
     ) -> [Result] {
-        guard let name = open(scope) else { return [] }
+        guard let name = open(scope, on: day) else { return [] }
+        if renewed[scope.name] != nil { renewalOffsets[scope.name] = offset }
         let narrower = scope.key == nil ? days.keys.filter { $0.hasPrefix(name + "/") } : []
         return ([name] + narrower).map { name in
-            var known = days[name] ?? [:]
-            if known[day] == nil, known.count >= Self.mostDays {
-                let oldest = known.min { ($0.value.touched, $0.key) < ($1.value.touched, $1.key) }
-                if let oldest { known[oldest.key] = nil }
-            }
-
-            var state = known[day] ?? Day(limit: limit)
+            var state = days[name]?[day] ?? Day(limit: limit)
             let result = body(&state)
             state.touched = offset
-            known[day] = state
-            days[name] = known
+            days[name, default: [:]][day] = state
             return result
         }
     }
 
+    /// True where a scope can have no account on a day, because there are too many: its calls cannot be counted.
+    public func isFull(for scope: QuotaScope, on day: String) -> Bool {
+        guard days[account(scope)] == nil, !hasRoom(for: scope) else { return false }
+        var copy = self
+        return copy.open(scope, on: day) == nil
+    }
+
     /// Returns the name of a scope's account, which is made if there is none.
     /// - Returns: `nil` when there are too many already.
-    private mutating func open(_ scope: QuotaScope) -> String? {
+    private mutating func open(_ scope: QuotaScope, on day: String) -> String? {
         let name = account(scope)
+        if days[name]?[day] != nil { return name }
+        forgetDays(before: day, for: scope)
         if days[name] != nil { return name }
-        guard days.count < Self.mostAccounts else { return nil }
+        guard hasRoom(for: scope) else { return nil }
 
         var known: [String: Day]?
         var next = scope.wider
@@ -167,10 +179,38 @@ public struct BudgetLedger: Sendable, Hashable {
         return name
     }
 
-    /// Has the calls by a new key count with those by the old one, whatever was reported of either before.
-    mutating func renew(_ oldScope: QuotaScope, as newScope: QuotaScope) {
+    private func hasRoom(for scope: QuotaScope) -> Bool {
+        days.count + renewed.count < Self.mostAccounts + (scope.key == nil ? Self.accountsForOrders : 0)
+    }
+
+    /// Forgets the days of a provider that records named longest ago, with the accounts and the replaced keys that have no other.
+    /// More than the usual days are forgotten where there is no room for an account otherwise, but none later than `day`.
+    private mutating func forgetDays(before day: String, for scope: QuotaScope) {
+        let (provider, isNew) = (scope.provider, days[account(scope)] == nil)
+        func isOfProvider(_ name: String) -> Bool { name == provider || name.hasPrefix(provider + "/") }
+        var named: [String: Int64] = [:]
+        for (name, days) in days where isOfProvider(name) {
+            for (label, state) in days where label != day { named[label] = max(named[label] ?? .min, state.touched) }
+        }
+
+        while let oldest = named.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
+            named.count >= Self.mostDays || isNew && oldest.key < day && !hasRoom(for: scope)
+        {
+            named[oldest.key] = nil
+            for name in days.keys where isOfProvider(name) {
+                days[name]?[oldest.key] = nil
+                if days[name]?.isEmpty == true { days[name] = nil }
+            }
+            renewalOffsets = renewalOffsets.filter { !isOfProvider($0.key) || $0.value > oldest.value }
+            renewed = renewed.filter { renewalOffsets[$0.key] != nil }
+        }
+    }
+
+    /// Has the calls by a new key count with those by the old one, whatever was reported of either before. Where there is no
+    /// room nothing is noted, and a new key without an account gets none: see `isFull`.
+    mutating func renew(_ oldScope: QuotaScope, as newScope: QuotaScope, at offset: Int64) {
         let (old, new) = (account(oldScope), account(newScope))
-        guard old != new, renewed.count < Self.mostRenewals else { return }
+        guard old != new, days[new] != nil || hasRoom(for: newScope) else { return }
 
         if let merged = days.removeValue(forKey: new) {
             var known = days[old] ?? [:]
@@ -179,6 +219,7 @@ public struct BudgetLedger: Sendable, Hashable {
         }
         for (name, target) in renewed where target == new { renewed[name] = old }
         renewed[new] = old
+        renewalOffsets[new] = offset
     }
 
     // MARK: - Senders

@@ -23,6 +23,7 @@ struct BudgetLog {
         var isSnapshotTakenOver: Bool
     }
 
+    private let fleet: String?
     private let terms: BudgetTerms
     /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
     private let spread: Double
@@ -45,8 +46,11 @@ struct BudgetLog {
     /// it has read none, and once the new topic is no longer young.
     private var former: BudgetMessage.Snapshot?
 
-    /// - Parameter name: the member's.
-    init(of name: String, terms: BudgetTerms, at now: Instant) {
+    /// - Parameters:
+    ///   - name: the member's.
+    ///   - fleet: the member's, whose records alone count.
+    init(of name: String, fleet: String?, terms: BudgetTerms, at now: Instant) {
+        self.fleet = fleet
         self.terms = terms
         lastSnapshot = (-1, now)
         spread = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
@@ -75,7 +79,7 @@ struct BudgetLog {
             lastSnapshot = (lastOffset, now)
             (hasChangedSinceSnapshot, isSnapshotLost) = (true, true)
             youngTopic = BudgetHistory(of: extent)
-            former = BudgetMessage.Snapshot(offset: lastOffset, ledger: known)
+            former = BudgetMessage.Snapshot(offset: lastOffset, fleet: fleet, ledger: known)
             return
         }
 
@@ -87,8 +91,12 @@ struct BudgetLog {
     }
 
     /// Takes in a record that is about budgets.
-    /// - Returns: `nil` for a record of the history, and for one that was read before.
+    /// - Returns: `nil` for a record of the history, for one that was read before, and for one that is about other fleets.
     mutating func read(_ message: BudgetMessage, at offset: Int64, now: Instant) -> Applied? {
+        guard let message = message.part(for: fleet) else {
+            skip(offset, now: now)
+            return nil
+        }
         guard offset > lastOffset else { return nil }
         lastOffset = offset
 
@@ -169,7 +177,7 @@ struct BudgetLog {
     /// members can be compared.
     var snapshot: BudgetMessage.Snapshot {
         if isSnapshotLost, let former { return former }
-        return BudgetMessage.Snapshot(offset: lastOffset, ledger: ledger)
+        return BudgetMessage.Snapshot(offset: lastOffset, fleet: fleet, ledger: ledger)
     }
 
     /// Returns true when this member should write a snapshot. Each member waits a little longer than the one before, so that one

@@ -30,6 +30,13 @@ extension BudgetMember {
     func status(_ index: Int) -> BudgetStatus {
         var status = BudgetStatus(today(index))
         if status.day != nil { status.kept = kept(index) }
+        status.isFull = isFull(index)
+        if status.isFull { status.left = 0 }
         return status
+    }
+
+    /// True where there are too many accounts for the present day's calls of a provider to be counted.
+    func isFull(_ index: Int) -> Bool {
+        accounts[index].reservation.day.map { log.ledger.isFull(for: accounts[index].scope, on: $0.label) } ?? false
     }
 }

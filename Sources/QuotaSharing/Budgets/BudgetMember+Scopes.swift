@@ -1,5 +1,25 @@
-/// The accounts that are a member's own.
+internal import Basics
+
+/// The accounts that are a member's own, and what people ask and order about them.
 extension BudgetMember {
+    /// The most questions and orders that wait for an answer; people ask fewer.
+    static let mostQuestions = 16
+
+    /// True for a question about a budget of this member, and for an order by which this member goes from now on.
+    func isToBeAnswered(_ message: BudgetMessage) -> Bool {
+        if let question = message.question {
+            return index(of: question.provider).map { accounts[$0].scope.fleet == question.fleet } ?? false
+        }
+        guard let order = message.order, let index = index(of: order.provider) else { return false }
+        return accounts[index].reservation.day?.label == order.day && !isFull(index)
+    }
+
+    /// Makes none of the calls that were reserved beyond the budget that a person has ordered. They count as taken.
+    func giveUpCalls(beyond order: BudgetMessage.Order) {
+        guard order.limit != nil, let index = index(of: order.provider), let day = today(index)?.day else { return }
+        _ = accounts[index].reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
+    }
+
     /// Returns the relation of a message to this member's accounts.
     public func relation(of message: BudgetMessage) -> ScopeRelation {
         let named =

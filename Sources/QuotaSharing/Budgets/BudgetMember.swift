@@ -18,7 +18,7 @@ public final class BudgetMember {
     var accounts: [BudgetAccount]
     /// Replacements of keys that are in no message of this member that it has read back.
     private var renewals: [BudgetMessage.Renewal] = []
-    /// The senders of questions that are still to be answered.
+    /// The senders of questions and orders that are still to be answered.
     private var questions: [String] = []
 
     let terms: BudgetTerms
@@ -33,15 +33,18 @@ public final class BudgetMember {
     /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
     /// once.
     private var warnings: [String] = []
+    /// The providers that have no account because there are too many, and of which that is reported.
+    private var full: Set<String> = []
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - budgets: the calls of a day, by provider.
     ///   - reserves: the calls of a day that are kept for interactive requests; none of a provider that is missing.
     ///   - scopes: the account of each provider; one that is missing has the widest.
+    ///   - fleet: the fleet whose records count; `nil`: that of the scopes.
     public init(
         name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:],
-        scopes: [String: QuotaScope] = [:], terms: BudgetTerms = BudgetTerms(), at now: Instant
+        scopes: [String: QuotaScope] = [:], fleet: String? = nil, terms: BudgetTerms = BudgetTerms(), at now: Instant
     ) {
         self.name = name
         self.terms = terms
@@ -50,7 +53,7 @@ public final class BudgetMember {
                 provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), at: now)
         }
         timeout = terms.timeout
-        log = BudgetLog(of: name, terms: terms, at: now)
+        log = BudgetLog(of: name, fleet: fleet ?? scopes.values.compactMap(\.fleet).first, terms: terms, at: now)
     }
 
     // MARK: - State
@@ -119,11 +122,10 @@ public final class BudgetMember {
         if applied.isSnapshotTakenOver {
             for index in accounts.indices { _ = accounts[index].reservation.remove(accounts[index].reservation.held) }
         }
-        if let question = message.question, applied.effect != nil, isAbout(question),
-            questions.count < Self.mostQuestions
-        {
+        if applied.effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
             questions.append(message.sender)
         }
+        if let order = message.order { giveUpCalls(beyond: order) }
 
         if message.sender == name {
             guard let effect = applied.effect else { return }
@@ -133,13 +135,6 @@ public final class BudgetMember {
                 if let index = index(of: entry.provider) { accounts[index].others[message.sender] = now }
             }
         }
-    }
-
-    /// The most questions that wait for an answer; people ask fewer.
-    private static let mostQuestions = 16
-
-    private func isAbout(_ question: BudgetMessage.Question) -> Bool {
-        index(of: question.provider).map { accounts[$0].scope.fleet == question.fleet } ?? false
     }
 
     /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
@@ -159,7 +154,9 @@ public final class BudgetMember {
                 if oldest.message.number < number {
                     accounts[index].reservation.restore(entry, at: now)
                 } else {
-                    accounts[index].reservation.receive(effect.granted[position], askedFor: entry.take, on: entry.day)
+                    // The record may be another's, under this member's name and number.
+                    let granted = position < effect.granted.count ? effect.granted[position] : 0
+                    accounts[index].reservation.receive(granted, askedFor: entry.take, on: entry.day)
                 }
             }
         }
@@ -179,6 +176,14 @@ public final class BudgetMember {
     public func tick(at now: Instant) -> BudgetMessage? {
         for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
+        for index in accounts.indices {
+            let provider = accounts[index].provider
+            if !isFull(index) {
+                full.remove(provider)
+            } else if full.insert(provider).inserted {
+                warnings.append(provider)
+            }
+        }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
 
         // One message at a time, unless it seems to be lost.

@@ -37,19 +37,26 @@ extension BudgetMessage.Question: FleetObject {
 }
 
 extension BudgetMessage.Snapshot: FleetObject {
-    static let members: [MessageMember<Self>] = [.required("ledger", \.ledger), .required("offset", \.offset)]
+    static let members: [MessageMember<Self>] = [
+        .optional("fleet", \.fleet), .required("ledger", \.ledger), .required("offset", \.offset),
+    ]
 
     init() { self.init(offset: 0, ledger: BudgetLedger()) }
 }
 
 extension BudgetMessage: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("answers", \.answers), .required("entries", \.entries), .required("number", \.number),
-        .optional("order", \.order), .optional("question", \.question), .optional("renewals", \.renewals),
-        .required("sender", \.sender),
-        // Workers of versions that know no scopes read a member `base`, and would take this snapshot for theirs.
-        .optional("state", \.snapshot),
+        .optional("answers", \.answers), .required("entries", \.entries), .optional("fleetState", \.snapshot),
+        .required("number", \.number), .optional("order", \.order), .optional("question", \.question),
+        .optional("renewals", \.renewals), .required("sender", \.sender),
+        // Read only: workers of versions whose snapshots are of all fleets would take a fleet's for theirs.
+        .optional("state", \.stateOfAllFleets),
     ]
 
     init() { self.init(sender: "", number: 0) }
+
+    private var stateOfAllFleets: Snapshot? {
+        get { nil }
+        set { snapshot = newValue.map { Snapshot(offset: $0.offset, fleet: Snapshot.allFleets, ledger: $0.ledger) } }
+    }
 }

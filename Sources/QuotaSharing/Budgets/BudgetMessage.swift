@@ -45,13 +45,6 @@ public struct BudgetMessage: Sendable, Hashable {
         /// The digest of the key in its place.
         public var new: String
 
-        public init(provider: String, fleet: String?, old: String, new: String) {
-            self.provider = provider
-            self.fleet = fleet
-            self.old = old
-            self.new = new
-        }
-
         /// Returns the account of one of the two keys.
         func scope(of key: String) -> QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
     }
@@ -95,17 +88,16 @@ public struct BudgetMessage: Sendable, Hashable {
         }
     }
 
-    /// The state after all records up to an offset, which a member writes down from time to time. A new member that reads it
-    /// needs no older record.
+    /// The state of one fleet after all records up to an offset, which a member writes down from time to time. A new member of
+    /// the fleet that reads it needs no older record.
     public struct Snapshot: Sendable, Hashable {
         /// The offset of the last record that the snapshot contains.
         public var offset: Int64
+        /// See `QuotaScope.fleet`; `allFleets` in a snapshot of a version that wrote the accounts of all fleets down.
+        public var fleet: String?
         public var ledger: BudgetLedger
 
-        public init(offset: Int64, ledger: BudgetLedger) {
-            self.offset = offset
-            self.ledger = ledger
-        }
+        static let allFleets = "*"
     }
 
     /// The sender: a name that no other member has, and that a restart changes.
@@ -118,7 +110,7 @@ public struct BudgetMessage: Sendable, Hashable {
     /// The replacements of keys that may not be known to all members yet. They take effect before the entries.
     public var renewals: [Renewal]?
     public var question: Question?
-    /// The sender of the question that this message answers.
+    /// The sender of the question that this message answers, or of the order that its sender goes by.
     public var answers: String?
 
     public init(

@@ -9,7 +9,8 @@ public struct BudgetPolicy: Sendable {
     public var reserved: [ProviderID: BudgetReserve]
     /// Returns the present day of each provider. Called on the loop, several times a second.
     public var days: @Sendable (_ now: Instant) -> [ProviderID: BudgetDay]
-    /// Called when four fifths of a day's budget are taken: by one member of the fleet, once a day.
+    /// Called when four fifths of a day's budget are taken: by one member of the fleet, once a day. Also by each member for which
+    /// `BudgetStatus.isFull`.
     public var onWarning: @Sendable (ProviderID, BudgetStatus) -> Void
 
     public init(
@@ -41,9 +42,11 @@ public struct BudgetStatus: Sendable, Hashable {
     public var kept = 0
     /// The time at which the calls began to count, if not with the day.
     public var since: String?
+    /// True where the fleet has used so many API keys that the calls of this one are not counted, and therefore not made.
+    public var isFull = false
 
     /// The number of calls that members have reported as made.
-    public var used: Int { made.values.reduce(0, +) }
+    public var used: Int { made.values.reduce(0) { $0.saturatingAdding($1) } }
 
     public init(_ today: (label: String, day: BudgetLedger.Day)?) {
         guard let (label, day) = today else { return }

@@ -24,8 +24,8 @@ public struct BudgetTerms: Sendable, Hashable {
     public var reservedPart = 16
     /// While much of the budget is left, a member reserves at least this many calls at once.
     public var smallestBlock = 8
-    /// A snapshot is written after this many records.
-    public var snapshotRecords: Int64 = 5000
+    /// A snapshot is written after this many records. Each fleet that shares the topic writes one, so few would be many.
+    public var snapshotRecords: Int64 = 10_000
     /// A snapshot is written after this time, if anything has changed.
     public var snapshotAge: Duration = .seconds(600)
 

@@ -21,7 +21,7 @@ struct BudgetTopic {
 
     /// Reads what the topic says of budgets: its newest records, and all of them only where those do not hold the state.
     func ledger() async throws -> BudgetLedger {
-        let member = BudgetMember(name: "", budgets: [:], at: .now)
+        let member = BudgetMember(name: "", budgets: [:], fleet: fleet, at: .now)
         try await client.read(newest: history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
@@ -36,9 +36,13 @@ struct BudgetTopic {
         if case .budget(let budget) = message { budget } else { nil }
     }
 
-    /// Has every worker go by an order. Returns once the brokers have it.
-    func give(_ order: BudgetMessage.Order) async throws {
-        try await client.send(.budget(BudgetMessage(sender: Self.makeSender(), number: 1, order: order)))
+    /// Gives an order, and waits for workers to acknowledge that they go by it.
+    /// - Parameters:
+    ///   - most: the number of workers that are to acknowledge it.
+    ///   - time: how long they are waited for.
+    /// - Returns: how many have by then.
+    func give(_ order: BudgetMessage.Order, to most: Int, within time: Duration) async throws -> Int {
+        try await publish(BudgetMessage(sender: Self.makeSender(), number: 1, order: order), to: most, within: time)
     }
 
     /// Asks which workers keep a budget of a provider. Each of their loops answers.
@@ -47,12 +51,17 @@ struct BudgetTopic {
     func countKeepers(of provider: ProviderID, within time: Duration) async throws -> Int {
         let question = BudgetMessage.Question(provider: provider.rawValue, fleet: fleet)
         let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: question)
+        return try await publish(message, to: .max, within: time)
+    }
+
+    /// - Returns: the number of workers that have answered, at most `most`.
+    private func publish(_ message: BudgetMessage, to most: Int, within time: Duration) async throws -> Int {
         var workers: Set<Substring> = []
-        try await client.ask(.budget(message), within: time) { answer in
+        try await client.ask(.budget(message), within: most > 0 ? time : .zero) { answer in
             if let answer = Self.budget(answer), answer.answers == message.sender {
                 workers.insert(answer.sender[..<(answer.sender.lastIndex(of: "-") ?? answer.sender.endIndex)])
             }
-            return false
+            return workers.count >= most
         }
         return workers.count
     }

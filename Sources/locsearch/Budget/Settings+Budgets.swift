@@ -15,6 +15,11 @@ extension Settings {
         return BudgetPolicy(
             callsPerDay: callsPerDay, reserved: budgetReserves, days: { days.days(at: Date(wallTime()), now: $0) },
             onWarning: { provider, budget in
+                guard !budget.isFull else {
+                    return log.error(
+                        "the fleet has used too many API keys: calls of this worker's key are not counted, so none are made",
+                        metadata: ["provider": "\(provider.rawValue)", "day": "\(budget.day ?? "-")"])
+                }
                 log.warning(
                     "four fifths of the day's budget of calls are taken",
                     metadata: [

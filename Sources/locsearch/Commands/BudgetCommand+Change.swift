@@ -10,7 +10,8 @@ extension BudgetCommand {
             commandName: "set", abstract: "Gives all workers another budget for the rest of the day.",
             discussion: """
                 It counts for the day that lasts, in place of providers.<name>.callsPerDay, and takes effect within a
-                second. The next day has the budget of the settings again. 0 stops all calls.
+                second. The next day has the budget of the settings again. 0 stops all calls. Exit code 1: nothing was changed,
+                or not every worker that keeps this budget has acknowledged the order.
                 """)
 
         @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
@@ -26,11 +27,8 @@ extension BudgetCommand {
         }
 
         func run() async throws {
-            try await change.make(
-                provider, options: options, question: "give \(provider) \(calls) calls for the rest of the day"
-            ) {
-                BudgetMessage.Order(provider: provider, fleet: $0, day: $1, limit: calls, time: $2)
-            }
+            let question = "give \(provider) \(calls) calls for the rest of the day"
+            try await change.make(provider, options: options, question: question) { $0.limit = calls }
         }
     }
 
@@ -49,11 +47,8 @@ extension BudgetCommand {
         func validate() throws { _ = try BudgetChange.provider(provider) }
 
         func run() async throws {
-            try await change.make(
-                provider, options: options, question: "count the day's calls of \(provider) from zero again"
-            ) {
-                BudgetMessage.Order(provider: provider, fleet: $0, day: $1, isReset: true, time: $2)
-            }
+            let question = "count the day's calls of \(provider) from zero again"
+            try await change.make(provider, options: options, question: question) { $0.isReset = true }
         }
     }
 }
@@ -75,16 +70,13 @@ struct BudgetChange: ParsableArguments {
     }
 
     /// Asks, gives the order, and shows what has become of it.
-    /// - Parameter order: made of the fleet, the provider's present day and the present time.
     func make(
-        _ name: String, options: SettingsOptions, question: String,
-        order: (_ fleet: String, _ day: String, _ time: String) -> BudgetMessage.Order
+        _ name: String, options: SettingsOptions, question: String, change: (inout BudgetMessage.Order) -> Void
     ) async throws {
         let provider = try Self.provider(name)
         let (settings, log) = try await ToolSettings.load(options)
         let topic = try BudgetTopic(settings, timeout: timeout.duration, log: log)
         let days = ProviderDays(settings.dayZones)
-        guard let day = days.day(of: provider, at: Date(WallTime.now())) else { return }
 
         // Also shows whether the topic can be read before something is written to it.
         func show() async throws {
@@ -95,19 +87,34 @@ struct BudgetChange: ParsableArguments {
             for line in report.text { Terminal.line(line) }
         }
         try await show()
-        try await requireKeepers(of: provider, settings: settings, topic: topic)
+        let keepers = try await requireKeepers(of: provider, settings: settings, topic: topic)
         guard yes || Terminal.confirms("\(question)?") else {
             throw Failure(code: 1, description: "nothing was changed")
         }
 
-        try await topic.give(order(topic.fleet, day.label, Date(WallTime.now()).formatted(.iso8601)))
+        // The person may have thought until after midnight: the order is for the day that lasts now.
+        let time = Date(WallTime.now())
+        guard let day = days.day(of: provider, at: time) else { return }
+        var order = BudgetMessage.Order(
+            provider: name, fleet: topic.fleet, day: day.label, time: time.formatted(.iso8601))
+        change(&order)
+        let applied = try await topic.give(order, to: keepers, within: Self.timeToApply)
         Terminal.line()
         try await show()
+        guard applied < keepers else { return }
+        throw Failure(
+            code: 1,
+            description: """
+                \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
+                \(Self.timeToApply.readable): the day of the others is another one (dayBegins, their clocks), /status shows a \
+                problem of their budget, or they cannot write to topics.fleet
+                """)
     }
 
     /// Says how many workers will go by the order.
+    /// - Returns: their number.
     /// - Throws: when there are none, because the order would bind nobody.
-    private func requireKeepers(of provider: ProviderID, settings: Settings, topic: BudgetTopic) async throws {
+    private func requireKeepers(of provider: ProviderID, settings: Settings, topic: BudgetTopic) async throws -> Int {
         let count = try await topic.countKeepers(of: provider, within: Self.timeToAnswer)
         let group = settings.text("kafka.groupId")
         let setting = Settings.providerNames.first { $0.id == provider }.map { "providers.\($0.name).callsPerDay" }
@@ -121,8 +128,10 @@ struct BudgetChange: ParsableArguments {
                     """)
         }
         Terminal.note("\(count) \(count == 1 ? "worker keeps" : "workers keep") a daily budget of \(provider.rawValue)")
+        return count
     }
 
     /// Members look at their topic five times a second.
     private static let timeToAnswer = Duration.seconds(2)
+    private static let timeToApply = Duration.seconds(5)
 }

@@ -6,6 +6,7 @@ import Kafka
 import LocationSearch
 import Logging
 import ProviderSimulator
+import QuotaSharing
 import TestSupport
 import Testing
 import WorkerRuntime
@@ -79,6 +80,19 @@ struct WorkerHarness: Sendable {
         reader = try TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
         let topics = WorkerConfiguration.Topics()
         try await reader.open([topics.results, topics.errors], at: .beginning, within: .seconds(20))
+    }
+
+    // MARK: - What others write
+
+    /// Writes what other workers and people say of their budgets.
+    func writeToFleetTopic(_ messages: [BudgetMessage]) async throws {
+        var receipts: [KafkaProducer.Receipt] = []
+        for message in messages {
+            let record = ProducerRecord(
+                topic: WorkerConfiguration.Topics().fleet, partition: 0, value: FleetCodec.bytes(of: .budget(message)))
+            receipts.append(try await sender.handOver(record))
+        }
+        for receipt in receipts { _ = try await sender.confirm(receipt) }
     }
 
     // MARK: - Requests and outcomes
