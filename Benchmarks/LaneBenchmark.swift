@@ -86,6 +86,7 @@ private actor BenchmarkSource: RequestSource {
     var membership: GroupMembership? { nil }
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }
+    var groupRefusal: String? { nil }
     nonisolated var statistics: ClientStatistics? { nil }
     nonisolated var failure: KafkaError? { nil }
     func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
