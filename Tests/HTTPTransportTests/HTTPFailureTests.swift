@@ -48,7 +48,7 @@ struct HTTPFailureTests {
                 kinds.insert(error.kind)
             }
         }
-        // The transport itself reports cancellation, so no code of curl's does.
-        #expect(kinds == Set(HTTPError.Kind.allCases).subtracting([.cancelled]))
+        // The transport itself reports these two, so no code of curl's does.
+        #expect(kinds == Set(HTTPError.Kind.allCases).subtracting([.cancelled, .staleConnection]))
     }
 }

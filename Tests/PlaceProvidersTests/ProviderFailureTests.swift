@@ -155,7 +155,8 @@ struct ProviderFailureTests {
     }
 
     @Test(arguments: [
-        HTTPError.Kind.dns, .connect, .tls, .reset, .timeout, .truncated, .protocolViolation, .tooLarge, .cancelled,
+        HTTPError.Kind.dns, .connect, .tls, .reset, .staleConnection, .timeout, .truncated, .protocolViolation,
+        .tooLarge, .cancelled,
         .invalidRequest,
     ])
     func failureOfTheTransportHoldsNoKey(kind: HTTPError.Kind) async {
@@ -250,7 +251,7 @@ struct ProviderFailureTests {
     func statusThatIsNoNameIsNotPassedOn(status: String) async {
         let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(
             Providers.search())
-        #expect(legacy?.code == .upstreamRejected)
+        #expect(legacy?.code == (status.hasPrefix("A") ? .upstreamRejected : .badResponse))
         #expect(legacy?.providerStatus == nil)
         let new = await Providers.google(FakeHTTP(400, #"{"error":{"status":"\#(status)"}}"#)).failure(
             Providers.search())

@@ -68,10 +68,10 @@ struct LegacyResponse {
                 return refusal.error(of: .googlePlacesLegacy, in: response, providerStatus: status)
             }
             // A front end's `"status": "error"` is none of the API, whose statuses are in capitals.
-            guard status.allSatisfy({ $0.isUppercase || $0 == "_" }) else {
-                return .badResponse("has no status of the API", from: .googlePlacesLegacy)
-            }
-            return make(.upstreamRejected, "google-places-legacy rejected the request")
+            let isOfAPI = status.allSatisfy { $0.isUppercase || $0 == "_" }
+            if isOfAPI { return make(.upstreamRejected, "google-places-legacy rejected the request") }
+            if response.status == 200 { return make(.badResponse, "the answer has no status of the API; try again") }
+            return SearchError(httpStatus: response.status, of: response, from: .googlePlacesLegacy)
         }
     }
 
