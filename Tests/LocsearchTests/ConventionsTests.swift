@@ -23,7 +23,7 @@ struct ConventionsTests {
 
     static let otlp = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"]
 
-    static let variables = [
+    static let variables: [Variables] = [
         Variables(
             convention: "a variable that the program does not know is nobody's mistake",
             environment: ["FOO": "x", "KAFKA_OPTS": "x", "LOG_DIR": "/x", "HTTP_PORT": "1"],
@@ -180,7 +180,8 @@ struct ConventionsTests {
             flags: filled(row.flags), file: nil, environment: filled(row.environment))
 
         let loop = try EventLoop()
-        for (configuration, line) in [(settings.http, row.line), (settings.adminHTTP, nil)] {
+        let ways: [(HTTPConfiguration, String?)] = [(settings.http, row.line), (settings.adminHTTP, nil)]
+        for (configuration, line) in ways {
             let before = proxy.requests.count
             let http = HTTPTransport(loop: loop, configuration: configuration)
             _ = try? await http.send(HTTPRequest(url: row.url), before: .now + .seconds(line == nil ? 2 : 20))
@@ -209,35 +210,43 @@ struct ConventionsTests {
     private static let full =
         "locsearch: standard output cannot be written (No space left on device): the result is cut short\n"
 
-    static let commands =
-        [
-            "config", "config --json", "config --table", "config --metrics", "--help", "help worker", "--version",
-            "simulate --list-faults", "topics create --print",
-        ].map {
-            Command(convention: "a full disk is an error: \($0)", script: "$L \($0) > /dev/full", code: 1, error: full)
-        } + [
-            Command(
-                convention: "a reader that has gone away needs no message",
-                script: "{ trap '' PIPE; while :; do $L config || { echo $? >&2; break; }; done; } | true", code: 0,
-                error: "141\n"),
-            Command(
-                convention: "output that was closed at the start is an error", script: "$L config >&-", code: 1,
-                error: full.replacing("No space left on device", with: "Bad file descriptor")),
-            Command(
-                convention: "input and errors may be closed", script: "$L config <&- 2>&- >/dev/null", code: 0),
-        ]
-        + ["tr_TR.UTF-8", "de_DE.UTF-8", "C", "POSIX", "none"].map {
-            Command(
-                convention: "a locale changes no result: \($0)",
-                script: #"test "$($L config --json)" = "$(env -u LC_ALL -u LANG $L config --json)""#,
-                environment: ["LC_ALL": $0, "LANG": $0], code: 0)
-        }
-        + ["", "Asia/Tokyo", "America/St_Johns", "Nowhere/Invalid", ":", "X-99", "../../etc/passwd"].map {
-            Command(
-                convention: "a time zone changes no result: \($0)",
-                script: #"test "$($L config --json)" = "$(env -u TZ $L config --json)""#,
-                environment: ["TZ": $0], code: 0)
-        }
+    static let outputs: [Command] = [
+        "config", "config --json", "config --table", "config --metrics", "--help", "help worker", "--version",
+        "simulate --list-faults", "topics create --print",
+    ].map { command in
+        Command(
+            convention: "a full disk is an error: \(command)", script: "$L \(command) > /dev/full", code: 1, error: full
+        )
+    }
+
+    static let descriptors = [
+        Command(
+            convention: "a reader that has gone away needs no message",
+            script: "{ trap '' PIPE; while :; do $L config || { echo $? >&2; break; }; done; } | true", code: 0,
+            error: "141\n"),
+        Command(
+            convention: "output that was closed at the start is an error", script: "$L config >&-", code: 1,
+            error: full.replacing("No space left on device", with: "Bad file descriptor")),
+        Command(convention: "input and errors may be closed", script: "$L config <&- 2>&- >/dev/null", code: 0),
+    ]
+
+    static let locales: [Command] = ["tr_TR.UTF-8", "de_DE.UTF-8", "C", "POSIX", "none"].map { locale in
+        Command(
+            convention: "a locale changes no result: \(locale)",
+            script: #"test "$($L config --json)" = "$(env -u LC_ALL -u LANG $L config --json)""#,
+            environment: ["LC_ALL": locale, "LANG": locale], code: 0)
+    }
+
+    static let zones: [Command] = [
+        "", "Asia/Tokyo", "America/St_Johns", "Nowhere/Invalid", ":", "X-99", "../../etc/passwd",
+    ].map { zone in
+        Command(
+            convention: "a time zone changes no result: \(zone)",
+            script: #"test "$($L config --json)" = "$(env -u TZ $L config --json)""#, environment: ["TZ": zone], code: 0
+        )
+    }
+
+    static let commands: [Command] = outputs + descriptors + locales + zones
 
     @Test(arguments: commands) func commandKeepsTheConvention(row: Command) async throws {
         let environment = row.environment.merging(["L": RunningProgram.location.path]) { $1 }
