@@ -78,6 +78,7 @@ private actor BenchmarkSource: RequestSource {
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {}
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async {}
+    var refusedCommits: [AssignedPartition: KafkaError] { [:] }
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration

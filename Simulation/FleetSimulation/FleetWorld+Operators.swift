@@ -113,7 +113,31 @@ extension FleetWorld {
     func moveOffsetsBack(by records: Int64) {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker { worker.drain() }
-        moveOffsetsBack(by: records, before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places)
+        onceGroupIsEmpty(thenStart: places) { [self] in commitOffsets(movedBackBy: records) }
+    }
+
+    /// Has a person find, some time after a partition is read no more, that it is not, and act.
+    func notePause(of partition: PartitionID) {
+        say("\(partition) is read no more, because its offset is past its end")
+        guard pausedPartitions.insert(partition).inserted, pausedPartitions.count == 1 else { return }
+        after(2) { [self] in resetPausedPartitions() }
+    }
+
+    /// `locsearch offsets reset`: stops all workers, sends the group to the beginning of the partitions that are read no more, and starts
+    /// the workers again.
+    private func resetPausedPartitions() {
+        let places = workers.filter { $0.value.isAlive }.keys.sorted()
+        for worker in everyWorker { worker.drain() }
+        onceGroupIsEmpty(thenStart: places) { [self] in
+            for partition in pausedPartitions {
+                let start = network.cluster.log(of: partition)?.logStart ?? 0
+                let end = network.cluster.log(of: partition)?.logEnd ?? 0
+                let offsets = [partition: OffsetToCommit(start)]
+                network.reach { _ = $0.offsetCommit(OffsetCommitRequest(SimulatedWorker.group, offsets)) }
+                movedOffsets.append(MovedOffsets(partition: partition, offsets: start..<end))
+                say("\(partition) is read from \(start) on")
+            }
+        }
     }
 
     /// Kills all workers, and commits the group's offsets anew without what stood beside them, as tools do that know nothing of it.
@@ -123,23 +147,24 @@ extension FleetWorld {
     func loseMetadata(movingBackBy records: Int64 = 0, keepingText keepsText: Bool = false) {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker where worker.isAlive { kill(worker) }
-        let end = simulation.now + .seconds(plan.shutdownGrace + 25)
-        moveOffsetsBack(by: records, keepingText: keepsText, before: end, thenStart: places)
+        onceGroupIsEmpty(thenStart: places) { [self] in commitOffsets(movedBackBy: records, keepingText: keepsText) }
     }
 
-    /// Waits until the group is empty, as the command requires. It is given up when a worker was started meanwhile.
-    private func moveOffsetsBack(
-        by records: Int64, keepingText keepsText: Bool = false, before end: Instant, thenStart places: [Int]
-    ) {
+    /// Waits until the group is empty, as the commands require. They are given up when a worker was started meanwhile.
+    private func onceGroupIsEmpty(thenStart places: [Int], commit: @escaping () -> Void) {
+        onceGroupIsEmpty(
+            before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places, commit: commit)
+    }
+
+    private func onceGroupIsEmpty(before end: Instant, thenStart places: [Int], commit: @escaping () -> Void) {
         let hasMembers = !network.cluster.members(of: SimulatedWorker.group).isEmpty
         let hasStarted = everyWorker.contains { $0.state == .running }
         if hasMembers || everyWorker.contains(where: \.isAlive), !hasStarted, simulation.now < end {
-            return after(0.5) { [self] in
-                moveOffsetsBack(by: records, keepingText: keepsText, before: end, thenStart: places)
-            }
+            return after(0.5) { [self] in onceGroupIsEmpty(before: end, thenStart: places, commit: commit) }
         }
 
-        if !hasMembers, !hasStarted { commitOffsets(movedBackBy: records, keepingText: keepsText) }
+        if !hasMembers, !hasStarted { commit() }
+        pausedPartitions = []
         for place in places where workers[place]?.isAlive != true { launch(place) }
     }
 

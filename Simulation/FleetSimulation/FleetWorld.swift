@@ -298,8 +298,14 @@ final class FleetWorld {
     var archivedTopics: [String] = []
     /// When those were deleted, in seconds from the beginning.
     var deletionTimes: [String: Double] = [:]
-    /// Where the partitions of the requests topic ended when it was deleted.
-    var formerEnds: [PartitionID: Int64] = [:]
+    /// How far the partitions of the requests topic have been read, by whichever member, and the id of the topic that is meant.
+    var readEnds: [PartitionID: (topic: UInt64, offset: Int64)] = [:]
+    /// Offsets that were to be committed behind what was read.
+    var unreadCommits: [String] = []
+    /// Partitions that are read no more until a person acts.
+    var pausedPartitions: Set<PartitionID> = []
+    /// The offsets of a former topic at which members went on in the one that was made again.
+    var staleStarts: [PartitionID: Int64] = [:]
     /// The partitions of deleted topics, with what readers could see of them.
     var deletedOutputs: [String: [[LogEntry]]] = [:]
     /// Requests whose outcomes were in a transaction without an end when their topic was deleted.

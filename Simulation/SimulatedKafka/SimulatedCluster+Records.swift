@@ -177,7 +177,7 @@ extension SimulatedCluster {
         let end = log.end(for: isolation)
         return FetchResponse.Partition(
             partition: id, error: .none, highWatermark: log.highWatermark, lastStableOffset: log.lastStableOffset,
-            logStart: log.logStart,
+            logStart: log.logStart, topicID: topics[id.topic]?.id ?? 0,
             aborted: isolation == .readCommitted ? log.aborted(from: request.offset, to: end) : [],
             entries: log.read(from: request.offset, to: end, maxBytes: request.maxBytes))
     }

@@ -43,6 +43,9 @@ package enum Defect: String, CaseIterable, Sendable {
     /// A draining lane leaves without waiting for what is in flight.
     case drainDoesNotWait = "drain-does-not-wait"
 
+    /// What is open and done of a deleted topic counts for the one that was made in its place.
+    case formerTopicCounts = "former-topic-counts"
+
     // MARK: Transactions
 
     /// A wake-up that comes while a transaction is under way is lost.

@@ -117,7 +117,7 @@ extension KafkaConsumer {
         await group.listener?.assigned(added.map(\.partition))
 
         let starts = await firstStarts(of: added)
-        for source in added where starts[source.partition.id] != nil { source.awaitsStart = false }
+        for source in added { if let start = starts[source.partition.id] { source.begin(at: start) } }
         do throws(KafkaError) {
             try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
         } catch {

@@ -50,6 +50,12 @@ extension KafkaConsumer {
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 
+    /// Why the brokers refuse to commit offsets of single partitions, as where their topic was deleted or may not be read any more. They are
+    /// tried again with each commit.
+    public var refusedCommits: [AssignedPartition: KafkaError] {
+        partitions.inOrder.reduce(into: [:]) { $0[$1.partition] = $1.commitRefusal }
+    }
+
     /// How many offsets came for an assignment that was over, and were left out.
     public var staleOffsets: Int { commits.staleOffsets }
 
@@ -65,7 +71,8 @@ extension KafkaConsumer {
         return partitions.inOrder.map { source in
             Position(
                 partition: source.partition, committed: source.committed ?? source.start,
-                end: client.knownEnd(of: source.partition.id) ?? source.endAtStart)
+                end: [client.knownEnd(of: source.partition.id), source.end].compactMap(\.self).max(),
+                problem: source.problem)
         }
     }
 }

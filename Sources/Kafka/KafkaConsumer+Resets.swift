@@ -1,18 +1,56 @@
 internal import Logging
 
-/// Reports records that were deleted before anybody read them.
+/// Reports records that were deleted before anybody read them, and decides how reading goes on past the end of a log.
 extension KafkaConsumer {
-    /// Begins to report the partitions whose reading went on somewhere else. Those that the broker does not answer for are
-    /// asked for again at the next call.
-    func reportResets() {
+    /// Begins to report the partitions whose reading went on somewhere else, and to decide about those in which it went back. Those that
+    /// the broker does not answer for are asked for again at the next call.
+    func lookAtResets() {
         // Of other topics' partitions nothing is read.
         group.resets += client.offsetResets.takeAll().filter { group.topics.contains($0.partition.topic) }
-        guard !group.resets.isEmpty, group.resetLookup == nil, !isClosed else { return }
+        let goneBack = partitions.inOrder.filter { $0.rewound != nil && !$0.isPaused && $0.isReadable }.map(\.partition)
+        guard !group.resets.isEmpty || !goneBack.isEmpty, group.resetLookup == nil, !isClosed else { return }
 
         group.resetLookup = Task {
-            await reportPendingResets()
+            for partition in goneBack { await decide(about: partition) }
+            if !group.resets.isEmpty { await reportPendingResets() }
             group.resetLookup = nil
         }
+    }
+
+    /// Decides how reading goes on in a partition whose log ended before the offset that was wanted.
+    ///
+    /// A topic that was deleted and made again is read from its first record. Kafka deletes what groups have committed with a topic, which
+    /// tells it from a log that was truncated: that one holds what is done already, and would be paid for again.
+    private func decide(about partition: AssignedPartition) async {
+        let committed: [TopicPartition: CommittedOffset]
+        do throws(KafkaError) {
+            committed = try await client.commits(of: [partition.id], within: .seconds(1))
+        } catch {
+            return log.debug("how reading goes on is not known yet", metadata: ["reason": "\(error)"])
+        }
+        guard let source = partitions.source(partition), source.isReadable, let first = source.rewound else { return }
+
+        var metadata: Logger.Metadata = ["partition": "\(partition.id)", "to": "\(first.offset)"]
+        guard committed.isEmpty || source.missingSince != nil || readsOnPastEnd else {
+            source.isPaused = true
+            metadata["committed"] = "\(committed[partition.id]?.offset ?? -1)"
+            return log.error(
+                """
+                the group's offset is past the end of its partition, as after a log was truncated: nothing more is read of it; decide with \
+                locsearch offsets reset, or set auto.offset.reset in kafka.properties
+                """,
+                metadata: metadata)
+        }
+
+        log.warning("a partition begins anew, as when its topic was deleted and made again", metadata: metadata)
+        // What is late for the former log changes nothing, because it has another epoch.
+        partitions.remove([source])
+        guard let renewed = partitions.add([partition.id]).first else { return }
+        (renewed.rewound, renewed.start) = (first, first.offset)
+        await group.listener?.restarted(partition, as: renewed.partition, from: first.offset)
+        (renewed.kept, renewed.rewound) = (first, nil)
+        renewed.kept?.partition = renewed.partition
+        wakeReader()
     }
 
     private func reportPendingResets() async {
@@ -33,18 +71,16 @@ extension KafkaConsumer {
     }
 
     private func report(_ reset: OffsetResets.Reset, next: Int64) async {
-        var metadata: Logger.Metadata = ["partition": "\(reset.partition)", "from": "\(reset.from)", "to": "\(next)"]
-        let (missed, overflow) = next.subtractingReportingOverflow(reset.from)
-        guard missed > 0, !overflow else {
-            return log.error(
-                "the group's offset is beyond the end of its partition, as when a topic was made anew: reading goes on elsewhere",
-                metadata: metadata)
-        }
+        // Where the log ends before the wanted offset, `decide` reports it.
+        guard next > reset.from else { return }
+        let deleted = reset.from..<next
+        let missed = await group.listener?.missed(deleted, of: reset.partition) ?? Int64(deleted.count)
+        guard missed > 0 else { return }
 
-        metadata["requests"] = "\(missed)"
         log.error(
             "requests were deleted before anybody read them: their topic keeps them for less time than they waited",
-            metadata: metadata)
-        await group.listener?.missed(missed, of: reset.partition)
+            metadata: [
+                "partition": "\(reset.partition)", "from": "\(reset.from)", "to": "\(next)", "requests": "\(missed)",
+            ])
     }
 }

@@ -72,7 +72,7 @@ extension KafkaConsumer {
 
         let moved = client.seek(known)
         for source in sources where moved.contains(source.partition.id) {
-            source.awaitsStart = false
+            if let start = starts[source.partition.id] { source.begin(at: start) }
             source.mayHaveRecords = true
         }
         wakeReader()
@@ -91,18 +91,22 @@ extension KafkaConsumer {
 
     // MARK: - Where partitions stand
 
-    /// Begins to ask the broker about partitions of which it is not known yet what is committed and where they end. Those
-    /// that it does not answer for are asked for again, every two seconds.
+    /// Begins to ask the broker where partitions end, every minute, because a client that fetches nothing learns of no later end; and what
+    /// is committed of those of which that is not known yet. Those that it does not answer for are asked for again, every two seconds.
     func lookUpOffsets() {
+        let endsAreDue = group.nextEndLookup.map { $0 <= loop.now } ?? false
         // A question about one whose start is not known would only hold up that about its start.
-        let unknown = partitions.inOrder.filter { !$0.isKnown && !$0.awaitsStart }
-        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
+        let asked = partitions.inOrder.filter { (endsAreDue || !$0.isKnown) && !$0.awaitsStart }
+        guard !asked.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
             return
         }
 
-        let ids = unknown.map(\.partition)
+        if endsAreDue || group.nextEndLookup == nil { group.nextEndLookup = loop.now + .seconds(60) }
+        // A topic that may not be read has no part in what is known of the others.
+        let topics = Dictionary(grouping: asked.map(\.partition), by: \.id.topic)
         group.lookup = Task {
-            await lookUpOffsets(of: ids)
+            for partitions in topics.values { await lookUpOffsets(of: partitions) }
+            reportBacklog()
             group.lookup = nil
             group.nextLookup = loop.now + .seconds(2)
         }
@@ -110,9 +114,10 @@ extension KafkaConsumer {
 
     private func lookUpOffsets(of assigned: [AssignedPartition]) async {
         let (ids, bound) = (assigned.map(\.id), Duration.seconds(1))
+        let unknown = assigned.filter { partitions.source($0)?.isKnown == false }.map(\.id)
         do throws(KafkaError) {
-            let committed = try await client.committedOffsets(of: ids, within: bound)
-            let new = ids.filter { committed[$0] == nil }
+            let committed = unknown.isEmpty ? [:] : try await client.committedOffsets(of: unknown, within: bound)
+            let new = unknown.filter { committed[$0] == nil }
             let starts = new.isEmpty ? [:] : try await client.offsets(.beginning, of: new, within: bound)
             let ends = try await client.offsets(.end, of: ids, within: bound)
 
@@ -120,13 +125,12 @@ extension KafkaConsumer {
                 guard let source = partitions.source(partition) else { continue }
                 // A commit that was answered meanwhile is the newer.
                 if source.committed == nil { source.committed = committed[partition.id] }
-                source.start = starts[partition.id]
-                source.endAtStart = ends[partition.id]
+                if let start = starts[partition.id] { source.start = start }
+                if let end = ends[partition.id] { source.end = end }
             }
         } catch {
-            log.debug("the offsets of new partitions are not known yet", metadata: ["reason": "\(error)"])
+            log.debug("the offsets of partitions are not known", metadata: ["reason": "\(error)"])
         }
-        reportBacklog()
     }
 
     // MARK: - What waits at first

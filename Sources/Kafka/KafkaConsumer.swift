@@ -19,14 +19,17 @@ public actor KafkaConsumer: ReadinessHandler {
         /// The offset that the group continues from: the one committed last or, where nothing was ever committed, the one
         /// at which reading begins. `nil` until the broker has said which, soon after the assignment.
         public let committed: Int64?
-        /// One past the partition's last record, as the last fetch saw it; `nil` until the broker has said it.
+        /// One past the partition's last record, as the last fetch, or a question every minute, saw it; `nil` until the broker has said it.
         public let end: Int64?
+        /// Why nothing is read, or nothing committed, of the partition until a person acts; `nil` where nothing stands in the way.
+        public let problem: String?
 
         /// Makes a position by hand, for tests with a fake consumer.
-        package init(partition: AssignedPartition, committed: Int64?, end: Int64?) {
+        package init(partition: AssignedPartition, committed: Int64?, end: Int64?, problem: String? = nil) {
             self.partition = partition
             self.committed = committed
             self.end = end
+            self.problem = problem
         }
     }
 
@@ -57,6 +60,8 @@ public actor KafkaConsumer: ReadinessHandler {
         var lookup: Task<Void, Never>?
         /// `nil`: nothing was looked up yet.
         var nextLookup: Instant?
+        /// When the ends of partitions are asked for again; `nil` before the first question.
+        var nextEndLookup: Instant?
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: Instant?
         /// True until librdkafka has the answer to an assignment.
@@ -65,7 +70,7 @@ public actor KafkaConsumer: ReadinessHandler {
         var startSearch: Task<Void, Never>?
         /// True once the log says that it is not known where reading begins, until it is known.
         var hasWarnedOfStarts = false
-        /// Looks up where reading goes on after a reset; `nil` while there is none.
+        /// Looks up where and how reading goes on after a reset; `nil` while there is none.
         var resetLookup: Task<Void, Never>?
         /// The resets that are still to be reported.
         var resets: [OffsetResets.Reset] = []
@@ -81,6 +86,8 @@ public actor KafkaConsumer: ReadinessHandler {
     var group = Group()
     /// The place where reading begins in partitions without a committed offset.
     let startFrom: StartPosition
+    /// True where `kafka.properties` says how reading goes on past the end of a log. Else a person decides.
+    let readsOnPastEnd: Bool
     /// Counts what waits at the first assignment; `nil` once that was said.
     var backlog: Backlog? = Backlog()
     private var reading = Reading()
@@ -96,6 +103,7 @@ public actor KafkaConsumer: ReadinessHandler {
         self.loop = loop
         self.log = log
         startFrom = configuration.startFrom
+        readsOnPastEnd = configuration.properties["auto.offset.reset"] != nil
         client = try ClientHandle(
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionSources(client)
@@ -263,7 +271,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
         findPendingStarts()
         lookUpOffsets()
-        reportResets()
+        lookAtResets()
         reportBacklog()
         for source in partitions.inOrder { source.mayHaveRecords = true }
         wakeReader()
@@ -281,9 +289,9 @@ public actor KafkaConsumer: ReadinessHandler {
                     await before?.value
                     await answer(event)
                 }
-            case .commitAnswered(let confirmed, let error):
+            case .commitAnswered(let answer, let error):
                 if error == nil { brokers.noteAnswer() }
-                commits.noteAnswer(confirmed, error)
+                commits.noteAnswer(answer, error)
             case .failed:
                 wakeReader()
             case .error(let error):

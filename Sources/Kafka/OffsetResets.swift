@@ -15,13 +15,21 @@ final class OffsetResets: Sendable {
     }
 
     private let resets = Mutex<[Reset]>([])
+    /// The offset that was not there, of the last reset of each partition.
+    private let last = Mutex<[TopicPartition: Int64]>([:])
 
     /// Notes a line about one partition.
     /// - Returns: `false` for a line of another form.
     func note(line: String) -> Bool {
         guard let reset = Self.parse(line) else { return false }
         resets.withLock { $0.append(reset) }
+        last.withLock { $0[reset.partition] = reset.from }
         return true
+    }
+
+    /// True, once, where the broker did not have an offset, or a later one.
+    func takeReset(of id: TopicPartition, beyond offset: Int64) -> Bool {
+        last.withLock { ($0[id] ?? -1) >= offset && $0.removeValue(forKey: id) != nil }
     }
 
     /// Removes and returns what was noted.

@@ -18,13 +18,18 @@ public protocol RebalanceListener: AnyObject, Sendable {
     /// - Parameter time: from the group's word to its answer, with the time that the listener took.
     func answered(_ kind: RebalanceKind, after time: Duration) async
     /// The broker deleted records of a partition before anybody read them, and reading goes on behind them.
-    /// - Parameter count: how many offsets were left out. Not each of them need have held a record.
-    func missed(_ count: Int64, of partition: TopicPartition) async
+    /// - Parameter offsets: those that were left out. Not each of them need have held a record.
+    /// - Returns: how many of them were not done before.
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64
+    /// The topic of an assigned partition was deleted and made again, so that offsets read before say nothing of it. Called before its first
+    /// record is read, which is of the renewed assignment. What is stored for the former one is not committed.
+    func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async
 }
 
 extension RebalanceListener {
     public func willRead(from committed: [AssignedPartition: CommittedOffset]) async {}
-    public func missed(_ count: Int64, of partition: TopicPartition) async {}
+    public func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 { Int64(offsets.count) }
+    public func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {}
     public func answered(_ kind: RebalanceKind, after time: Duration) async {}
 }
 

@@ -10,11 +10,13 @@ public struct LaneStatus: Sendable, Hashable {
         public let open: Int
         /// The offset that the group continues from; `nil` until the brokers have said.
         public let committed: Int64?
-        /// One past the last record, as the last fetch saw it.
+        /// One past the last record, as the last fetch saw it, or the last question that is asked every minute.
         public let end: Int64?
 
         /// The offset of the next record to take; `nil` before the first was taken.
         public let next: Int64?
+        /// Why nothing is read, or nothing committed, of it until a person acts; `nil` where nothing stands in the way.
+        public var problem: String?
 
         /// The number of records that wait in the topic and were not taken; `nil` until that is known.
         public var waiting: Int64? {

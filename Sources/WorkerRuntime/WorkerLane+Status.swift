@@ -24,7 +24,7 @@ extension WorkerLane {
                 let owned = partitions[position.partition.id]
                 return LaneStatus.Partition(
                     id: position.partition.id, open: owned?.requests.count ?? 0, committed: position.committed,
-                    end: position.end, next: owned?.tracker.nextToTake)
+                    end: position.end, next: owned?.tracker.nextToTake, problem: position.problem)
             }
             let brokersAreDown = await source.brokersAreDown
             let (delivering, sink) = (delivery.status, delivery.sink)
@@ -73,5 +73,13 @@ extension WorkerLane: RebalanceListener {
         meters.kafka.countRebalance(kind, after: time)
     }
 
-    public func missed(_ count: Int64, of partition: TopicPartition) async { meters.kafka.countMissed(count) }
+    public func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
+        let missed = partitions[partition]?.tracker.countUndone(among: offsets) ?? Int64(offsets.count)
+        meters.kafka.countMissed(missed)
+        return missed
+    }
+
+    public func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
+        await rebalancing.restarted(former, as: renewed, from: offset)
+    }
 }

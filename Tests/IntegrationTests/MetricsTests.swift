@@ -50,11 +50,11 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic is blocked, no order is in force,
-    /// and tenants are not told apart.
+    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic or partition is blocked, no order
+    /// is in force, and tenants are not told apart.
     private static let absent: Set = [
         "locsearch_requests_retention_seconds", "locsearch_requests_past_half_retention", "locsearch_topic_blocked",
-        "locsearch_control_active", "locsearch_tenant_requests_waiting",
+        "locsearch_control_active", "locsearch_tenant_requests_waiting", "locsearch_partition_blocked",
     ]
 
     /// The page and the program tell the same: docs/metrics.md is made of these descriptions.

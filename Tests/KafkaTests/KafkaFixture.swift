@@ -66,6 +66,7 @@ actor Notes: RebalanceListener {
     private(set) var revoked: [AssignedPartition] = []
     private(set) var lost: [AssignedPartition] = []
     private(set) var missed: [TopicPartition: Int64] = [:]
+    private(set) var restarted: [AssignedPartition] = []
     /// The rebalances that librdkafka has the answer to.
     private(set) var answered: [RebalanceKind] = []
     private var whileRevoking: (@Sendable () async -> Void)?
@@ -79,7 +80,13 @@ actor Notes: RebalanceListener {
     }
     func lost(_ partitions: [AssignedPartition]) async { lost += partitions }
     func answered(_ kind: RebalanceKind, after time: Duration) async { answered.append(kind) }
-    func missed(_ count: Int64, of partition: TopicPartition) async { missed[partition, default: 0] += count }
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
+        missed[partition, default: 0] += Int64(offsets.count)
+        return Int64(offsets.count)
+    }
+    func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
+        restarted.append(renewed)
+    }
 }
 
 extension KafkaConsumer {

@@ -83,6 +83,13 @@ struct OffsetsReportTests {
         #expect(partition.words == words)
     }
 
+    @Test func deletedOffsetsThatWereDoneAreNotCounted() {
+        var metadata = CommitMetadata()
+        metadata.done.append(41..<100)
+        let partition = Self.partition(at: 40, metadata.text(for: 40, atMost: 4096).text)
+        #expect(partition.words.first == "1 were deleted before they were done")
+    }
+
     private static let member = GroupDescription.Member(clientID: "w1", host: "/10.0.0.3", partitions: [id(0)])
 
     @Test func tableShowsEachPartitionWithItsMember() {

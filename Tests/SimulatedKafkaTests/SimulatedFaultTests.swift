@@ -102,6 +102,48 @@ struct SimulatedFaultTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["c"])
     }
 
+    /// The topic is there again before the client has looked at it. What the group had committed went with the former one.
+    @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() throws {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c")
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        let former = try #require(consumer.takeRecords(max: 10).first).partition
+
+        fixture.remakeTopic()
+        fixture.append(["c"])
+        fixture.pass(.seconds(3))
+        #expect(consumer.takeRecords(max: 10).isEmpty)
+        fixture.pass(.seconds(1))
+        let records = consumer.takeRecords(max: 10)
+        #expect(values(records) == ["c"])
+        #expect(records.first?.partition.id == former.id)
+        #expect(records.first?.partition != former)
+        #expect(events.events.last == "restarted [0]")
+    }
+
+    /// A commit reached the new topic: it looks like a log that was truncated.
+    @Test func partitionWhoseOffsetIsPastItsEndIsReadNoMore() {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c")
+        var paused: [PartitionID] = []
+        consumer.onPaused = { paused.append($0) }
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        let taken = consumer.takeRecords(max: 10)
+
+        fixture.remakeTopic()
+        consumer.store(taken.map { ($0.partition, CommittedOffset($0.offset + 1)) })
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        fixture.append(["c"])
+        for _ in 0..<3 {
+            fixture.pass(.seconds(2))
+            #expect(consumer.takeRecords(max: 10).isEmpty)
+        }
+        #expect(paused == [PartitionID("requests", 0)])
+        #expect(!events.events.contains { $0.hasPrefix("restarted") })
+    }
+
     // MARK: - A client that stands still
 
     /// Nothing of it runs, not even for an answer that was on its way: each of them would have it send the next request.

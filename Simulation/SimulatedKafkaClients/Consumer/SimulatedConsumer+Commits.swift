@@ -14,6 +14,8 @@ struct CommitState {
     var answered = 0
     var waiters: [Waiter] = []
     var lastWaiter = 0
+    /// The epochs of the partitions in the commit that is under way.
+    var asked: [PartitionID: UInt32] = [:]
     /// No commit before a hand-over is tried beyond this instant; `nil` while the consumer stays.
     var leavesBefore: Int64?
 }
@@ -21,7 +23,11 @@ struct CommitState {
 extension SimulatedConsumer {
     /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
     package func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
-        for (partition, next) in offsets { source(partition)?.uncommitted = next }
+        for (partition, next) in offsets {
+            guard let source = source(partition) else { continue }
+            source.uncommitted = next
+            if next.offset > source.nextOffset { onStoredUnread(source.id, next) }
+        }
     }
 
     package func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
@@ -36,6 +42,11 @@ extension SimulatedConsumer {
         var offsets: [AssignedPartition: Int64] = [:]
         for source in inOrder { offsets[source.partition] = source.committed }
         return offsets
+    }
+
+    /// Why the brokers refuse to commit offsets of single partitions.
+    package var refusedCommits: [AssignedPartition: KafkaError] {
+        inOrder.reduce(into: [:]) { $0[$1.partition] = $1.commitRefusal }
     }
 
     /// Commits what is stored.
@@ -69,7 +80,11 @@ extension SimulatedConsumer {
             { $2($0.offsetCommit(request, at: $1)) }, reply: { _ in finish() })
     }
 
-    private var uncommitted: [Source] { inOrder.filter { $0.uncommitted != nil } }
+    private var uncommitted: [Source] {
+        inOrder.filter {
+            $0.uncommitted != nil && $0.missingSince.map { now - $0 >= 60 * ClusterRules.second } ?? true
+        }
+    }
 
     private func commitStored(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         guard !uncommitted.isEmpty else { return reply(nil) }
@@ -90,7 +105,11 @@ extension SimulatedConsumer {
         commits.begun += 1
 
         var offsets: [PartitionID: OffsetToCommit] = [:]
-        for source in stored { offsets[source.id] = source.uncommitted.map { OffsetToCommit($0) } }
+        commits.asked = [:]
+        for source in stored {
+            offsets[source.id] = source.uncommitted.map { OffsetToCommit($0) }
+            commits.asked[source.id] = source.partition.epoch
+        }
         let request = OffsetCommitRequest(settings.group, as: member, offsets)
         link.askCoordinator(
             groupKey, .offsetCommit, error: { (answer: OffsetCommitResponse) in answer.coordinatorError },
@@ -108,14 +127,18 @@ extension SimulatedConsumer {
     private func end(_ answer: OffsetCommitResponse, _ request: OffsetCommitRequest) {
         var error: KafkaError?
         for (id, code) in answer.results.sorted(by: { $0.key < $1.key }) {
+            let source = sources[id].flatMap { commits.asked[id] == $0.partition.epoch ? $0 : nil }
             if code == .none {
-                guard let source = sources[id], let confirmed = request.offsets[id] else { continue }
-                source.committed = confirmed.offset
+                guard let source, let confirmed = request.offsets[id] else { continue }
+                (source.committed, source.commitRefusal) = (confirmed.offset, nil)
                 // What was stored since waits for the next commit.
                 if source.uncommitted.map({ OffsetToCommit($0) }) == confirmed { source.uncommitted = nil }
-            } else {
-                error = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "commit offset of \(id)")
+                continue
             }
+            let refusal = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "commit offset of \(id)")
+            guard refusal.isTopicRefusal else { error = refusal; continue }
+            source?.commitRefusal = refusal
+            if refusal.kind == .unknownTopicOrPartition { source?.missingSince = now }
         }
         endCommit(with: error)
         noteCommitError(answer.error, generation: request.member.generation)

@@ -41,6 +41,7 @@ extension SimulatedConsumer {
         handler.willRead(from: begun) { [weak self] in
             for source in waiting where begun[source.partition] != nil {
                 (source.position, source.isResetting) = (begun[source.partition]?.offset, false)
+                source.nextOffset = source.position ?? 0
             }
             self?.fetchAll()
         }
@@ -72,11 +73,43 @@ extension SimulatedConsumer {
             }
             (source.position, source.isResetting) = (found.offset, false)
             if let from {
-                if found.offset > from { handler?.missed(found.offset - from, of: source.partition.id) }
+                if found.offset > from { handler?.missed(from..<found.offset, of: source.partition.id) }
             } else {
                 source.start = found.offset
             }
             fetchAll()
+        }
+    }
+
+    /// Decides how reading goes on where it went back: see `KafkaConsumer.decide`.
+    func decide(about source: Source) {
+        let request = OffsetFetchRequest(
+            settings.group, [source.id], requireStable: true,
+            member: settings.groupProtocol == .consumer ? member : nil)
+        link.askCoordinator(
+            groupKey, .offsetFetch, error: { (answer: OffsetFetchResponse) in answer.error },
+            { $2($0.offsetFetch(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self, sources[source.id] === source, source.isReadable else { return }
+            guard case .success(let answer) = result, let found = answer.results[source.id], found.error == .none
+            else {
+                return link.after(ClientLink.backoff) { [weak self] in self?.decide(about: source) }
+            }
+            guard found.offset < 0 || source.missingSince != nil else {
+                source.isPaused = true
+                return onPaused(source.id)
+            }
+            beginAnew(source)
+        }
+    }
+
+    private func beginAnew(_ source: Source) {
+        let former = source.partition
+        renew(source)
+        let (renewed, offset) = (source.partition, source.nextOffset)
+        handler?.restarted(former, as: renewed, from: offset) { [weak self] in
+            source.hasGoneBack = false
+            self?.onNews()
         }
     }
 
@@ -143,6 +176,7 @@ extension SimulatedConsumer {
                 source.position = entry.offset + 1
                 guard part.counts(entry) else { continue }
                 source.queue.append(ConsumerRecord(entry, of: source.partition))
+                source.topics.append(part.topicID)
             }
         case .offsetOutOfRange:
             reset(source, from: source.position)

@@ -9,7 +9,9 @@ package protocol SimulatedRebalanceHandler: AnyObject {
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func answered(_ kind: RebalanceKind, after time: Int64)
-    func missed(_ count: Int64, of partition: TopicPartition)
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition)
+    func restarted(
+        _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void)
 }
 
 /// A consumer as `KafkaConsumer` on librdkafka behaves, without either: it knows of the cluster what messages told it, and
@@ -30,13 +32,25 @@ package final class SimulatedConsumer {
 
     /// One assigned partition.
     final class Source {
-        let partition: AssignedPartition
+        fileprivate(set) var partition: AssignedPartition
         let id: PartitionID
         /// The offset to fetch next; `nil` until it is known.
         var position: Int64?
         /// The oldest offset is asked for, because the group has committed none, or one that is not there any more.
         var isResetting = false
         var queue: [ConsumerRecord] = []
+        /// The id of the topic that each of them was read from.
+        var topics: [UInt64] = []
+        /// The offset behind the record that was handed over last, or at which reading began.
+        var nextOffset: Int64 = 0
+        /// Reading went back to lower offsets: nothing is handed over before it is known why.
+        var hasGoneBack = false
+        /// It was found that a person has to decide.
+        var isPaused = false
+        /// The brokers have said, in answer to a commit, that the topic is not there.
+        var missingSince: Int64?
+        /// Why the brokers refuse to commit an offset of it.
+        var commitRefusal: KafkaError?
         var isHeld = false
         var isReadable = true
         /// True from `assign` to `unassign`: the handler has had its say.
@@ -114,6 +128,12 @@ package final class SimulatedConsumer {
     package var onNews: () -> Void = {}
     /// Called with the partitions that the member takes for its own, whenever they are others.
     package var onOwned: ([PartitionID]) -> Void = { _ in }
+    /// Called with a partition that is read no more until a person acts.
+    package var onPaused: (PartitionID) -> Void = { _ in }
+    /// Called with each record that is handed over: where reading stood before and behind it, and the id of its topic.
+    package var onRead: (PartitionID, _ from: Int64, _ next: Int64, _ topic: UInt64) -> Void = { _, _, _, _ in }
+    /// Called where an offset is to be committed behind what was read.
+    package var onStoredUnread: (PartitionID, CommittedOffset) -> Void = { _, _ in }
     /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
     /// once it has answered: nothing is committed meanwhile.
     var joinsSince: Int64?
@@ -220,18 +240,46 @@ package final class SimulatedConsumer {
         while records.count < max, emptyInARow < all.count {
             lastRead = (lastRead + 1) % all.count
             let source = all[lastRead]
-            let count = source.isHeld || !source.isReadable ? 0 : min(share, max - records.count, source.queue.count)
+            let most = source.isHeld || !source.isReadable ? 0 : min(share, max - records.count, source.queue.count)
+            let count = countInOrder(source, atMost: most)
             records += source.queue.prefix(count)
             source.queue.removeFirst(count)
+            source.topics.removeFirst(count)
             emptyInARow = count == 0 ? emptyInARow + 1 : 0
         }
         if !records.isEmpty { fetchAll(isChanged: false) }
         return records
     }
 
+    /// Returns how many records may be handed over: none from the one on at which reading went back.
+    private func countInOrder(_ source: Source, atMost most: Int) -> Int {
+        guard !source.hasGoneBack else { return 0 }
+        for (index, record) in source.queue.prefix(most).enumerated() {
+            guard record.offset >= source.nextOffset else {
+                source.hasGoneBack = true
+                decide(about: source)
+                return index
+            }
+            onRead(source.id, source.nextOffset, record.offset + 1, source.topics[index])
+            source.nextOffset = record.offset + 1
+        }
+        return most
+    }
+
+    /// Gives a partition another epoch, because its log is another one.
+    func renew(_ source: Source) {
+        epoch += 1
+        source.partition = AssignedPartition(source.partition.id, epoch: epoch)
+        for index in source.queue.indices { source.queue[index].partition = source.partition }
+        source.nextOffset = source.queue.first?.offset ?? 0
+        (source.committed, source.start, source.uncommitted) = (nil, source.nextOffset, nil)
+        (source.missingSince, source.commitRefusal) = (nil, nil)
+    }
+
     /// True when `takeRecords` would return something.
     package var hasRecords: Bool {
-        isReading && sources.values.contains { !$0.isHeld && $0.isReadable && !$0.queue.isEmpty }
+        isReading
+            && sources.values.contains { !$0.isHeld && $0.isReadable && !$0.queue.isEmpty && !$0.hasGoneBack }
     }
 
     package func hold(_ partition: AssignedPartition) { source(partition)?.isHeld = true }

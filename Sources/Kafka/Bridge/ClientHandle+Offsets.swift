@@ -18,6 +18,11 @@ extension ClientHandle {
         let code = rd_kafka_get_watermark_offsets(pointer, id.topic, id.partition, &low, &high)
         return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? OffsetRange.bounded(high) : nil
     }
+
+    /// True where a partition ended before an offset, as librdkafka's log or the last fetch says.
+    func wasReset(_ id: TopicPartition, beyond offset: Int64) -> Bool {
+        offsetResets.takeReset(of: id, beyond: offset) || knownEnd(of: id).map { $0 < offset } ?? false
+    }
 }
 
 /// Questions to the brokers, each on the thread of the client's blocking calls.
@@ -107,7 +112,7 @@ extension ClientHandle: OffsetBroker {
             return KafkaError(.timedOut, "commit offsets: no answer in time")
         }
         defer { rd_kafka_event_destroy(event) }
-        guard case .commitAnswered(_, let error) = commitAnswer(event) else { return nil }
-        return error
+        guard case .commitAnswered(let answer, let error) = commitAnswer(event) else { return nil }
+        return error ?? answer.values.compactMap(\.self).first
     }
 }

@@ -3,8 +3,9 @@ internal import CRdkafka
 /// Everything that a consumer's client reports beside records.
 enum ConsumerEvent {
     case rebalance(RebalanceEvent)
-    /// How a commit ended: the offsets that the broker confirmed, and why others are not committed.
-    case commitAnswered([(id: TopicPartition, offset: Int64)], KafkaError?)
+    /// How a commit ended: the partitions whose offset the broker confirmed, with `nil`, or refused for their topic's sake, with the reason;
+    /// and why others are not committed.
+    case commitAnswered([TopicPartition: KafkaError?], KafkaError?)
     case failed(KafkaError)
     case error(KafkaError)
     /// A record came by the main queue, where it would be lost.
@@ -36,22 +37,25 @@ extension ClientHandle {
     /// Reads the answer to a commit.
     func commitAnswer(_ event: OpaquePointer) -> ConsumerEvent {
         let code = rd_kafka_event_error(event)
-        if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([], nil) }
-        // Both levels count: a refused commit can leave the error of each partition at 0.
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            return .commitAnswered([], KafkaError(code, doing: "commit offsets"))
+        if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([:], nil) }
+        let entries = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event))
+        // Both levels count. A request that is refused as a whole can leave the error of each partition at 0; and the error of a partition
+        // is that of the whole as well.
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR, entries.allSatisfy({ $0.error == RD_KAFKA_RESP_ERR_NO_ERROR }) {
+            return .commitAnswered([:], KafkaError(code, doing: "commit offsets"))
         }
 
-        var confirmed: [(id: TopicPartition, offset: Int64)] = []
+        var answer: [TopicPartition: KafkaError?] = [:]
         var error: KafkaError?
-        for entry in PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)) {
-            if entry.error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                error = KafkaError(entry.error, doing: "commit offset of \(entry.id)")
-            } else if entry.offset >= 0 {
-                confirmed.append((id: entry.id, offset: entry.offset))
+        for entry in entries {
+            guard entry.error != RD_KAFKA_RESP_ERR_NO_ERROR else {
+                if entry.offset >= 0 { answer.updateValue(nil, forKey: entry.id) }
+                continue
             }
+            let failure = KafkaError(entry.error, doing: "commit offset of \(entry.id)")
+            if failure.isTopicRefusal { answer[entry.id] = failure } else { error = failure }
         }
-        return .commitAnswered(confirmed, error)
+        return .commitAnswered(answer, error)
     }
 
     private func consumerError(_ event: OpaquePointer) -> ConsumerEvent {

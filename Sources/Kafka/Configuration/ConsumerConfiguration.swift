@@ -43,7 +43,8 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// The values that must be cut out of log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
-    /// The offset at which reading goes on when the broker does not have the wanted one any more: `auto.offset.reset`.
+    /// The offset at which reading goes on when the broker does not have the wanted one any more: `auto.offset.reset`. Past the end of a
+    /// log, `KafkaConsumer.decide` comes before that, unless the user sets it.
     package static var offsetReset: String { isPutBack(.resetToEnd) ? "latest" : "earliest" }
 
     /// librdkafka's spelling of the above.
@@ -56,6 +57,8 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         // the partitions that move, nor uses their part of the fleet's rate limit: librdkafka's 3 s would be idle time at
         // every change.
         all["heartbeat.interval.ms"] = "1000"
+        // A topic that was deleted goes from the assignment once its members have seen that. Until then its partitions are in each commit.
+        all["topic.metadata.refresh.interval.ms"] = "30000"
         all["socket.nagle.disable"] = "true"
         try checkGroupProtocol(version)
         if usesNewProtocol {

@@ -2,7 +2,7 @@
 ///
 /// A partition with a committed offset always goes on there. An offset that the broker no longer has, because the records
 /// were deleted meanwhile, follows `auto.offset.reset`, which is `earliest` unless `kafka.properties` says otherwise: what
-/// waits is not skipped because the first of it is gone.
+/// waits is not skipped because the first of it is gone. Past the end of the log nothing is read, unless `kafka.properties` sets it.
 public enum StartPosition: Sendable, Hashable {
     /// The oldest record there is.
     case earliest

@@ -10,7 +10,9 @@ final class OffsetCommits {
     /// How many commits were asked for, and how many were answered: at most one more and less.
     private(set) var begun = 0
     private var answered = 0
-    /// How the commit that was answered last ended.
+    /// The requests of the commit under way that are not answered yet.
+    private var awaited = 0
+    /// How the commit that was answered last ended, or the one under way as far as it is answered.
     private var lastError: KafkaError?
     private var waiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
     private var lastWaiter = 0
@@ -47,7 +49,7 @@ final class OffsetCommits {
         before end: Instant, check: () throws(KafkaError) -> Void
     ) async throws(KafkaError) {
         let wanted = begun + 1
-        while answered < wanted, partitions.inOrder.contains(where: { $0.uncommitted != nil }) {
+        while answered < wanted, !committable.isEmpty {
             try check()
             if begun == answered { try begin() }
 
@@ -57,11 +59,24 @@ final class OffsetCommits {
         }
     }
 
+    /// What is stored and not committed, except of a topic that was missing in the last minute: one that is made in its place must not get
+    /// the offsets.
+    private var committable: [PartitionSource] {
+        partitions.inOrder.filter {
+            $0.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true
+        }
+    }
+
+    /// Each topic has a request of its own: librdkafka gives the error of one partition to all of a request
+    /// (`rd_kafka_cgrp_update_committed_offsets`).
     private func begin() throws(KafkaError) {
         requested = [:]
-        for source in partitions.inOrder { requested[source.partition] = source.uncommitted }
-        try client.requestCommit(of: requested.map { (id: $0.key.id, next: $0.value) })
-        begun += 1
+        for source in committable { requested[source.partition] = source.uncommitted }
+        for offsets in Dictionary(grouping: requested, by: \.key.id.topic).values {
+            try client.requestCommit(of: offsets.map { (id: $0.key.id, next: $0.value) })
+            awaited += 1
+        }
+        (begun, lastError) = (begun + 1, nil)
     }
 
     /// - Parameter commit: The one that is under way, counted from 1.
@@ -83,17 +98,25 @@ final class OffsetCommits {
         return error
     }
 
-    /// Takes the broker's answer to the commit that is under way.
-    func noteAnswer(_ confirmed: [(id: TopicPartition, offset: Int64)], _ error: KafkaError?) {
-        for (id, offset) in confirmed {
-            guard let source = partitions.source(id) else { continue }
-            source.committed = offset
+    /// Takes the broker's answer to a request of the commit that is under way.
+    /// - Parameters:
+    ///   - answer: Why the broker has refused to commit single partitions; `nil` for those whose offset it has confirmed.
+    ///   - error: Why something is not committed for another reason than its topic's.
+    func noteAnswer(_ answer: [TopicPartition: KafkaError?], _ error: KafkaError?) {
+        for (id, refusal) in answer {
+            guard let source = partitions.source(id), let asked = requested[source.partition] else { continue }
+            source.commitRefusal = refusal
+            if refusal?.kind == .unknownTopicOrPartition { source.missingSince = loop.now }
+            guard refusal == nil else { continue }
+            source.committed = asked.offset
             // What was stored since waits for the next commit.
-            if source.uncommitted == requested[source.partition] { source.uncommitted = nil }
+            if source.uncommitted == asked { source.uncommitted = nil }
         }
+        lastError = lastError ?? error
+        awaited -= 1
+        guard awaited == 0 else { return }
         answered = begun
-        lastError = error
-        endWaits(with: error)
+        endWaits(with: lastError)
     }
 
     /// Ends every wait for a commit.

@@ -94,10 +94,11 @@ final class PartitionSources {
     ) -> Int {
         guard source.mayHaveRecords, !source.isHeld, source.isReadable, !source.awaitsStart else { return 0 }
 
+        let id = source.partition.id
         var taken = 0
         while taken < limit {
             do throws(KafkaError) {
-                guard let record = try source.queue.next(of: source.partition) else {
+                guard let record = try source.next(isReset: { client.wasReset(id, beyond: $0) }) else {
                     source.mayHaveRecords = false
                     break
                 }

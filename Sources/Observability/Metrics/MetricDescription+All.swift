@@ -192,6 +192,9 @@ extension MetricDescription {
             "locsearch_partition_lag", .gauge, in: .kafka, labels: ["topic", "partition"],
             "Records of a partition that are not committed yet."),
         MetricDescription(
+            "locsearch_partition_blocked", .gauge, in: .kafka, labels: ["topic", "partition"],
+            "1 for a partition of which nothing is read, or committed, until a person acts."),
+        MetricDescription(
             "locsearch_runnable_backlog", .gauge, in: .kafka,
             "Requests that wait in this worker's partitions and that a further worker could run; 0 while none could."),
         MetricDescription(

@@ -68,9 +68,12 @@ final class CommitLoop {
 
         let begin = loop.now
         let hasMoved = await storeProgress()
-        let handedOver = stored
+        var handedOver = stored
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.timeout)
+            let refused = await source.refusedCommits
+            partitions.noteRefusedCommits(refused)
+            handedOver = handedOver.filter { refused[$0.key] == nil }
             if hasMoved {
                 meters.kafka.countCommit(of: handedOver.keys, after: begin.duration(to: loop.now))
             }

@@ -18,9 +18,7 @@ extension TransactionalDelivery {
     /// the group then has committed say which: outcomes of earlier requests are published, all others are published again by
     /// the next transaction, without asking the provider again.
     /// - Throws: `failure` where another producer is not allowed or would not help. Ends the worker.
-    func replaceProducer(
-        failedWith failure: KafkaError, during attempt: TransactionAttempt
-    ) async throws(KafkaError) {
+    func replaceProducer(failedWith failure: KafkaError) async throws(KafkaError) {
         var failure = failure
         while !phase.isOver(at: loop.now) {
             guard failure.kind != .closed, !failure.saysMemberWasReplaced else { throw failure }
@@ -34,7 +32,7 @@ extension TransactionalDelivery {
                 guard try await keepAsking({ () throws(KafkaError) in try await sink.initTransactions() }) != nil,
                     let committed = try await keepAsking({ () throws(KafkaError) in try await committedOffsets() })
                 else { return }
-                return await finishCommitted(committed, of: attempt)
+                return await finishCommitted(committed)
             } catch {
                 failure = error
             }
@@ -68,32 +66,15 @@ extension TransactionalDelivery {
 
     /// Finishes the requests whose outcomes the failed producer's last transaction has published after all.
     /// - Parameter committed: where the group continues in each partition.
-    private func finishCommitted(
-        _ committed: [AssignedPartition: CommittedOffset], of attempt: TransactionAttempt
-    ) async {
+    private func finishCommitted(_ committed: [AssignedPartition: CommittedOffset]) async {
         if isPutBack(.replacementPublishesAll) { return }
         for partition in partitions.all {
             guard var next = committed[partition.id] else { continue }
             if isPutBack(.replacementDropsAll) { next.offset = .max }
-            for entry in published(of: partition, by: next, attempt) { settle(entry, isDelivered: true) }
+            for entry in ready.removeAll(of: partition, doneBy: next) { settle(entry, isDelivered: true) }
         }
 
         await offsets.noteCommitted(committed)
         gate.wake()
-    }
-
-    /// Removes and returns the outcomes of a partition that are published.
-    ///
-    /// Where the group has committed what the transaction sent, and nothing else can have, the transaction's outcomes are published and
-    /// no others: in a topic that was made again, offsets do not tell which requests came before which.
-    private func published(
-        of partition: OwnedPartition, by committed: CommittedOffset, _ attempt: TransactionAttempt
-    ) -> [ReadyOutcomes.Entry] {
-        guard committed == attempt.nextOffsets[partition.id], committed != partition.committed else {
-            return ready.removeAll(of: partition, doneBy: committed)
-        }
-        let entries = attempt.batch.filter { $0.request.partition === partition && ready.contains($0) }
-        for entry in entries { ready.remove(entry) }
-        return entries
     }
 }

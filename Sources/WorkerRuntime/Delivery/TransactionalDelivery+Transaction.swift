@@ -18,7 +18,7 @@ extension TransactionalDelivery {
         do throws(KafkaError) {
             return try await commit(&attempt)
         } catch {
-            try await replaceProducer(failedWith: error, during: attempt)
+            try await replaceProducer(failedWith: error)
             return false
         }
     }

@@ -31,6 +31,9 @@ public protocol RequestSource: Sendable {
     @discardableResult
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64]
 
+    /// Why the brokers refuse to commit offsets of single partitions. They are tried again with each commit.
+    var refusedCommits: [AssignedPartition: KafkaError] { get async }
+
     /// Has an offset committed if the process crashes from now on by a fault of its own, while it runs on this lane's loop. Nothing else
     /// of the partition may be about to be committed then.
     /// - Parameter commit: `nil`: none any more.

@@ -10,11 +10,8 @@ internal import DequeModule
 ///
 /// A new owner begins with the done-set of the former one: records of it are passed over as they come, and count as delivered.
 ///
-/// The order is the one in which the consumer handed the records over, not that of their offsets: compaction and
-/// transaction markers leave gaps, and a log that was truncated or made anew starts over at lower offsets. So a record
-/// that is handed over again after the frontier has passed it counts like a new one. The frontier then moves back and
-/// forward again, which can repeat work after a crash but never skips any. While records of before are open there is no
-/// done-set, because offsets then tell nothing of the order.
+/// Offsets ascend, with the gaps that compaction and transaction markers leave. A log that was made anew starts over at lower offsets, and
+/// has a tracker of its own.
 struct OffsetTracker {
     /// Names one record of this tracker. Names compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
@@ -67,8 +64,8 @@ struct OffsetTracker {
     private var lastTakenOffset: Int64 = -1
     /// What former owners had done, as far as it has not been handed over yet.
     private(set) var inherited = DoneSet()
-    /// True unless an open record has a lower offset than one before it.
-    private var isAscending = true
+    /// How much of that the log does not hold any more.
+    private var inheritedAndGone: Int64 = 0
     /// True when something was delivered, or passed over, since the last call of `takeNews`.
     private(set) var hasNews = false
 
@@ -97,20 +94,12 @@ struct OffsetTracker {
     mutating func inherit(_ done: DoneSet, from base: Int64) {
         guard lastTakenOffset < 0, !done.isEmpty else { return }
         inherited = done
-        // A record before it is one of another log: see `begin`.
         lastTakenOffset = base - 1
     }
 
     /// Notes a record before any work on it starts.
     mutating func begin(_ offset: Int64) -> Beginning {
-        if offset <= lastTakenOffset {
-            if isBeyondFrontier(offset) { return .isKnown }
-            isAscending = open.isEmpty
-            inherited = DoneSet()
-            // What is done beyond this record can be told at once, and counts from here, not from where the other log was.
-            if open.isEmpty { frontier = frontier.map { min($0, offset) } }
-        }
-
+        guard offset > lastTakenOffset else { return .isKnown }
         lastTakenOffset = offset
         let slot = Slot(serial: nextSerial)
         nextSerial += 1
@@ -119,17 +108,11 @@ struct OffsetTracker {
         return .run(slot)
     }
 
-    /// True for a record that was taken and that the frontier has not passed.
-    private func isBeyondFrontier(_ offset: Int64) -> Bool {
-        open.contains { record in
-            record.offset == offset || record.doneBehind.map { $0.first <= offset && offset < $0.end } ?? false
-        }
-    }
-
     /// Counts a record as delivered that a former owner had done.
     /// - Returns: `false` for one that is not done.
     private mutating func passOver(_ offset: Int64) -> Bool {
         let isDone = inherited.contains(offset)
+        if let first = inherited.runs.first, first.lowerBound < offset { removeInherited(before: offset) }
         inherited.removeAll(before: isDone ? offset + 1 : offset)
         guard isDone else { return false }
 
@@ -140,6 +123,20 @@ struct OffsetTracker {
             open[open.count - 1].extend(by: DoneRun(first: offset, end: offset + 1))
         }
         return true
+    }
+
+    /// Leaves out what the log does not hold any more of that which former owners had done.
+    private mutating func removeInherited(before offset: Int64) {
+        let count = inherited.count
+        inherited.removeAll(before: offset)
+        inheritedAndGone += count - inherited.count
+    }
+
+    /// Counts those of some deleted offsets that former owners had not done. Nothing of them has been handed over.
+    mutating func countUndone(among deleted: Range<Int64>) -> Int64 {
+        removeInherited(before: deleted.upperBound)
+        defer { inheritedAndGone = 0 }
+        return max(0, Int64(deleted.count) - inheritedAndGone)
     }
 
     // MARK: - Marks
@@ -171,7 +168,6 @@ struct OffsetTracker {
         guard index == 0 else { return open[index - 1].extend(by: DoneRun(first: record.offset, end: end)) }
         if isPutBack(.gapStopsCommits), let frontier, record.offset != frontier { return }
         frontier = isPutBack(.offsetOneTooFar) ? end + 1 : end
-        if open.isEmpty { isAscending = true }
     }
 
     private func index(of slot: Slot) -> Int? {
@@ -197,9 +193,6 @@ struct OffsetTracker {
     /// Has the next call of `takeNews` say that there is something.
     mutating func renewNews() { hasNews = true }
 
-    /// True when the done-set can say what is delivered beyond the frontier.
-    var canTellDone: Bool { isAscending }
-
     /// Returns how far the partition will have come once some more records are delivered.
     /// - Parameters:
     ///   - records: Those that are delivered then, beside those that are.
@@ -211,7 +204,7 @@ struct OffsetTracker {
         func add(_ delivered: DoneRun) {
             if firstOpen == nil {
                 next = delivered.end
-            } else if isAscending {
+            } else {
                 run = (run?.lowerBound ?? delivered.first)..<delivered.end
             }
         }

@@ -19,6 +19,8 @@ final class OwnedPartition {
         static let metadata = HoldReasons(rawValue: 4)
         /// What was read and waits to begin takes all the memory that it may.
         static let memory = HoldReasons(rawValue: 8)
+        /// The brokers refuse to commit its offsets, because its topic is not there or may not be read.
+        static let commit = HoldReasons(rawValue: 16)
     }
 
     let id: AssignedPartition
@@ -136,7 +138,7 @@ final class OwnedPartition {
     /// Where the commit can say nothing beyond its offset, that is the unbroken run of them from the oldest open request on. A ready
     /// request that is not among them ends the run: its outcome has to go alone, or waits for its topic.
     func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {
-        if metadataLimit.bytes > 0, tracker.canTellDone {
+        if metadataLimit.bytes > 0 {
             var count = slots.count
             while count > 0 {
                 if fits(slots.prefix(count)) { return Array(slots.prefix(count)) }
@@ -274,8 +276,9 @@ final class OwnedPartition {
         tracker.renewNews()
     }
 
-    /// True unless notes are to be committed before anything goes on.
-    var isNoted: Bool { awaitedNotes == nil || !notesCrashes }
+    /// True unless notes are to be committed before anything goes on. Where the brokers refuse that for the topic's sake, nothing more is
+    /// read, and what was read has no others wait.
+    var isNoted: Bool { awaitedNotes == nil || !notesCrashes || holdReasons.contains(.commit) }
 
     /// Notes that the brokers have committed an offset with its notes.
     func noteConfirmed(_ committed: CommittedOffset) {
@@ -303,7 +306,7 @@ final class OwnedPartition {
     /// left to the next owner would break.
     func giveUpUnpaid(inOrder: Bool = false) {
         defer { deadLetterWrite.broadcast() }
-        if metadataLimit.bytes > 0, tracker.canTellDone, !inOrder {
+        if metadataLimit.bytes > 0, !inOrder {
             for request in requests.values where !request.hasCost { request.end(as: .abandoned) }
             return
         }

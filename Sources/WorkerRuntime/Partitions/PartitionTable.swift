@@ -143,6 +143,20 @@ final class PartitionTable {
         if use <= 0.5 * room { release(partition, from: .metadata) }
     }
 
+    /// Reads nothing more of partitions whose offsets the brokers refuse for their topic's sake, until they take them: a crash would repeat
+    /// what is done of them, and what it costs.
+    func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
+        for partition in partitions.values {
+            guard let reason = refused[partition.id] else { release(partition, from: .commit); continue }
+            if !partition.holdReasons.contains(.commit) {
+                log.error(
+                    "offsets of a partition cannot be committed: nothing more is read of it until they can",
+                    metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
+            }
+            hold(partition, because: .commit)
+        }
+    }
+
     // MARK: - Crashes
 
     /// Notes what the brokers have committed.

@@ -113,6 +113,19 @@ final class Rebalancing {
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
     }
 
+    /// Begins anew with a partition whose topic was deleted and made again. What was not answered of the former topic is gone with it.
+    func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
+        guard let leaving = partitions[former.id], leaving.id == former else { return }
+        forgetWaiting(of: [leaving])
+        leaving.giveUp()
+        remove([former])
+        partitions.add([renewed])
+        partitions.begin(at: [renewed: CommittedOffset(offset)])
+        if isPutBack(.formerTopicCounts) { partitions[renewed.id]?.tracker = leaving.tracker }
+        // A transaction of the former topic would commit its offset behind those of the new one.
+        await delivery.waitUntilCertain(of: [renewed])
+    }
+
     /// Leaves requests that have not begun to the next owner of their partition.
     private func forgetWaiting(of leaving: [OwnedPartition]) {
         guard let waitingRoom, !leaving.isEmpty else { return }

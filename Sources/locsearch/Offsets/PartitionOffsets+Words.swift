@@ -19,7 +19,8 @@ extension PartitionOffsets {
 
         var words: [String] = []
         if commit.offset < bounds.lowerBound {
-            words.append("\(bounds.lowerBound - commit.offset) were deleted before they were done")
+            let deleted = commit.offset..<bounds.lowerBound
+            words.append("\(Int64(deleted.count) - done(in: deleted)) were deleted before they were done")
         } else if commit.offset > bounds.upperBound {
             words.append("the offset lies beyond the log's end: was the topic made anew?")
         }

@@ -14,12 +14,16 @@ extension WorkerStatus {
             let labels = [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")]
             return partition.lag.map { (labels: labels, value: Double($0)) }
         }
+        let blocked = partitions.filter { $0.problem != nil }.map { partition -> Sample in
+            (labels: [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")], value: 1)
+        }
         func ofLoops(_ time: (LaneStatus) -> Duration) -> [Sample] {
             lanes.enumerated().map { (labels: [("loop", "\($0)")], value: time($1) / .seconds(1)) }
         }
         func sum(_ value: (LaneStatus) -> Int) -> Double { Double(lanes.reduce(0) { $0 + value($1) }) }
 
         return PrometheusText.family("locsearch_partition_lag", lags)
+            + PrometheusText.family("locsearch_partition_blocked", blocked)
             + PrometheusText.family("locsearch_requests_open", sum { $0.inFlight + $0.unconfirmed })
             + PrometheusText.family("locsearch_requests_unconfirmed", sum(\.unconfirmed))
             + waitingMetrics(lanes, tenants: tenants)

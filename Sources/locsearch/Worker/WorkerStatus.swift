@@ -53,6 +53,8 @@ struct WorkerStatus: AdminSource {
         if lanes.allSatisfy(\.positions.isEmpty) {
             return lanes.compactMap(\.groupRefusal).first ?? "no partitions assigned yet"
         }
+        let partitions = lanes.flatMap(\.positions)
+        if let problem = partitions.first?.problem, partitions.allSatisfy({ $0.problem != nil }) { return problem }
         if let order = controls?.pause(.pauseIntake) { return "intake is paused \(order.origin)" }
         return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders) { provider in
             controls?.pause(.pauseProvider, of: provider).map { "paused \($0.origin)" }
@@ -160,6 +162,7 @@ struct WorkerStatus: AdminSource {
             json.member("committed", partition.committed.map(Int.init))
             json.member("end", partition.end.map(Int.init))
             json.member("lag", partition.lag.map(Int.init))
+            json.member("problem", partition.problem)
             json.endObject()
         }
     }

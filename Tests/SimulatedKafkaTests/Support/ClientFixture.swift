@@ -23,7 +23,12 @@ final class RebalanceRecorder: SimulatedRebalanceHandler {
     }
     func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void) { note("lost", partitions, then) }
     func answered(_ kind: RebalanceKind, after time: Int64) {}
-    func missed(_ count: Int64, of partition: TopicPartition) { missed += count }
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) { missed += Int64(offsets.count) }
+    func restarted(
+        _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void
+    ) {
+        note("restarted", [former], then)
+    }
 
     func release() {
         isHolding = false
@@ -75,6 +80,14 @@ final class ClientFixture {
         let batch = ProduceRequest.Batch(
             PartitionID("requests", number), values.map { SimulatedRecord(value: Array($0.utf8)) })
         network.reach { _ = $0.produce(ProduceRequest([batch])) }
+    }
+
+    /// Deletes the requests topic, and makes it again at once.
+    func remakeTopic() {
+        network.reach { cluster in
+            _ = cluster.deleteTopic(DeleteTopicRequest("requests"))
+            _ = cluster.createTopic(CreateTopicRequest("requests", TopicSettings(partitions: 2)))
+        }
     }
 
     /// The values in the results topic that a reader of committed records sees.

@@ -116,6 +116,8 @@ actor HarnessSource: RequestSource {
 
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {}
 
+    var refusedCommits: [AssignedPartition: KafkaError] { [:] }
+
     func stopReading() async {
         isReading = false
         reader?.resume()

@@ -42,4 +42,46 @@ struct CommitLoopTests {
             try await fixture.isCommitted(upTo: 4)
         }
     }
+
+    /// Its topic was deleted, or the right to read it was taken back.
+    @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
+    func refusedCommitsOfOneTopicHoldUpItsOwnPartitionsOnly(code: Int32) async throws {
+        let night = TopicPartition("night", 0)
+        try await LaneFixture.run(
+            assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
+        ) { fixture in
+            await fixture.source.assign([TopicPartition("requests", 0), night])
+            try await fixture.commitsFirstRequest()
+            await fixture.source.append([LaneFixture.request("n")], of: "night")
+            try await eventually("it is committed") { await fixture.source.committed[night] == 1 }
+
+            let refusal = KafkaError(librdkafkaCode: code, doing: "commit offset of night[0]")
+            await fixture.source.refuseCommits(of: "night", with: refusal)
+            await fixture.source.append([LaneFixture.request("o")], of: "night")
+            try await eventually("nothing more is read of it") { await fixture.source.held == [night] }
+            for (index, id) in ["a", "b", "c"].enumerated() {
+                await fixture.source.append([LaneFixture.request(id)])
+                try await fixture.isCommitted(upTo: Int64(index) + 2)
+            }
+            #expect(await fixture.lane.status.commitOverdue == nil)
+            #expect(await fixture.source.committed[night] == 1)
+
+            await fixture.source.refuseCommits(of: "night", with: nil)
+            try await eventually("it is read again") { await fixture.source.held.isEmpty }
+            try await eventually("it is committed") { await fixture.source.committed[night] == 2 }
+        }
+    }
+
+    /// Partitions of a refused topic that were just assigned do not have those of other topics wait for their notes.
+    @Test func topicThatIsRefusedFromTheStartHoldsNoOtherUp() async throws {
+        try await LaneFixture.run(
+            assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
+        ) { fixture in
+            await fixture.source.refuseCommits(
+                of: "night", with: KafkaError(librdkafkaCode: 29, doing: "commit offset of night[0]"))
+            await fixture.source.assign([TopicPartition("requests", 0), TopicPartition("night", 0)])
+            await fixture.source.append([LaneFixture.request("n")], of: "night")
+            try await fixture.commitsFirstRequest()
+        }
+    }
 }

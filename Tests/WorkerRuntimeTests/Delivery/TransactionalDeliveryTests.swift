@@ -126,26 +126,26 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// The requests topic is made again: what is read of it has lower offsets than what the lane has taken of the former one, so
-    /// that the offset which the transaction committed does not tell which outcomes it held.
+    /// The requests topic is made again while a request of the former one is open.
     @Test(arguments: finalErrors)
-    func outcomesOfTwoTopicsOfOneNameArePublishedOnce(error: KafkaError) async throws {
+    func outcomesOfATopicThatWasMadeAgainArePublishedOnce(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.provider.hold()
             await fixture.source.skip(to: 5)
             await fixture.source.append([LaneFixture.request("former")])
-            await fixture.source.skip(to: 0)
+            try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+            await fixture.source.restart(0)
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
             try await eventually("all are asked for") { await fixture.provider.asked.count == 3 }
 
             await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
             await fixture.provider.releaseAll()
             try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
-            try await fixture.outcomesAreWritten(["former", "a", "b"])
+            try await fixture.outcomesAreWritten(["a", "b"])
 
             await fixture.source.append([LaneFixture.request("c")])
             try await fixture.outcomesAreWritten(["c"])
-            #expect(await fixture.written.count == 4)
+            #expect(await fixture.written.count == 3)
         }
     }
 

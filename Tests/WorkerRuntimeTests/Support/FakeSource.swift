@@ -18,6 +18,7 @@ actor FakeSource: RequestSource {
 
     /// What the next commits end with; `nil`: they succeed.
     private var commitError: KafkaError?
+    private var refusals: [String: KafkaError] = [:]
     private var commitDelay = Duration.zero
     private var mostMetadata = Int.max
     /// What the brokers say of the topic's size; `nil`: nothing.
@@ -64,6 +65,34 @@ actor FakeSource: RequestSource {
     }
 
     func refuseCommits(with error: KafkaError?) { commitError = error }
+
+    /// Has the brokers refuse offsets of one topic; `nil`: they take them again.
+    func refuseCommits(of topic: String, with error: KafkaError?) { refusals[topic] = error }
+
+    var refusedCommits: [AssignedPartition: KafkaError] {
+        stored.keys.reduce(into: [:]) { $0[$1] = refusals[$1.id.topic] }
+    }
+
+    /// Has the log of an assigned partition begin anew at an offset, as when its topic was deleted and made again. Records that wait are
+    /// gone.
+    func restart(_ partition: Int32, at offset: Int64 = 0) async {
+        guard let index = assigned.firstIndex(where: { $0.id.partition == partition }) else { return }
+        epoch += 1
+        let (former, renewed) = (assigned[index], AssignedPartition(assigned[index].id, epoch: epoch))
+        assigned[index] = renewed
+        stored[former] = nil
+        commits[former.id] = nil
+        waiting.removeAll { $0.partition.id == former.id }
+        nextOffsets[former.id] = offset
+        await listener?.restarted(former, as: renewed, from: offset)
+        readable.insert(renewed)
+    }
+
+    /// Tells the lane of records that were deleted before anybody read them.
+    /// - Returns: what the lane counts as lost.
+    func tellOfDeleted(_ offsets: Range<Int64>, partition: Int32 = 0) async -> Int64? {
+        await listener?.missed(offsets, of: TopicPartition("requests", partition))
+    }
 
     /// Has each commit take some time, as while a group forms.
     func delayCommits(by delay: Duration) { commitDelay = delay }
@@ -145,7 +174,9 @@ actor FakeSource: RequestSource {
         for partition in gone { stored[partition] = nil }
     }
 
-    private func commitStored() { for (partition, next) in stored { commits[partition.id] = next } }
+    private func commitStored() {
+        for (partition, next) in stored where refusals[partition.id.topic] == nil { commits[partition.id] = next }
+    }
 
     private func wakeReader() {
         reader?.resume()

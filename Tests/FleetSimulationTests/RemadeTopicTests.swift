@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import FleetSimulation
+
+/// Fleets whose requests topic is deleted and made again under running workers, and which lose members afterwards.
+@Suite(.serialized)  // Schedules of a process count their calls together.
+struct RemadeTopicTests {
+    /// The number of schedules: more by hand, to look for rare ones.
+    private static let count = ProcessInfo.processInfo.environment["REMADE_SCHEDULES"].flatMap { Int($0) } ?? 10
+
+    /// A plan in which the topic is made again while much is open, requests come faster than they are answered, and members are killed.
+    private func plan(seed: UInt64) -> FleetPlan? {
+        var plan = FleetPlan(seed: seed)
+        guard plan.faults.contains(where: { $0.name == "requests topic made again" }) else { return nil }
+        let time = plan.faults.first { $0.name == "requests topic made again" }?.time ?? 5
+        for member in 0..<plan.members {
+            let kill = Fault(time: time + 1.5 + Double(seed % 7), kind: .kill(member: member, back: 0.5))
+            plan.faults.append(kill)
+        }
+        plan.faults.sort { $0.time < $1.time }
+        return plan
+    }
+
+    @Test func noRequestOfTheNewTopicIsLost() {
+        var found = 0
+        for seed in 1... as PartialRangeFrom<UInt64> where found < Self.count {
+            guard let plan = plan(seed: seed) else { continue }
+            found += 1
+            let outcome = FleetSimulation.run(plan)
+            #expect(outcome.verdict.isGood, "seed \(seed): \(outcome.verdict.findings)")
+        }
+    }
+}
