@@ -168,7 +168,7 @@ extension FleetWorld {
         for place in places where workers[place]?.isAlive != true { launch(place) }
     }
 
-    private func commitOffsets(movedBackBy records: Int64, keepingText keepsText: Bool) {
+    private func commitOffsets(movedBackBy records: Int64, keepingText keepsText: Bool = false) {
         let group = SimulatedWorker.group
         let commits = network.cluster.commits(by: group)
         // The group is sent back over what was done beyond its offset as well, because the command keeps no metadata, and over what a

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Foundation
 import HTTPTransport
@@ -185,7 +186,8 @@ struct ConventionsTests {
         for (configuration, line) in ways {
             let before = proxy.requests.count
             let http = HTTPTransport(loop: loop, configuration: configuration)
-            _ = try? await http.send(HTTPRequest(url: row.url), before: .now + .seconds(line == nil ? 2 : 20))
+            let deadline = Instant.now + .seconds(line == nil ? 2 : 20)
+            try? await http.send(HTTPRequest(url: row.url), before: deadline) { _ in }
             await http.shutdown()
             let request: [UInt8]? = proxy.requests.dropFirst(before).first.map { Array($0) }
             let first = request.map { bytes in String(decoding: bytes.prefix { $0 != 13 }, as: UTF8.self) }
