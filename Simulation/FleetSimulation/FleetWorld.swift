@@ -345,7 +345,7 @@ final class FleetWorld {
         return fate
     }
 
-    /// Returns true for offsets of a transaction whose sender never hears of them again. So few that no lane has more of such
+    /// Returns true for offsets of a transaction whose sender never receives an answer. So few that no lane has more of such
     /// producers than a worker allows.
     func dropsAnswerToOffsets() -> Bool {
         guard plan.hungOffsets > 0, !areFaultsOver, hangs < FleetPlan.mostHangs, hangRandom.chance(plan.hungOffsets)
