@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from operator_files import ROOT
 
 CHANGELOG = """# Changelog
@@ -108,3 +109,61 @@ def test_image_that_lacks_a_package_is_refused(tmp_path):
     built = build(tmp_path, says=version, less=1)
     assert built.returncode == 1
     assert "does not name async-http-client" in built.stdout
+
+
+# Notes the standard input of a login, too.
+LOGIN = """#!/bin/sh
+echo "$*" >> "$CALLS"
+[ "$1" = login ] && cat >> "$CALLS"
+exit 0
+"""
+
+
+def push(folder: Path, repository: str, **secrets: str) -> tuple[subprocess.CompletedProcess[str], str]:
+    """Runs the step that pushes the image, and returns what docker was told."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    [step] = [step for step in workflow["jobs"]["publish"]["steps"] if step["name"] == "Push the image"]
+    (folder / "docker").write_text(LOGIN)
+    (folder / "docker").chmod(0o755)
+    calls = folder / "calls"
+    calls.touch()
+    environment = dict.fromkeys(step["env"], "") | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "CALLS": str(calls),
+        "REPOSITORY": repository,
+        "TOKEN": "token-of-the-repository",
+        "GITHUB_ACTOR": "mori",
+        "GITHUB_REF_NAME": "v1.2.0",
+        **secrets,
+    }
+    # As a runner starts a step.
+    done = subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, capture_output=True, text=True)
+    return done, calls.read_text()
+
+
+def test_token_of_the_repository_goes_to_its_own_registry(tmp_path):
+    done, calls = push(tmp_path, "ghcr.io/owner/location-search-worker")
+    assert done.returncode == 0, done.stderr
+    assert calls.startswith("login ghcr.io --username mori --password-stdin\ntoken-of-the-repository")
+    assert calls.endswith("push ghcr.io/owner/location-search-worker:1.2.0\n")
+
+
+@pytest.mark.parametrize("registry", ["registry.example", "ghcr.io.evil.example", "ghcr.io:8443", "owner", "x@ghcr.io"])
+def test_other_registry_needs_its_own_secret(tmp_path, registry):
+    repository = f"{registry}/owner/location-search-worker"
+    refused, calls = push(tmp_path, repository)
+    assert refused.returncode == 1
+    assert "IMAGE_REGISTRY_PASSWORD" in refused.stderr
+    assert calls == ""
+
+    done, calls = push(tmp_path, repository, REGISTRY_USER="robot", REGISTRY_PASSWORD="its-own-password")
+    assert done.returncode == 0, done.stderr
+    assert calls.startswith(f"login {registry} --username robot --password-stdin\nits-own-password")
+    assert "token-of-the-repository" not in calls
+
+
+def test_token_reaches_no_other_step_but_the_release():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    holders = [step.get("name", step.get("uses")) for step in steps if "GITHUB_TOKEN" in json.dumps(step)]
+    assert holders == ["Push the image", "Publish the release"]
