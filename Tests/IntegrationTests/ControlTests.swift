@@ -86,6 +86,25 @@ struct ControlTests {
         }
     }
 
+    @Test func furtherWorkerCouldRunNothingWhileIntakeIsPaused() async throws {
+        let settings = ["WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]
+        try await WorkerHarness.run(settings) { harness in
+            try await harness.configureProviders(#"{"latency":"1s"}"#)
+            try await harness.sendTogether(Self.requests("waits", 60))
+            try await eventually("the backlog is there to be run") {
+                try await harness.metric("locsearch_runnable_backlog") ?? 0 >= 30
+            }
+
+            try await Self.controls("pause", "intake", "--yes", in: harness)
+            #expect(try await harness.metric("locsearch_runnable_backlog") == 0)
+            #expect(try await harness.get("/metrics").body.contains("locsearch_worker_info{group="))
+            try await Self.controls("resume", "intake", "--yes", in: harness)
+            try await eventually("the rest can be run again") {
+                try await harness.metric("locsearch_runnable_backlog") ?? 0 > 0
+            }
+        }
+    }
+
     @Test func ordersBeyondTheSettingsNeedForceAndNoneGoesBeyondTheRange() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
             let refused = try await Self.controls("rate", "hotpepper", "80", "--yes", in: harness, code: 1)

@@ -34,15 +34,19 @@ struct PipelineMetricsTests {
 
         #expect(metrics.total("locsearch_group_waiting") == 13)
         #expect(metrics.total("locsearch_group_lag") == 15)
-        #expect(metrics.value("locsearch_group_oldest_waiting_seconds", ["topic": "t", "partition": "0"]) == 90)
-        #expect(metrics.value("locsearch_group_oldest_waiting_seconds", ["topic": "t", "partition": "1"]) == 0)
-        #expect(metrics.value("locsearch_group_work_off_seconds") == 26)
+        #expect(
+            metrics.value("locsearch_group_oldest_waiting_seconds", ["group": "g", "topic": "t", "partition": "0"])
+                == 90)
+        #expect(
+            metrics.value("locsearch_group_oldest_waiting_seconds", ["group": "g", "topic": "t", "partition": "1"]) == 0
+        )
+        #expect(metrics.value("locsearch_group_work_off_seconds", ["group": "g"]) == 26)
     }
 
     @Test func groupThatStandsStillTakesForEver() {
         var report = Self.report()
         report.backlog?.rates = .init(window: .seconds(60), arrived: 2, finished: 0)
-        #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds +Inf\n"))
+        #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds{group=\"g\"} +Inf\n"))
     }
 
     @Test(

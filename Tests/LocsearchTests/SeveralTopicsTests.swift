@@ -107,8 +107,8 @@ struct SeveralTopicsTests {
     @Test func metricsHaveTheTopicOfEachPartition() {
         let metrics = PrometheusDocument(PipelineMetrics.text(of: PipelineReport(backlog: Self.backlog)))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")
-        #expect(metrics.value("locsearch_group_waiting", ["topic": "night", "partition": "0"]) == 600)
-        #expect(metrics.value("locsearch_group_waiting", ["topic": "live", "partition": "0"]) == 2)
+        #expect(metrics.value("locsearch_group_waiting", ["group": "g", "topic": "night", "partition": "0"]) == 600)
+        #expect(metrics.value("locsearch_group_waiting", ["group": "g", "topic": "live", "partition": "0"]) == 2)
         #expect(metrics.total("locsearch_group_lag") == 602)
     }
 

@@ -20,7 +20,12 @@ LINE = 24  # Grafana divides the width of a page into so many columns.
 WIDTH = 8
 HEIGHTS = {"stat": 5, "timeseries": 8, "states": 8}
 DATA_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-ABBREVIATIONS = {"$workers": 'job=~"$job", instance=~"$instance"', "$interval": "$__rate_interval"}
+ABBREVIATIONS = {
+    "$workers": 'namespace=~"$namespace", job=~"$job", instance=~"$instance"',
+    # An alert that no worker is known names no fleet.
+    "$fleets": 'namespace=~"$namespace|", job=~"$job|"',
+    "$interval": "$__rate_interval",
+}
 
 
 def dashboard(source: dict) -> dict:
@@ -43,7 +48,7 @@ def dashboard(source: dict) -> dict:
 
 
 def variables() -> list[dict]:
-    def choice(name: str, label: str, query: str) -> dict:
+    def choice(name: str, label: str, query: str, all_values: str = ".+") -> dict:
         return {
             "name": name,
             "label": label,
@@ -55,7 +60,7 @@ def variables() -> list[dict]:
             "sort": 1,
             "multi": True,
             "includeAll": True,
-            "allValue": ".+",
+            "allValue": all_values,
             "current": {"text": "All", "value": "$__all"},
         }
 
@@ -68,8 +73,12 @@ def variables() -> list[dict]:
             "current": {},
             "refresh": 1,
         },
-        choice("job", "Job", "label_values(locsearch_build_info, job)"),
-        choice("instance", "Worker", 'label_values(locsearch_build_info{job=~"$job"}, instance)'),
+        # Outside Kubernetes there may be none.
+        choice("namespace", "Namespace", "label_values(locsearch_build_info, namespace)", all_values=".*"),
+        choice("job", "Job", 'label_values(locsearch_build_info{namespace=~"$namespace"}, job)'),
+        choice(
+            "instance", "Worker", 'label_values(locsearch_build_info{namespace=~"$namespace", job=~"$job"}, instance)'
+        ),
     ]
 
 
@@ -80,7 +89,7 @@ def alerts_as_annotations() -> dict:
         "datasource": DATA_SOURCE,
         "enable": True,
         "iconColor": "red",
-        "expr": 'ALERTS{alertname=~"Locsearch.+", alertstate="firing"}',
+        "expr": 'ALERTS{alertname=~"Locsearch.+", alertstate="firing", ' + ABBREVIATIONS["$fleets"] + "}",
         "titleFormat": "{{alertname}}",
         "textFormat": "{{severity}}",
         "step": "60s",

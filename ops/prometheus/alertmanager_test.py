@@ -61,13 +61,31 @@ def annotations(labels: dict[str, str]) -> dict[str, str]:
     return {name: filled(text) for name, text in RULES[labels["alertname"]]["annotations"].items()}
 
 
-NO_WORKER = {"alertname": "LocsearchNoWorker"}  # it has no job, because there may be none
+NO_WORKER = alert("LocsearchNoWorker", group="g")
+NO_WORKER_KNOWN = {"alertname": "LocsearchNoWorker"}  # it has no job, because there is none
+NOBODY_CONSUMES = {**alert("LocsearchNobodyConsumes", group="g"), "job": "console"}
 CAUSES = [
     Cause(
         "no worker runs",
-        together=[NO_WORKER, alert("LocsearchNothingTaken"), {**alert("LocsearchNobodyConsumes"), "job": "console"}],
+        together=[NO_WORKER, alert("LocsearchNothingTaken"), NOBODY_CONSUMES],
         later=[*each("LocsearchWorkerUnreachable"), alert("LocsearchRequestsNearDeletion")],
         pages=["LocsearchNoWorker"],
+    ),
+    Cause(
+        "Prometheus has never found a worker",
+        together=[NO_WORKER_KNOWN, NOBODY_CONSUMES],
+        pages=["LocsearchNoWorker"],
+    ),
+    Cause(
+        "no worker of one fleet runs, and another one lacks a topic",
+        together=[
+            {**NO_WORKER, "namespace": "a"},
+            {**NOBODY_CONSUMES, "namespace": "a"},
+            {**NOBODY_CONSUMES, "namespace": "b"},
+            {**alert("LocsearchTopicTakesNoRecords", topic="results"), "namespace": "b"},
+        ],
+        later=[{**alert("LocsearchNothingTaken"), "namespace": name} for name in ("a", "b")],
+        pages=["LocsearchNoWorker", "LocsearchNobodyConsumes", "LocsearchTopicTakesNoRecords"],
     ),
     Cause(
         "all brokers are away",
@@ -139,8 +157,8 @@ CAUSES = [
         pages=["LocsearchNothingTaken"],
     ),
     Cause(
-        "all workers of one of two deployments are dead",
-        together=[{**alert("LocsearchNobodyConsumes"), "job": "console"}],
+        "workers that Prometheus does not scrape are dead",
+        together=[NOBODY_CONSUMES],
         later=[*each("LocsearchWorkerUnreachable")],
         pages=["LocsearchNobodyConsumes"],
         tickets=["LocsearchWorkerUnreachable"],

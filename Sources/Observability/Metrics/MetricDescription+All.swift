@@ -198,6 +198,9 @@ extension MetricDescription {
             "locsearch_runnable_backlog", .gauge, in: .kafka,
             "Requests that wait in this worker's partitions and that a further worker could run; 0 while none could."),
         MetricDescription(
+            "locsearch_worker_info", .gauge, in: .kafka, labels: ["group"],
+            "The group that this worker belongs to; always 1."),
+        MetricDescription(
             "locsearch_commit_overdue_seconds", .gauge, in: .kafka,
             "For how long no request begins because what is finished cannot be committed; 0: it can."),
         MetricDescription(
@@ -296,25 +299,25 @@ extension MetricDescription {
             "locsearch_group_readable", .gauge, in: .console,
             "1 while the brokers tell how far the group is. The metrics below are absent otherwise."),
         MetricDescription(
-            "locsearch_group_waiting", .gauge, in: .console, labels: ["topic", "partition"],
+            "locsearch_group_waiting", .gauge, in: .console, labels: ["group", "topic", "partition"],
             "Requests of a partition that are not finished: its lag less what is done beyond the committed offset."),
         MetricDescription(
-            "locsearch_group_lag", .gauge, in: .console, labels: ["topic", "partition"],
+            "locsearch_group_lag", .gauge, in: .console, labels: ["group", "topic", "partition"],
             "The end of a partition less the committed offset. Absent where nothing is committed."),
         MetricDescription(
-            "locsearch_group_oldest_waiting_seconds", .gauge, in: .console, labels: ["topic", "partition"],
+            "locsearch_group_oldest_waiting_seconds", .gauge, in: .console, labels: ["group", "topic", "partition"],
             "The age of the oldest request that waits, by its record's timestamp; 0 where none does."),
         MetricDescription(
-            "locsearch_group_members", .gauge, in: .console,
+            "locsearch_group_members", .gauge, in: .console, labels: ["group"],
             "Members of the group; each loop of a worker is one. Absent where the brokers do not tell."),
         MetricDescription(
-            "locsearch_group_arrivals_per_second", .gauge, in: .console,
+            "locsearch_group_arrivals_per_second", .gauge, in: .console, labels: ["group"],
             "Requests that arrived, a second, over the last minute."),
         MetricDescription(
-            "locsearch_group_completions_per_second", .gauge, in: .console,
+            "locsearch_group_completions_per_second", .gauge, in: .console, labels: ["group"],
             "Requests that were finished, a second, over the last minute."),
         MetricDescription(
-            "locsearch_group_work_off_seconds", .gauge, in: .console,
+            "locsearch_group_work_off_seconds", .gauge, in: .console, labels: ["group"],
             "How long what waits takes at that rate; infinite where something waits and nothing was finished."),
     ]
 }

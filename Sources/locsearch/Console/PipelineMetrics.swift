@@ -24,14 +24,15 @@ enum PipelineMetrics {
                     value(partition).map { value in
                         (
                             labels: [
-                                ("topic", partition.topic ?? backlog.topic), ("partition", "\(partition.number)"),
+                                ("group", backlog.group), ("topic", partition.topic ?? backlog.topic),
+                                ("partition", "\(partition.number)"),
                             ], value: value
                         )
                     }
                 })
         }
         func figure(_ name: String, _ value: Double?) -> String {
-            value.map { PrometheusText.family(name, $0) } ?? ""
+            value.map { PrometheusText.family(name, [(labels: [("group", backlog.group)], value: $0)]) } ?? ""
         }
         let workOffSeconds: Double? =
             switch workOff {

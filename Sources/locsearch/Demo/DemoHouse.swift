@@ -125,7 +125,8 @@ struct DemoHouse: Sendable {
     func startAdminServer() async throws -> AdminServer {
         let worker = workers[0]
         let source = WorkerStatus(
-            worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry)
+            worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry,
+            group: settings.text("kafka.groupId"))
         let admin = try await AdminServer.start(for: source, as: settings, token: nil, log: log)
         Terminal.line("admin      \(url(of: admin))  (/livez /readyz /metrics /status)")
         return admin

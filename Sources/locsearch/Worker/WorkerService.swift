@@ -104,7 +104,9 @@ struct WorkerService {
     private func startAdminServer(
         for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
     ) async throws -> AdminServer {
-        let source = WorkerStatus(worker: worker, watch: watch, registry: registry, retention: retention)
+        let source = WorkerStatus(
+            worker: worker, watch: watch, registry: registry, retention: retention,
+            group: settings.text("kafka.groupId"))
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
         let url = settings.url("admin.host", port: admin.port)

@@ -19,6 +19,8 @@ struct WorkerStatus: AdminSource {
     private let tenants = TenantSeries()
     /// `nil` where nobody asks how long requests are kept.
     var retention: RetentionWatch?
+    /// `kafka.groupId`.
+    var group = ""
 
     private func lanes() async -> [LaneStatus]? {
         await answer(within: Self.timeout) { [worker] in await worker.statuses() }
@@ -74,7 +76,8 @@ struct WorkerStatus: AdminSource {
         return registry.prometheusText
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map { Self.laneMetrics($0, tenants: tenants) } ?? "")
-            + backlogMetrics(lanes, providers: providers)
+            + backlogMetrics(lanes, providers: providers, controls: controls)
+            + PrometheusText.family("locsearch_worker_info", [(labels: [("group", group)], value: 1)])
             + retentionMetrics
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
@@ -85,9 +88,14 @@ struct WorkerStatus: AdminSource {
             + ProcessMetrics.prometheusText
     }
 
-    private func backlogMetrics(_ lanes: [LaneStatus]?, providers: [ProviderSummary]?) -> String {
+    private func backlogMetrics(
+        _ lanes: [LaneStatus]?, providers: [ProviderSummary]?, controls: ControlStatus?
+    ) -> String {
         guard let lanes, let providers else { return "" }
-        let backlog = Self.runnableBacklog(lanes, providers: providers, automatic: worker.automaticProviders)
+        // A further worker would follow the order for its fleet, too.
+        let isPaused = controls?.pause(.pauseIntake).map { $0.instance == nil } ?? false
+        let backlog =
+            isPaused ? 0 : Self.runnableBacklog(lanes, providers: providers, automatic: worker.automaticProviders)
         return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
     }
 

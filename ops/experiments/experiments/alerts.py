@@ -180,6 +180,7 @@ def run(lab: Lab) -> None:
     a_worker_in_trouble(stage, apart)
     a_group_without_workers(lab, stage, apart)
     intake_that_is_paused(lab, stage, apart)
+    a_control_that_is_forgotten(lab, stage, apart)
     too_much_to_do(lab, stage, mixture)
     too_much_for_one_loop(stage, apart)
     too_much_in_memory(stage, apart)
@@ -386,6 +387,28 @@ def intake_that_is_paused(lab: Lab, stage: Stage, apart: Apart) -> None:
 
     stage.sees("LocsearchIntakePaused", provoke=provoke, mend=lambda: order("resume"))
     apart.end("idle", worker)
+
+
+def a_control_that_is_forgotten(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """A person pauses a provider, and takes that back after more than an hour, which is a minute here."""
+    name, worker = "LocsearchControlInForce", apart.start("controlled")
+    lab.until(worker.ready, 30, "the worker to be ready")
+    topics = apart.topics("controlled")
+    own = environment(
+        {
+            "kafka.bootstrapServers": lab.broker.bootstrap,
+            "kafka.groupId": topics.group,
+            "topics.requests": topics.requests,
+            "topics.fleet": topics.fleet,
+        }
+    )
+
+    stage.is_quiet(name)
+    run_command([lab.options.locsearch, "controls", "pause", "hotpepper", "--yes"], own)
+    stage.fires(name, within=120)
+    run_command([lab.options.locsearch, "controls", "resume", "hotpepper", "--yes"], own)
+    stage.clears(name)
+    apart.end("controlled", worker)
 
 
 def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
