@@ -14,7 +14,7 @@ KUBERNETES = ROOT / "ops/kubernetes"
 OUR_IMAGE = "location-search-worker"
 
 # What kubectl builds: the overlays, and the production overlay with the other way to scale.
-OVERLAYS = ["simulator", "production", "production with scale-on-backlog"]
+OVERLAYS = ["simulator", "production", "production with scale-on-lag"]
 
 
 @dataclass
@@ -42,7 +42,7 @@ def build_overlay(name: str, kubectl: str) -> str:
         source = KUBERNETES / "overlays/production"
         for file in source.iterdir():
             (Path(folder) / file.name).write_text(
-                file.read_text().replace("components/scale-on-lag", "components/scale-on-backlog")
+                file.read_text().replace("components/scale-on-backlog", "components/scale-on-lag")
             )
         return _kubectl(Path(folder), kubectl)
 

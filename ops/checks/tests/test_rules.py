@@ -33,6 +33,12 @@ def worker_pod(files: Files, overlay: str = "production") -> dict:
     return thing(files, "Deployment", overlay=overlay)["spec"]["template"]["spec"]
 
 
+def with_query(files: Files, old: str, new: str) -> None:
+    trigger = thing(files, "ScaledObject")["spec"]["triggers"][0]["metadata"]
+    assert old in trigger["query"]
+    trigger["query"] = trigger["query"].replace(old, new)
+
+
 def with_variable(files: Files, name: str, value: str) -> None:
     service(files, "worker")["environment"][name] = value
 
@@ -118,6 +124,10 @@ MISTAKES: list[tuple[str, Callable[[Files], object], str]] = [
         "is not `locsearch probe`",
     ),
     ("replicas", lambda f: thing(f, "Deployment")["spec"].update(replicas=3), "would undo the autoscaler's"),
+    ("other namespace", lambda f: with_query(f, 'namespace="location-search"', 'namespace="x"'), "does not name the fleet"),
+    ("other job", lambda f: with_query(f, "location-search/locsearch-worker", "locsearch-worker"), "does not name the fleet"),
+    ("all fleets", lambda f: with_query(f, "{namespace=", "+ locsearch_ready{namespace="), "but {}"),
+    ("paused fleet", lambda f: with_query(f, "pause-intake", "rate"), "counts a fleet whose intake is paused"),
     ("no target", lambda f: thing(f, "ScaledObject")["spec"]["scaleTargetRef"].update(name="x"), "which is not there"),
     (
         "number",
