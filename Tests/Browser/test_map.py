@@ -44,6 +44,19 @@ def test_console_with_a_token_asks_for_it_once(browser, tiled):
     assert window.run("return document.cookie") == "", "no script can read the login"
 
 
+def test_link_to_a_request_leads_there_by_the_form(browser, tiled):
+    window = browser.window(tiled.url + "/request?id=some-request")
+    window.fill("#token", TOKEN)
+    window.click("#login button")
+    window.wait_for("#look-up")
+    assert window.run("return document.getElementById('life-id').value") == "some-request"
+
+    window.driver.delete_all_cookies()
+    window.driver.get(tiled.url + "/login")
+    log_in(window)
+    assert window.run("return location.pathname") == "/"
+
+
 def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
     window = browser.window(search_url(tiled))
     log_in(window)

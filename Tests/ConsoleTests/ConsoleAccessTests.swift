@@ -52,6 +52,17 @@ struct ConsoleAccessTests {
         await console.stop()
     }
 
+    @Test(arguments: ["/", "/traffic", "/request", "/request?id=r-1", "/dead-letters", "/login"])
+    func pageWithoutALoginIsTheFormToLogInWith(path: String) async throws {
+        let console = try await Self.withToken()
+        let page = try await console.get(path)
+        await console.stop()
+
+        #expect(page.status == (path == "/login" ? 200 : 401))
+        #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+        #expect(page.body.contains("id=\"login\""))
+    }
+
     @Test func browserTradesTheTokenForACookie() async throws {
         let console = try await Self.withToken()
         let wrong = try await console.post("/api/login", #"{"token":"a-token-of-the-consolE"}"#)

@@ -40,7 +40,7 @@ struct AccessMiddleware: RouterMiddleware {
 
     /// A browser that opens a view without being logged in gets the page to log in with, everything else the error.
     private func refusal(of request: Request, because error: ConsoleError) -> Response {
-        let isView = ["/", "/traffic", "/dead-letters"].contains(request.uri.path)
+        let isView = PageView.all.contains { $0.path == request.uri.path }
         guard error.kind == .unauthorized, isView, var response = try? page.response(to: .login) else {
             return error.response
         }

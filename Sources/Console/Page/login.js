@@ -13,7 +13,9 @@ document.getElementById("login").addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
     await logIn(field.value);
-    location.reload();
+    // The form stands in the place of the page that was asked for, or has an address of its own.
+    if (location.pathname === "/login") location.replace("/");
+    else location.reload();
   } catch (error) {
     setText(document.getElementById("problem"), t(texts[error.status] ?? "login.failed"));
     field.select();
