@@ -27,7 +27,8 @@ def test_hints_find_places(browser, console, language):
     def finds(**members) -> bool:
         # One window for all of them: each window holds a connection, and a browser opens six to a host.
         window.driver.get("about:blank")
-        window.driver.get(search_url(console, **members) + "&go")
+        window.driver.get(search_url(console, **members))
+        window.click(".search-here")
         return bool(window.wait_for_places())
 
     for provider in ["hotpepper", *GOOGLE]:

@@ -21,7 +21,7 @@ WITH_SIGHT = """
 window.sources = [];
 window.EventSource = class extends EventSource { constructor(...all) { super(...all); window.sources.push(this); } };
 const later = window.setTimeout;
-window.setTimeout = (call, wait, ...all) => later(call, wait === 10000 ? 50 : wait, ...all);
+window.setTimeout = (call, wait, ...all) => later(call, wait === 3000 ? 50 : wait, ...all);
 Object.defineProperty(document, "hidden", { get: () => Boolean(window.isUnseen) });
 window.see = (isSeen) => { window.isUnseen = !isSeen; document.dispatchEvent(new Event("visibilitychange")); };
 """
@@ -44,6 +44,32 @@ def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(
 
     window.run("see(true)")
     window.wait_for_places(20)
+
+
+def test_windows_opened_in_the_background_hold_no_connection_until_they_are_seen(browser, console):
+    """A browser opens six connections to a host over HTTP/1.1: a seventh stream would hold up the whole page."""
+    session = fresh_session()
+    windows = []
+    for _ in range(7):
+        window = browser.window("about:blank")
+        window.driver.execute_cdp_cmd(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": WITH_SIGHT + "window.isUnseen = true;"}
+        )
+        window.driver.get(search_url(console, session))
+        window.wait(lambda: "zoom=" in window.run("return location.hash"), "the page to be up")
+        windows.append(window)
+    for window in windows:
+        assert window.use().run("return sources.length") == 0
+
+    # An eighth one, which is seen, works beside them.
+    seen = browser.window(search_url(console, session, provider="hotpepper"))
+    seen.click(".search-here")
+    names = seen.wait_for_places()
+
+    window = windows[0].use()
+    window.run("see(true)")
+    window.wait_for_texts("#places .place-name", names)
+    assert window.run("return sources.length") == 1
 
 
 def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, harness, allowed):
@@ -79,7 +105,8 @@ def test_pages_that_were_left_hold_no_connection_and_live_again_when_gone_back_t
     """A browser keeps pages for its back button, and opens six connections to a host."""
     window = browser.window(console.url + "/traffic")
     for _ in range(8):
-        window.driver.get(search_url(console, fresh_session(), provider="hotpepper") + "&go")
+        window.driver.get(search_url(console, fresh_session(), provider="hotpepper"))
+        window.click(".search-here")
         window.wait_for_places()
         window.driver.get(console.url + "/traffic")
         window.wait_for(".worker .code.good")

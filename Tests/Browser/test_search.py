@@ -41,19 +41,24 @@ def test_first_visit_asks_for_nothing_and_shows_the_map_at_zoom_16(browser, cons
     assert window.count("#map .marker") == 0
 
 
-def test_link_that_ends_in_go_searches_at_once_and_only_once(browser, console):
-    window = browser.window(console.url + "/#go")
-    names = window.wait_for_places(20)
+def test_link_fills_the_form_and_starts_no_search_without_a_click(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper") + "&keyword=pizza&go")
+    window.wait_for("#empty[data-kind=fresh]")
     window.wait(
         lambda: "session=" in (link := window.run("return location.hash")) and not link.endswith("go"),
         "a link without go",
     )
+    assert window.run("return document.querySelector('[name=keyword]').value") == "pizza"
     sent = "return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/requests')).length"
+    assert window.run(sent) == 0
+
+    window.click(".search-here")
+    names = window.wait_for_places()
     # The browser counts a request when its answer has come, which may be later than the places.
     window.wait_for_result(sent, 1)
 
     window.driver.refresh()
-    assert window.wait_for_places(20) == names
+    assert window.wait_for_places() == names
     assert window.run(sent) == 0
 
 

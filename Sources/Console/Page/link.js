@@ -34,7 +34,7 @@ export function readLink() {
       radiusMeters: bounded(parts.get("radius"), [1, 50_000]),
       openNow: parts.get("open") === "1",
     },
-    /** Whether to search at once where the session holds nothing yet. */
+    /** Whether to search at once where the session holds nothing yet. Only the page of a demo does. */
     searchesAtOnce: parts.has("go"),
   };
 }

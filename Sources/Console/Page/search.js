@@ -38,6 +38,8 @@ const form = new SearchForm({ onSearch: searchOrWait, onChange: moved });
 form.fill(link.values);
 const health = new Health(() => waiting?.look());
 const config = await configuration();
+// A search may cost a call, so a link starts one only in a demo, whose provider is simulated.
+link.searchesAtOnce &&= Boolean(config.isDemo);
 waiting = new Waiting(health, () => store && show(store.state));
 const requests = new Requests(link.session, { onRefusal: refused });
 const banner = new ErrorBanner((error) => requests.again(error, store.state));

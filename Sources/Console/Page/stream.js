@@ -5,13 +5,13 @@ import { getConfig } from "./api.js";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 2000;
 /** A window that nobody sees gives its connection back after so long: browsers allow six to a host, over HTTP/1.1. */
-const WAIT_WHILE_HIDDEN = 10_000;
+const WAIT_WHILE_HIDDEN = 3000;
 /** The console sends an event each second. Without one for so long it is away, whatever the connection looks like. */
 const LONGEST_SILENCE = 3500;
 const BETWEEN_LOOKS = 500;
 
 /**
- * Follows a stream of server-sent events until the page is left.
+ * Follows a stream of server-sent events until the page is left, while the page is visible.
  *
  * The browser's own reconnecting gives up for good when the console answers with an error, such as a proxy's 502 during a
  * restart, so each connection is made anew here. `address()` is asked before each of them and may say where to go on.
@@ -22,9 +22,11 @@ export function follow(address, events, onStatus) {
   let source, timer;
   let lastEvent = performance.now();
   let lastLook = performance.now();
+  const isClosed = () => !source || source.readyState === EventSource.CLOSED;
 
   const connect = () => {
     clearTimeout(timer);
+    if (document.hidden) return;
     source = new EventSource(address());
     lastEvent = performance.now();
     source.addEventListener("open", () => {
@@ -59,25 +61,25 @@ export function follow(address, events, onStatus) {
     const now = performance.now();
     if (now - lastLook > 3 * BETWEEN_LOOKS) lastEvent = Math.max(lastEvent, now - LONGEST_SILENCE / 2);
     lastLook = now;
-    if (source.readyState !== EventSource.CLOSED && now - lastEvent > LONGEST_SILENCE) lost();
+    if (!isClosed() && now - lastEvent > LONGEST_SILENCE) lost();
   }, BETWEEN_LOOKS);
 
   // A console on this machine answers without a network, so only an answer that does not come tells that it is away.
-  addEventListener("offline", () => getConfig().catch(() => source.readyState !== EventSource.CLOSED && lost()));
-  addEventListener("online", () => source.readyState === EventSource.CLOSED && !document.hidden && connect());
+  addEventListener("offline", () => getConfig().catch(() => !isClosed() && lost()));
+  addEventListener("online", () => isClosed() && connect());
 
   // A browser keeps a page that was left, for its back button, and with it the connection.
   addEventListener("pagehide", () => {
     clearTimeout(timer);
-    source.close();
+    source?.close();
   });
-  addEventListener("pageshow", () => source.readyState === EventSource.CLOSED && connect());
+  addEventListener("pageshow", () => isClosed() && connect());
 
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) {
       clearTimeout(timer);
-      timer = setTimeout(() => source.close(), WAIT_WHILE_HIDDEN);
-    } else if (source.readyState === EventSource.CLOSED) connect();
+      timer = setTimeout(() => source?.close(), WAIT_WHILE_HIDDEN);
+    } else if (isClosed()) connect();
     else clearTimeout(timer);
   });
 }
