@@ -78,6 +78,27 @@ def test_paused_intake_is_shown_by_whom(window, console):
     window.wait_for(".worker .code.good")
 
 
+def test_pause_that_would_bind_nobody_needs_a_choice(window, console, harness, allowed):
+    allowed["errors"].append("400 (Bad Request)")
+    harness.kill_worker()
+    try:
+        pause(window, "google-places")
+        window.click("#controls-do")
+        window.wait(lambda: "Nothing was changed" in text(window, "#controls-note"), "the refusal")
+        assert window.count("#controls-orders li") == 0
+
+        pause(window, "google-places")
+        assert not window.run("return document.getElementById('controls-later').checked")
+        window.click("#controls-later")
+        window.click("#controls-do")
+        window.wait(lambda: "It counts for those that start" in text(window, "#controls-note"), "the note")
+        window.wait_for_count("#controls-orders li", 1)
+    finally:
+        harness.restart_worker()
+    window.wait(lambda: "paused-by-order" in text(window, ".worker"), "the worker that started")
+    resume_all(window)
+
+
 def test_question_is_usable_by_all(window, console):
     pause(window, "hotpepper", "4")
     check_all_looks(window, "with the question before a pause")

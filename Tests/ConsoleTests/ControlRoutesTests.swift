@@ -28,6 +28,7 @@ struct ControlRoutesTests {
         arguments: [
             (#"{"pause":true,"provider":"hotpepper","forSeconds":600}"#, true, "hotpepper", 600),
             (#"{"pause":true,"intake":true}"#, true, nil, nil),
+            (#"{"pause":true,"intake":true,"later":true}"#, true, nil, nil),
             (#"{"pause":false,"intake":false,"provider":"hotpepper","forSeconds":null}"#, false, "hotpepper", nil),
         ] as [(String, Bool, String?, Int?)])
     func pausesAndResumesAreGiven(body: String, isPause: Bool, provider: String?, seconds: Int?) async throws {
@@ -40,6 +41,7 @@ struct ControlRoutesTests {
         #expect(answer.json["workers"] as? Int == 3)
         let choice = try #require(console.backend.state.withLock { $0.choices.first })
         #expect((choice.isPause, choice.provider, choice.seconds) == (isPause, provider, seconds))
+        #expect(choice.isLater == body.contains("later"))
     }
 
     @Test(arguments: [

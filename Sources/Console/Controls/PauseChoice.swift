@@ -11,6 +11,8 @@ package struct PauseChoice: Sendable, Hashable {
     package private(set) var provider: String?
     /// `nil`: until it is taken back.
     package private(set) var seconds: Int?
+    /// Gives the order although no worker answers: it counts for those that start.
+    package private(set) var isLater = false
 
     /// - Throws: `invalid` for anything else, so that nothing is paused by mistake.
     init(json bytes: [UInt8]) throws(ConsoleError) {
@@ -24,6 +26,7 @@ package struct PauseChoice: Sendable, Hashable {
                     case "pause": pause = try reader.bool()
                     case "provider": provider = try reader.string()
                     case "intake": intake = try reader.bool() ?? false
+                    case "later": isLater = try reader.bool() ?? false
                     case "forSeconds": seconds = try reader.skipNull() ? nil : reader.int() ?? 0
                     default: try reader.skip()
                     }

@@ -84,6 +84,7 @@ export class Controls {
     const time = choice.pause ? ` ${choice.forSeconds ? t("controls.for", { time: duration(choice.forSeconds * 1000) }) : t("controls.forever")}.` : "";
     setText(byId("text"), t(`controls.${verb}${choice.intake ? ".intake" : ""}.text`) + time);
     setText(byId("do"), t(choice.pause ? "controls.pause.do" : "controls.resume"));
+    byId("later").checked = false;
     byId("confirm").showModal();
     byId("cancel").focus();
   }
@@ -94,10 +95,11 @@ export class Controls {
     button.disabled = true;
     this.#note("controls.giving");
     try {
-      const { taken, workers } = await sendPause(this.#choice);
+      const { taken, workers } = await sendPause({ ...this.#choice, later: byId("later").checked });
       this.#note(workers > 0 ? "controls.taken" : "controls.nobody", { taken: number(taken), workers: number(workers) });
     } catch (error) {
-      this.#note("controls.failed", { reason: error.message || (hasText(`code.${error.code}`) ? t(`code.${error.code}`) : error.code) });
+      if (error.member === "later") this.#note("controls.unanswered");
+      else this.#note("controls.failed", { reason: error.message || (hasText(`code.${error.code}`) ? t(`code.${error.code}`) : error.code) });
     }
     button.disabled = false;
     await this.#read();

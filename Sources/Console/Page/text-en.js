@@ -90,6 +90,7 @@ export const english = {
   "controls.pause.title": "Pause {target}?", "controls.resume.title": "Resume {target}?", "controls.resume.text": "All workers of the fleet ask it again.", "controls.resume.intake.text": "All workers of the fleet take requests again.",
   "controls.pause.text": "No worker of the fleet asks it. Calls under way finish; requests go on to another provider, wait, or fail, as the settings say.",
   "controls.pause.intake.text": "No worker of the fleet begins a request. What is in flight finishes, and requests wait in Kafka.",
+  "controls.later": "Also where no worker answers: for those that start", "controls.unanswered": "Nothing was changed: no worker answers. The question offers to give the order to workers that start.",
   "controls.giving": "Asking the workers …", "controls.taken": "{taken} of {workers} workers have taken it up.", "controls.nobody": "The order is given, but no worker answers. It counts for those that start.", "controls.failed": "Not done: {reason}",
 
   "dead": "Dead letters", "page.dead": "Dead letters · Location search", "dead.summary": "{pending} to look at, {total} in all.", "dead.summary.newest": "{pending} to look at among the newest {total}.", "dead.none": "None. Every record could be read as a request.",

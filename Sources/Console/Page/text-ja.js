@@ -84,6 +84,7 @@ export const japanese = {
   "controls.pause.title": "{target}を一時停止しますか", "controls.resume.title": "{target}を再開しますか", "controls.resume.text": "すべてのワーカーが再び問い合わせるようになります。", "controls.resume.intake.text": "すべてのワーカーが再び要求を受け付けます。",
   "controls.pause.text": "どのワーカーも問い合わせなくなります。実行中の呼び出しは完了します。要求は設定に従い、別の提供元に回るか、待つか、失敗します。",
   "controls.pause.intake.text": "どのワーカーも新しい要求を始めません。処理中のものは完了し、要求はKafkaで待ちます。",
+  "controls.later": "応答するワーカーがなくても、これから起動するワーカーに適用する", "controls.unanswered": "何も変更していません。応答するワーカーがありません。これから起動するワーカーに適用するには、確認画面で選んでください。",
   "controls.giving": "ワーカーに伝えています…", "controls.taken": "ワーカー{workers}台中{taken}台に反映されました。", "controls.nobody": "指示は出しましたが、応答するワーカーがありません。これから起動するワーカーに適用されます。", "controls.failed": "実行できませんでした: {reason}",
 
   "dead": "デッドレター", "page.dead": "デッドレター · 周辺検索", "dead.summary": "未対応{pending}件、全{total}件。", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件。", "dead.none": "ありません。すべてのレコードを要求として読み取れました。",

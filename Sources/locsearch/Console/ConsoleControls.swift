@@ -38,6 +38,10 @@ struct ConsoleControls {
         return try await ConsoleError.asking {
             let topic = try topic()
             let workers = try await topic.ask(given)
+            let hint = "choose that the order counts for workers that start"
+            if let refusal = topic.refusal(of: workers, isLater: choice.isLater, hint: hint) {
+                throw ConsoleError(.invalid, refusal, member: workers.isEmpty ? "later" : nil)
+            }
             let answers = try await topic.give(given, atMost: workers.count, within: Self.timeToTakeUp)
             return ControlResult(taken: answers.count { $0.refusal == nil }, workers: workers.count)
         }

@@ -5,7 +5,6 @@ import HTTPTransport
 import Kafka
 import LocationSearch
 import Logging
-import Synchronization
 import WorkerRuntime
 
 /// The console's way to Kafka and to pictures.
@@ -14,17 +13,15 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private static let sendTimeout = Duration.seconds(3)
     private static let pictureTimeout = Duration.seconds(5)
 
-    /// How much is read for the page of a request, and how many read at a time: each has a client of its own.
+    /// How much is read for the page of a request.
     private static let extentOfLives = LifeReader.Extent(since: .seconds(24 * 3600), time: .seconds(20))
     private static let lifeTimeout = Duration.seconds(4)
-    private static let mostLifeReaders = 4
 
     private let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
     private let pipeline: Pipeline
     private let log: Logger
-    private let lifeReaders = Atomic(0)
     private let desk: DeadLetterDesk
 
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
@@ -53,12 +50,6 @@ final class KafkaConsoleBackend: ConsoleBackend {
     }
 
     func lives(of id: String) async throws(ConsoleError) -> RequestLives {
-        let readers = lifeReaders.add(1, ordering: .acquiringAndReleasing).newValue
-        defer { lifeReaders.subtract(1, ordering: .acquiringAndReleasing) }
-        guard readers <= Self.mostLifeReaders else {
-            throw ConsoleError(.tooEarly(.seconds(2)), "others have requests looked up just now: try again in a moment")
-        }
-
         let reader = LifeReader(settings, timeout: Self.lifeTimeout, log: log)
         return try await ConsoleError.asking { try await reader.lives(of: id, extent: Self.extentOfLives) }
     }
@@ -118,12 +109,12 @@ extension Result where Failure == any Error {
 }
 
 extension ConsoleError {
-    /// Asks the brokers something. Whatever fails then is that they cannot be asked, for the reason that the error has.
+    /// Asks the brokers something. Any failure but a `ConsoleError` means that they cannot be asked.
     static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
         do {
             return try await body()
         } catch {
-            throw ConsoleError(.unavailable, "\(error)")
+            throw error as? ConsoleError ?? ConsoleError(.unavailable, "\(error)")
         }
     }
 }

@@ -36,7 +36,10 @@ struct ControlChange: ParsableArguments {
 
         let proposal = try present()
         let workers = try await topic.ask(proposal, atMost: meant == nil ? nil : 1)
-        try require(workers, group: settings.text("kafka.groupId"), cure: cure)
+        let hint = "--later gives the order to those that start"
+        if let refusal = topic.refusal(of: workers, isLater: later, hint: hint, cure: cure) {
+            throw Failure(code: 1, description: refusal)
+        }
         guard yes || isConfirmed(words, order: proposal, workers: workers.count) else {
             throw Failure(code: 1, description: "nothing was changed")
         }
@@ -73,29 +76,6 @@ struct ControlChange: ParsableArguments {
             problem = "\(meant.count) workers are called \(name); give one of their ids: \(ids)"
         }
         throw Failure(code: 1, description: "\(problem). Nothing was changed")
-    }
-
-    /// - Throws: where the order would bind nobody, or where a worker would refuse it.
-    private func require(_ workers: [ControlTopic.Worker], group: String, cure: String?) throws {
-        guard !workers.isEmpty || later else {
-            throw Failure(
-                code: 1,
-                description: """
-                    0 workers of the group \(group) answer, so nothing was changed: start them, or see whether they can read \
-                    topics.fleet; --later gives the order to those that start
-                    """)
-        }
-        let refusing = workers.filter { $0.refusal != nil }
-        guard refusing.isEmpty else {
-            // Most often all refuse it for one reason.
-            let reasons = Dictionary(grouping: refusing) { $0.refusal ?? "" }.map { reason, workers in
-                "\(Set(workers.map(\.name)).sorted().joined(separator: ", ")): \(reason)"
-            }
-            let cure = cure.map { "; \($0)" } ?? ""
-            throw Failure(
-                code: 1,
-                description: "refused, so nothing was changed: \(reasons.sorted().joined(separator: "; "))\(cure)")
-        }
     }
 
     private func isConfirmed(_ words: String, order: ControlOrder, workers: Int) -> Bool {

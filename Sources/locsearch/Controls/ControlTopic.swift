@@ -20,6 +20,7 @@ struct ControlTopic {
 
     private let client: FleetTopicClient
     private let history: Int64
+    private let group: String
 
     /// - Parameters:
     ///   - timeout: how long the broker may say nothing before a call fails.
@@ -27,6 +28,7 @@ struct ControlTopic {
     init(_ settings: Settings, timeout: Duration, history: Int64 = ControlTerms.history, log: Logger) throws {
         client = try FleetTopicClient(settings, timeout: timeout, log: log)
         self.history = history
+        group = settings.text("kafka.groupId")
     }
 
     /// Reads which orders are in force: from the newest records, and from all of them only where those do not hold the state.
@@ -46,6 +48,30 @@ struct ControlTopic {
 
     private static func control(_ message: FleetMessage?) -> ControlMessage? {
         if case .control(let control) = message { control } else { nil }
+    }
+
+    /// Returns why an order must not be given: it would bind nobody, or a worker would refuse it. `nil`: it may be given.
+    /// - Parameters:
+    ///   - workers: those that have answered.
+    ///   - isLater: true where it counts for workers that start, too.
+    ///   - hint: how to choose that.
+    ///   - cure: what helps against a refusal; `nil`: nothing does.
+    func refusal(of workers: [Worker], isLater: Bool, hint: String, cure: String? = nil) -> String? {
+        guard !workers.isEmpty || isLater else {
+            return """
+                0 workers of the group \(group) answer, so nothing was changed: start them, or see whether they can read \
+                topics.fleet; \(hint)
+                """
+        }
+        let refusing = workers.filter { $0.refusal != nil }
+        if refusing.isEmpty { return nil }
+
+        // Most often all refuse it for one reason.
+        let reasons = Dictionary(grouping: refusing) { $0.refusal ?? "" }.map { reason, workers in
+            "\(Set(workers.map(\.name)).sorted().joined(separator: ", ")): \(reason)"
+        }
+        let cure = cure.map { "; \($0)" } ?? ""
+        return "refused, so nothing was changed: \(reasons.sorted().joined(separator: "; "))\(cure)"
     }
 
     // MARK: - Asking and ordering
