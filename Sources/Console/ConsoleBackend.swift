@@ -46,7 +46,8 @@ package protocol ConsoleBackend: Sendable {
     func controls() async throws(ConsoleError) -> ControlList
 
     /// Pauses or resumes a provider or the intake, for the whole fleet.
-    /// - Throws: `invalid` for an unknown provider; `unavailable`.
+    /// - Throws: `invalid` for an unknown provider, and where no worker answers, unless the choice is for those that start;
+    ///   `unavailable`.
     func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult
 
     /// Returns the console's metrics as Prometheus text.

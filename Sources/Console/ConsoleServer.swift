@@ -25,6 +25,7 @@ package final class ConsoleServer: Sendable {
     ) async throws(HTTPServerError) -> ConsoleServer {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
+        let kafka = KafkaGate()
         let page = PageRoutes(file: configuration.page, leaflet: configuration.leaflet)
 
         let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
@@ -39,9 +40,9 @@ package final class ConsoleServer: Sendable {
             to: router)
         TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
         MetricsRoutes(backend: backend).add(to: router)
-        DeadLetterRoutes(backend: backend).add(to: router)
-        RequestRoutes(backend: backend, link: configuration.traceLink).add(to: router)
-        ControlRoutes(backend: backend).add(to: router)
+        DeadLetterRoutes(backend: backend, kafka: kafka).add(to: router)
+        RequestRoutes(backend: backend, kafka: kafka, link: configuration.traceLink).add(to: router)
+        ControlRoutes(backend: backend, kafka: kafka).add(to: router)
         PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
         if let demo { DemoRoutes(panel: demo).add(to: router) }
         router.refuseOtherMethods()

@@ -91,7 +91,7 @@ public final class TopicReader: Sendable {
     /// - Parameter ends: where each partition ends, as `ends(of:within:)` told.
     /// - Parameter timeout: how long the broker may say nothing.
     /// - Parameter body: returns `false` to end before that.
-    /// - Throws: `timedOut` when the broker says nothing for so long, and what `body` throws.
+    /// - Throws: `timedOut` when the broker says nothing for so long, `CancellationError`, and what `body` throws.
     public func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64], timeout: Duration,
         body: (ConsumerRecord) async throws -> Bool
@@ -100,6 +100,7 @@ public final class TopicReader: Sendable {
         try await assign(ends.keys.map { ($0, offset: starts[$0] ?? TopicReaderHandle.beginning) })
 
         while !progress.isComplete {
+            try Task.checkCancellation()
             let events = try await events(max: 500, within: timeout)
             if events.isEmpty { throw Self.silence(timeout, progress.open, of: ends.count) }
 

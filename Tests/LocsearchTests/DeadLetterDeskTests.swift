@@ -118,6 +118,91 @@ struct DeadLetterDeskTests {
         await harness.close()
     }
 
+    @Test func oneLetterGoesBackWithoutReadingThoseBeforeIt() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<60 { try await harness.put(offset, value: Self.right) }
+        try await harness.mark(mark(52), in: 0)
+        let settings = try Settings.load(flags: [:], file: nil, environment: harness.environment)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), judges: true, log: harness.log)
+
+        let one = try await topic.snapshot(of: [mark(50): nil])
+        #expect(one.letters.map(\.mark) == [mark(50)] && one.records == 11, "the letter, and what stands behind it")
+        let three = try await topic.snapshot(of: [
+            mark(52): nil, mark(51): Array(Self.wrong.utf8), mark(55): nil, mark(61): nil, mark(-1): nil,
+        ])
+        #expect(
+            three.letters.map(\.mark.offset) == [51, 52, 55] && three.letters.map(\.isRedriven) == [false, true, false])
+        #expect(three.letters.map(\.faultMember) == ["location.latitude", nil, nil])
+        #expect(three.records == 10)
+        #expect(try await topic.snapshot(of: [mark(99): nil]).records == 0)
+        #expect(one.continues("0:61") && !one.continues("0:62"))
+        await harness.close()
+    }
+
+    @Test func markOfAnEarlierVersionInAnotherPartitionCounts() async throws {
+        let harness = try await DeadLetterHarness(partitions: 3)
+        try await harness.put(0, in: 2, value: Self.right)
+        try await harness.put(1, in: 2, value: Self.right)
+        for partition in 0..<2 {
+            try await harness.mark(RedriveMark(partition: 2, offset: Int64(partition)), in: Int32(partition))
+        }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+
+        let both: [RedriveMark: [UInt8]?] = [.init(partition: 2, offset: 0): nil, .init(partition: 2, offset: 1): nil]
+        let (_, report) = try await desk.redrive(both, ofVersion: version)
+        #expect(report.wentBefore == 2 && report.chosen == 0)
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func markStandsInThePartitionOfItsLetter() async throws {
+        let harness = try await DeadLetterHarness(partitions: 3)
+        for number in 0..<12 { try await harness.put(number, in: Int32(number % 3), value: Self.right) }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+        let all = Dictionary(
+            (0..<12).map { (RedriveMark(partition: Int32($0 % 3), offset: Int64($0 / 3)), [UInt8]?.none) }
+        ) { $1 }
+        let (id, _) = try await desk.redrive(all, ofVersion: version)
+        try await eventually("all went back") { desk.report(id)?.isSending == false }
+        #expect(desk.report(id)?.sent == 12)
+
+        let reader = try TopicReader(
+            ConsumerConfiguration(bootstrapServers: harness.broker.bootstrapServers), log: harness.log)
+        let records = try await reader.contents(of: [harness.broker.name("letters")])
+        let marks = records.compactMap { record in
+            RedriveMark(value: record.value, headers: record.headers).map {
+                ($0.partition, record.partition.id.partition)
+            }
+        }
+        #expect(marks.count == 12 && marks.allSatisfy { $0 == $1 })
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func fifthRunWaitsUntilAnEarlierOneHasItsOutcomes() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<5 { try await harness.put(offset, value: Self.right) }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+        for offset in Int64(0)..<4 {
+            let (id, _) = try await desk.redrive([mark(offset): nil], ofVersion: version)
+            try await eventually("it went back") { desk.report(id)?.isSending == false }
+        }
+
+        let error = await #expect(throws: ConsoleError.self) {
+            _ = try await desk.redrive([mark(4): nil], ofVersion: version)
+        }
+        #expect(error?.kind == .busy)
+        try await harness.answer(0, with: nil)
+        try await eventually("the first run is over, and there is room") {
+            (try? await desk.redrive([mark(4): nil], ofVersion: version)) != nil
+        }
+        await desk.close()
+        await harness.close()
+    }
+
     @Test func whatMustNotGoBackIsRefusedWithAReason() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: Self.right)

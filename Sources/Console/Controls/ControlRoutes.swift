@@ -6,16 +6,19 @@ internal import JSON
 /// Shows the orders in force, and pauses and resumes providers and the intake.
 struct ControlRoutes {
     let backend: any ConsoleBackend
+    let kafka: KafkaGate
 
     private static let mostBytes = 4096
 
     func add(to router: Router<ClientContext>) {
-        let backend = backend
-        router.get("/api/controls") { _, _ in JSONAnswer.response(Self.json(try await backend.controls())) }
+        let (backend, kafka) = (backend, kafka)
+        router.get("/api/controls") { request, _ in
+            try await kafka.answer(to: request) { Self.json(try await backend.controls()) }
+        }
 
         router.post("/api/controls/pause") { request, _ in
             let choice = try PauseChoice(json: try await request.bytes(upTo: Self.mostBytes))
-            let result = try await backend.control(choice)
+            let result = try await kafka.run { try await backend.control(choice) }
 
             var json = JSONWriter(capacity: 64)
             json.beginObject()

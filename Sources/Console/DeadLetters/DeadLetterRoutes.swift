@@ -5,23 +5,24 @@ internal import JSON
 /// Shows dead letters, judges those that somebody puts right, and sends chosen ones back. docs/console.md lists these routes.
 struct DeadLetterRoutes {
     let backend: any ConsoleBackend
+    let kafka: KafkaGate
 
     /// The most bytes that a page may send to name the letters it chose, and a value that it edited.
     private static let mostBytes = 2_097_152
 
     func add(to router: Router<ClientContext>) {
-        let backend = backend
+        let (backend, kafka) = (backend, kafka)
         router.get("/api/dead-letters") { request, _ in
             let query = try DeadLetterQuery(request.uri.queryParameters)
-            return JSONAnswer.response(DeadLetterJSON.list(try await backend.deadLetters(query)))
+            return try await kafka.answer(to: request) { DeadLetterJSON.list(try await backend.deadLetters(query)) }
         }
 
-        router.get("/api/dead-letters/:partition/:offset") { _, context in
+        router.get("/api/dead-letters/:partition/:offset") { request, context in
             guard let partition = context.parameters.get("partition", as: Int32.self),
                 let offset = context.parameters.get("offset", as: Int64.self), partition >= 0, offset >= 0
             else { throw ConsoleError(.notFound, "a dead letter is named by its partition and its offset") }
             let position = DeadLetterList.Position(partition: partition, offset: offset)
-            return JSONAnswer.response(try await backend.deadLetter(at: position))
+            return try await kafka.answer(to: request) { try await backend.deadLetter(at: position) }
         }
 
         router.post("/api/dead-letters/judge") { request, _ in
@@ -29,7 +30,8 @@ struct DeadLetterRoutes {
             guard let (position, value) = choice.onlyEdited else {
                 throw ConsoleError(.invalid, "one letter with a value is judged at a time", member: "letters")
             }
-            return JSONAnswer.response(DeadLetterJSON.fault(try await backend.judge(value, ofLetterAt: position)))
+            let fault = try await kafka.run { try await backend.judge(value, ofLetterAt: position) }
+            return JSONAnswer.response(DeadLetterJSON.fault(fault))
         }
 
         router.post("/api/dead-letters/redrive") { request, _ in
@@ -37,7 +39,9 @@ struct DeadLetterRoutes {
             guard !choice.version.isEmpty else {
                 throw ConsoleError(.invalid, "confirm is missing: list the dead letters first", member: "confirm")
             }
-            let (id, report) = try await backend.redrive(choice.letters, ofVersion: choice.version)
+            let (id, report) = try await kafka.run {
+                try await backend.redrive(choice.letters, ofVersion: choice.version)
+            }
             return JSONAnswer.response(DeadLetterJSON.report(report, id: id))
         }
 

@@ -30,7 +30,9 @@ async function call(path, body, { within } = {}) {
 
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw new ConsoleError(codes[response.status] ?? "console-failed", { ...answer.error, status: response.status });
+    // Both are 503: Kafka that does not answer, and a console that says when to ask again.
+    const isBusy = response.headers.has("retry-after");
+    throw new ConsoleError(isBusy ? "busy" : codes[response.status] ?? "console-failed", { ...answer.error, status: response.status });
   }
   return answer;
 }

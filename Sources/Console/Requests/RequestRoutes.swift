@@ -4,13 +4,14 @@ internal import Hummingbird
 /// Tells the page what became of a request.
 struct RequestRoutes {
     let backend: any ConsoleBackend
+    let kafka: KafkaGate
     let link: TraceLink?
 
     /// No id is longer: a request's has at most 128 characters, a position at most 280.
     private static let mostCharacters = 512
 
     func add(to router: Router<ClientContext>) {
-        let (backend, link) = (backend, link)
+        let (backend, kafka, link) = (backend, kafka, link)
         router.get("/api/requests") { request, _ in
             let id = request.uri.queryParameters["id"].map { String($0) } ?? ""
             guard (1...Self.mostCharacters).contains(id.unicodeScalars.count) else {
@@ -19,7 +20,9 @@ struct RequestRoutes {
                     "an id has 1 to \(Self.mostCharacters) characters: a request's, a trace's, or topic-partition-offset",
                     member: "id")
             }
-            return JSONAnswer.response(RequestLifeJSON.text(of: try await backend.lives(of: id), link: link))
+            return try await kafka.answer(to: request) {
+                RequestLifeJSON.text(of: try await backend.lives(of: id), link: link)
+            }
         }
     }
 }

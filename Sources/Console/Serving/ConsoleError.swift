@@ -19,6 +19,8 @@ package struct ConsoleError: Error, Hashable {
         case changed
         /// Kafka does not do it at present: 503.
         case unavailable
+        /// The console has too much to ask of Kafka: 503, and when to ask again.
+        case busy
     }
 
     package let kind: Kind
@@ -45,6 +47,7 @@ package struct ConsoleError: Error, Hashable {
 
         var response = JSONAnswer.response(json.finish(), status: status)
         if case .tooEarly(let wait) = kind { response.headers[.retryAfter] = "\(wait.components.seconds + 1)" }
+        if kind == .busy { response.headers[.retryAfter] = "2" }
         return response
     }
 
@@ -56,7 +59,7 @@ package struct ConsoleError: Error, Hashable {
         case .notFound: .notFound
         case .tooEarly: .tooManyRequests
         case .changed: .conflict
-        case .unavailable: .serviceUnavailable
+        case .unavailable, .busy: .serviceUnavailable
         }
     }
 }

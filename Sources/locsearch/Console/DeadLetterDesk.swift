@@ -14,7 +14,8 @@ final class DeadLetterDesk: Sendable {
     private static let timeout = Duration.seconds(10)
     /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page. Texts are looked
     /// for in the beginnings of keys and values.
-    private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30), headBytes: 1000)
+    private static let extentOfList = DeadLetterTopic.Extent(
+        records: 20_000, time: .seconds(30), bytes: 100_000_000, headBytes: 1000)
     private static let lifetimeOfList = Duration.seconds(2)
     /// How long outcomes are looked for behind the last letter that went back.
     private static let wait = Duration.seconds(60)
@@ -22,6 +23,8 @@ final class DeadLetterDesk: Sendable {
     /// A page asks again about so often.
     private static let interval = Duration.milliseconds(500)
     private static let mostReports = 32
+    /// The most runs whose outcomes are waited for: each has clients of its own.
+    private static let mostRuns = 4
     private static let mostLettersAtHand = 8
 
     private struct State {
@@ -119,7 +122,10 @@ final class DeadLetterDesk: Sendable {
         _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         // Two at a time would not see each other's marks, and send a letter twice.
-        let isFirst = state.withLock { state in
+        let isFirst = try state.withLock { state throws(ConsoleError) in
+            guard state.runs.count < Self.mostRuns else {
+                throw ConsoleError(.busy, "outcomes of earlier letters are still waited for: try again in a minute")
+            }
             defer { state.isRedriving = true }
             return !state.isRedriving
         }
@@ -148,20 +154,17 @@ final class DeadLetterDesk: Sendable {
         _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> Plan {
         let values = letters.compactMapValues { $0 }
-        for (mark, value) in values {
-            guard let fault = try await fault(of: value, in: mark) else { continue }
-            throw ConsoleError(.invalid, "this is still no request: \(fault.message)", member: fault.member)
-        }
-
-        // Only all of the topic tells what went back.
         let topic = try Self.topic(settings, log: log)
-        let snapshot = try await ConsoleError.asking { try await topic.snapshot { _ in true } }
+        let snapshot = try await ConsoleError.asking { try await topic.snapshot(of: letters) }
         guard snapshot.continues(version) else {
             throw ConsoleError(.changed, "the topic was made anew: look at its dead letters again")
         }
 
-        let found = snapshot.letters.filter { letters[$0.mark] != nil }
-        let plan = RedrivePlan(found, limit: nil)
+        let plan = RedrivePlan(snapshot.letters, limit: nil)
+        if let faulty = plan.faulty.first(where: { values[$0.mark] != nil }) {
+            throw ConsoleError(
+                .invalid, "this is still no request: \(faulty.fault ?? "")", member: faulty.faultMember)
+        }
         guard plan.crashing == 0 else {
             throw ConsoleError(
                 .invalid,
@@ -171,7 +174,7 @@ final class DeadLetterDesk: Sendable {
                 """)
         }
         let report = RedriveReport(
-            chosen: plan.chosen.count, wentBefore: plan.redrivenBefore, deleted: letters.count - found.count,
+            chosen: plan.chosen.count, wentBefore: plan.redrivenBefore, deleted: letters.count - snapshot.letters.count,
             wait: Self.wait)
         return Plan(topic: topic, snapshot: snapshot, chosen: plan.chosen, values: values, report: report)
     }

@@ -4,7 +4,8 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Reads the dead-letter topic as it stands: from its oldest record up to what was its end when reading began.
+/// Reads the dead-letter topic as it stands: from its oldest record up to what was its end when reading began. It has one
+/// client; make one call after another.
 struct DeadLetterTopic {
     /// The dead letters that match a filter, and where the topic ended when they were read.
     struct Snapshot: Sendable {
@@ -12,6 +13,8 @@ struct DeadLetterTopic {
         let letters: [DeadLetterSummary]
         /// True when older records were left out, so that a letter may seem to wait although it went back.
         let isPartial: Bool
+        /// The number of records that were read.
+        let records: Int
         fileprivate let ends: [TopicPartition: Int64]
 
         var version: String { DeadLetterTopic.version(ends) }
@@ -33,24 +36,47 @@ struct DeadLetterTopic {
         var records: Int?
         /// The longest time that reading may take.
         var time: Duration?
+        /// The most bytes of values that are read. With more, fewer of the newest records are read. `nil`: all.
+        var bytes: Int?
         /// The bytes of each key and value that a summary keeps.
         var headBytes = DeadLetterSummary.Head.mostBytes
 
         static let whole = Extent()
     }
 
+    /// What reading has found.
+    private struct Contents {
+        var letters: [DeadLetterSummary] = []
+        var marks: Set<RedriveMark> = []
+        var records = 0
+        /// The oldest timestamp of a letter's record.
+        var oldest: Int64?
+
+        func snapshot(isPartial: Bool, ends: [TopicPartition: Int64]) -> Snapshot {
+            var letters = letters
+            for index in letters.indices { letters[index].isRedriven = marks.contains(letters[index].mark) }
+            letters.sort(by: DeadLetterSummary.isOlder)
+            return Snapshot(letters: letters, isPartial: isPartial, records: records, ends: ends)
+        }
+    }
+
+    /// Milliseconds by which the clocks of two machines may differ.
+    private static let clockDifference: Int64 = 600_000
+
     let name: String
     private let configuration: ConsumerConfiguration
     private let timeout: Duration
     private let log: Logger
     private let judge: RequestJudge?
+    private let reader: TopicReader
 
     /// - Parameters:
     ///   - timeout: how long the broker may say nothing before a call fails.
     ///   - judges: true where it matters which letters are still no request, which takes reading each as one.
     init(_ settings: Settings, timeout: Duration, judges: Bool = false, log: Logger) throws {
         name = settings.topics.deadLetters
-        configuration = try settings.consumer()
+        configuration = try settings.consumer().reconnectingSoon
+        reader = try TopicReader(configuration, log: log)
         self.timeout = timeout
         self.log = log
         judge = judges ? RequestJudge(settings) : nil
@@ -63,11 +89,11 @@ struct DeadLetterTopic {
     func snapshot(
         of extent: Extent = .whole, matching isWanted: (DeadLetter) -> Bool = { _ in true }
     ) async throws -> Snapshot {
-        let bounds = try await asking { try await makeReader().bounds(of: name, within: timeout) }
+        let bounds = try await bounds()
         let (starts, ends) = (Self.starts(of: bounds, extent: extent), bounds.mapValues(\.upperBound))
         let end = extent.time.map { Instant.now + $0 }
-        var letters: [DeadLetterSummary] = []
-        var marks: Set<RedriveMark> = []
+        var contents = Contents()
+        var bytes = 0
 
         try await read(from: starts, upTo: ends) { record, headers in
             if let end, Instant.now > end {
@@ -76,21 +102,78 @@ struct DeadLetterTopic {
                     description: "\(name): reading takes longer than \((extent.time ?? .zero).readable)"
                 )
             }
-            if let mark = RedriveMark(value: record.value, headers: headers) {
-                marks.insert(mark)
-            } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
-                isWanted(letter)
-            {
-                letters.append(
-                    DeadLetterSummary(
-                        letter, at: Self.position(of: record), judge: judge, headBytes: extent.headBytes))
-            }
+            bytes = bytes.saturatingAdding(record.value?.count ?? 0)
+            take(record, headers, into: &contents, headBytes: extent.headBytes) { isWanted($0) ? $0 : nil }
+            return bytes <= extent.bytes ?? .max
+        }
+        if let most = extent.bytes, bytes > most, let records = extent.records, records > 1 {
+            var smaller = extent
+            smaller.records = records / 8
+            return try await self.snapshot(of: smaller, matching: isWanted)
+        }
+        return contents.snapshot(isPartial: !starts.isEmpty, ends: ends)
+    }
+
+    /// Reads chosen letters, each with its new value where it has one, and whether it went back before.
+    ///
+    /// A mark stands in the partition of its letter, behind it. Marks of earlier versions stand in any partition: the others are
+    /// read from some minutes before the oldest of the letters on.
+    func snapshot(of chosen: [RedriveMark: [UInt8]?]) async throws -> Snapshot {
+        let bounds = try await bounds()
+        let ends = bounds.mapValues(\.upperBound)
+        let held = chosen.keys.filter { bounds[TopicPartition(name, $0.partition)]?.contains($0.offset) ?? false }
+        let starts = Dictionary(held.map { (TopicPartition(name, $0.partition), $0.offset) }, uniquingKeysWith: min)
+        var contents = Contents()
+
+        try await read(from: starts, upTo: ends.filter { starts[$0.key] != nil }) { record, headers in
+            let value = chosen[Self.position(of: record)]
+            if value != nil { contents.oldest = min(contents.oldest ?? .max, record.timestamp ?? 0) }
+            take(record, headers, into: &contents) { letter in value.map { $0.map(letter.with) ?? letter } }
             return true
         }
+        if let oldest = contents.oldest {
+            let rest = try await others(
+                than: starts, of: bounds, since: max(0, oldest.saturatingAdding(-Self.clockDifference)))
+            try await read(from: rest.mapValues(\.lowerBound), upTo: rest.mapValues(\.upperBound)) { record, headers in
+                take(record, headers, into: &contents) { _ in nil }
+                return true
+            }
+        }
+        return contents.snapshot(isPartial: false, ends: ends)
+    }
 
-        for index in letters.indices { letters[index].isRedriven = marks.contains(letters[index].mark) }
-        letters.sort(by: DeadLetterSummary.isOlder)
-        return Snapshot(letters: letters, isPartial: !starts.isEmpty, ends: ends)
+    /// Returns the parts of partitions from a time on, up to where they were read.
+    private func others(
+        than starts: [TopicPartition: Int64], of bounds: [TopicPartition: Range<Int64>], since time: Int64
+    ) async throws -> [TopicPartition: Range<Int64>] {
+        // What stands before the only partition's letters marks none of them.
+        let others = bounds.filter { starts.count > 1 || starts[$0.key] == nil }
+        if others.isEmpty { return [:] }
+
+        let admin = try TopicAdmin(configuration, log: log)
+        let found = try await asking { try await admin.offsets(of: bounds.keys.sorted(), since: time, within: timeout) }
+
+        // Brokers that look nothing up by time, as the embedded one, do not even find the letter.
+        let areLookedUp = starts.keys.contains { found[$0] != nil }
+        return others.reduce(into: [:]) { parts, bound in
+            let end = starts[bound.key] ?? bound.value.upperBound
+            let first = areLookedUp ? found[bound.key] ?? end : bound.value.lowerBound
+            if first < end { parts[bound.key] = first..<end }  // bounded: compared before
+        }
+    }
+
+    /// Takes a mark, or a letter as `wanted` returns it.
+    private func take(
+        _ record: ConsumerRecord, _ headers: [EventHeader], into contents: inout Contents,
+        headBytes: Int = DeadLetterSummary.Head.mostBytes, wanted: (DeadLetter) -> DeadLetter?
+    ) {
+        contents.records += 1  // bounded: a count of records that were read
+        if let mark = RedriveMark(value: record.value, headers: headers) {
+            contents.marks.insert(mark)
+        } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers).flatMap(wanted) {
+            let position = Self.position(of: record)
+            contents.letters.append(DeadLetterSummary(letter, at: position, judge: judge, headBytes: headBytes))
+        }
     }
 
     /// A text that differs from that of any other time at which the topic held more.
@@ -117,7 +200,8 @@ struct DeadLetterTopic {
         var left = Set(chosen.map(\.mark))
         if left.isEmpty { return 0 }
 
-        try await read(upTo: snapshot.ends) { record, headers in
+        let starts = Dictionary(left.map { (TopicPartition(name, $0.partition), $0.offset) }, uniquingKeysWith: min)
+        try await read(from: starts, upTo: snapshot.ends.filter { starts[$0.key] != nil }) { record, headers in
             let mark = Self.position(of: record)
             // Removed before it is sent: a client that begins again where it was before reads records twice.
             guard left.remove(mark) != nil,
@@ -134,8 +218,7 @@ struct DeadLetterTopic {
     /// - Returns: `nil` when there is none at that position, or none any more.
     func letter(at mark: RedriveMark) async throws -> DeadLetter? {
         let partition = TopicPartition(name, mark.partition)
-        let bounds = try await asking { try await makeReader().bounds(of: name, within: timeout) }
-        guard bounds[partition]?.contains(mark.offset) ?? false else { return nil }
+        guard try await bounds()[partition]?.contains(mark.offset) ?? false else { return nil }
 
         var letter: DeadLetter?
         // bounded: the offset is below the partition's end
@@ -152,14 +235,14 @@ struct DeadLetterTopic {
 
     // MARK: - Asking the broker
 
-    /// Makes a reader of its own for every pass, so that none of them meets what another left in its queue.
-    private func makeReader() throws(KafkaError) -> TopicReader { try TopicReader(configuration, log: log) }
+    private func bounds() async throws -> [TopicPartition: Range<Int64>] {
+        try await asking { try await reader.bounds(of: name, within: timeout) }
+    }
 
     private func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
         body: (ConsumerRecord, [EventHeader]) async throws -> Bool
     ) async throws {
-        let reader = try makeReader()
         try await asking {
             try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
                 try await body(record, record.headers)

@@ -37,7 +37,7 @@ struct RedriveOutcomes {
     /// - Parameter seesLetters: true where it matters which letters come back, and not only which fail again.
     /// - Throws: `KafkaError` when they do not, or this user may not read the topics.
     init(_ settings: Settings, within bound: Duration, seesLetters: Bool = false, log: Logger) async throws {
-        reader = try TopicReader(try settings.consumer(), log: log)
+        reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         deadLetters = seesLetters ? settings.topics.deadLetters : nil
         let topics = [settings.topics.results, settings.topics.errors] + (deadLetters.map { [$0] } ?? [])
         try await reader.open(topics, at: .end, within: bound)

@@ -34,7 +34,7 @@ struct Redriver: Sendable {
                 headers: letter.originalHeaders))
         _ = try await send(
             ProducerRecord(
-                topic: deadLetters, key: nil, value: nil,
+                topic: deadLetters, partition: mark.partition, key: nil, value: nil,
                 headers: mark.headers))
         return position
     }

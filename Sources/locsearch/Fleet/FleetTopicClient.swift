@@ -21,7 +21,7 @@ struct FleetTopicClient {
     init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.fleet
         fleet = try QuotaScopes(settings).fleet
-        configuration = try settings.consumer()
+        configuration = try settings.consumer().reconnectingSoon
         var producer = try settings.producer()
         producer.linger = .zero  // nothing comes along that it could wait for
         self.producer = producer

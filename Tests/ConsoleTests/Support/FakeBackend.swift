@@ -21,6 +21,10 @@ final class FakeBackend: ConsoleBackend {
         var controls = ControlList(orders: [], providers: ["hotpepper"])
         var choices: [PauseChoice] = []
         var pictures: [String: Picture] = [:]
+        /// True while reads of controls and letters wait.
+        var isHeld = false
+        /// How many of these are under way, and were at most.
+        var (underWay, mostUnderWay) = (0, 0)
         /// The URLs that were asked for.
         var fetched: [String] = []
     }
@@ -50,7 +54,18 @@ final class FakeBackend: ConsoleBackend {
         }
     }
 
+    /// Notes that something is asked of Kafka, and waits for as long as a test wants.
+    private func passGate() async {
+        state.withLock { state in
+            state.underWay += 1
+            state.mostUnderWay = max(state.mostUnderWay, state.underWay)
+        }
+        while state.withLock({ $0.isHeld }) { try? await Task.sleep(for: .milliseconds(2)) }
+        state.withLock { $0.underWay -= 1 }
+    }
+
     func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
+        await passGate()
         guard position == .init(partition: 1, offset: 7) else { throw ConsoleError(.notFound, "it is gone") }
         return Array(#"{"reason":"invalid-request"}"#.utf8)
     }
@@ -77,7 +92,10 @@ final class FakeBackend: ConsoleBackend {
 
     func redriveReport(_ id: Int) -> RedriveReport? { id == 1 ? state.withLock { $0.report } : nil }
 
-    func controls() async throws(ConsoleError) -> ControlList { state.withLock { $0.controls } }
+    func controls() async throws(ConsoleError) -> ControlList {
+        await passGate()
+        return state.withLock { $0.controls }
+    }
 
     func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
         state.withLock { $0.choices.append(choice) }

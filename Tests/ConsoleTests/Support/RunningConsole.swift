@@ -27,6 +27,7 @@ struct RunningConsole {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
+        configuration.httpMaximumConnectionsPerHost = 100
         return URLSession(configuration: configuration)
     }()
 

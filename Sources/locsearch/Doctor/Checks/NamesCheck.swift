@@ -1,3 +1,5 @@
+internal import HTTPServing
+
 /// Whether the names in `kafka.bootstrapServers` have addresses here.
 struct NamesCheck: DoctorCheck {
     static let name = "dns"

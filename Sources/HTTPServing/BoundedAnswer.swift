@@ -1,9 +1,9 @@
-/// Asks a question that an event loop must answer, and waits for no longer than `bound`.
+/// Asks a question, such as one that an event loop must answer, and waits for no longer than `bound`.
 ///
 /// A loop that is stuck, or has stopped, never answers a caller of its actors. The question then stays behind,
 /// suspended, and the caller goes on without an answer.
 /// - Returns: `nil` when the answer did not come in time.
-func answer<Value: Sendable>(
+package func answer<Value: Sendable>(
     within bound: Duration, to question: @escaping @Sendable () async -> Value
 ) async -> Value? {
     let (answers, answering) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingOldest(1))
