@@ -182,14 +182,16 @@ def workers_can_be_scaled(files: Files) -> Iterator[str]:
 
 
 def _query_problems(scaled: dict, objects: list[dict]) -> Iterator[str]:
-    """Prometheus knows the workers of all namespaces. The Operator makes a job of the PodMonitor's namespace and name."""
+    """Prometheus knows all fleets. The Operator makes a job of the PodMonitor's namespace and name."""
     namespace = scaled["metadata"].get("namespace")
     monitors = [thing["metadata"]["name"] for thing in objects if thing["kind"] == "PodMonitor"]
     for trigger in scaled["spec"]["triggers"]:
         query = trigger["metadata"].get("query", "")
         for selector in re.findall(r"locsearch_\w+(?:\{([^}]*)\})?", query):
             labels = dict(re.findall(r'(\w+)="([^"]*)"', selector))
-            if labels.get("namespace") != namespace or labels.get("job") not in [f"{namespace}/{one}" for one in monitors]:
+            if labels.get("namespace") != namespace or labels.get("job") not in [
+                f"{namespace}/{one}" for one in monitors
+            ]:
                 yield f"the query does not name the fleet {namespace}, but {{{selector}}}"
         if query and "pause-intake" not in query:
             yield "the query counts a fleet whose intake is paused"

@@ -72,9 +72,7 @@ CAUSES = [
         pages=["LocsearchNoWorker"],
     ),
     Cause(
-        "Prometheus has never found a worker",
-        together=[NO_WORKER_KNOWN, NOBODY_CONSUMES],
-        pages=["LocsearchNoWorker"],
+        "Prometheus has never found a worker", together=[NO_WORKER_KNOWN, NOBODY_CONSUMES], pages=["LocsearchNoWorker"]
     ),
     Cause(
         "no worker of one fleet runs, and another one lacks a topic",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Each alert counts one fleet at a time: fleets that are healthy or paused, in its namespace and in others, change nothing.
+"""Each alert counts one fleet at a time: healthy or paused fleets, in its namespace and in others, change nothing.
 
     tools/with-prometheus ops/grafana/.venv/bin/python ops/prometheus/fleets_test.py
 
-Each test of alerts_test.yaml is one fleet in trouble. It runs again beside four others, and must come to the same result:
-a healthy and a paused fleet in its namespace under other jobs, and the same two in other namespaces under its own job,
-instance and group. The query by which KEDA scales has its test here, too.
+Each test of alerts_test.yaml is one fleet in trouble. It runs again beside four others, and must come to the same
+result: a healthy and a paused fleet in its namespace under other jobs, and the same two in other namespaces under its
+own job, instance and group. The query by which KEDA scales has its test here, too.
 """
 
 import re
@@ -75,7 +75,11 @@ def neighbour(test: dict, name: str, labels: dict[str, str], is_paused: bool) ->
         series("locsearch_worker_info", worker | {"group": labels["group"]}, "1x800"),
     ]
     order = {"control": "pause-intake", "provider": "", "scope": "fleet"}
-    return [*found.values(), *state, *([series("locsearch_control_active", worker | order, "1x800")] if is_paused else [])]
+    return [
+        *found.values(),
+        *state,
+        *([series("locsearch_control_active", worker | order, "1x800")] if is_paused else []),
+    ]
 
 
 def labels_for(metric: str, own: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
@@ -97,7 +101,9 @@ def beside_others(test: dict) -> dict:
         metric, labels = taken_apart(entry["series"])
         own.append(series(metric, labels | {"namespace": "a"}, entry["values"]))
     others = [
-        neighbour(test, test["name"], {"namespace": namespace, "job": job, "instance": instance, "group": group}, paused)
+        neighbour(
+            test, test["name"], {"namespace": namespace, "job": job, "instance": instance, "group": group}, paused
+        )
         for namespace, job, instance, group, paused in (
             ("b", "w", "a", "g", False),
             ("a", "v", "a2", "h", False),

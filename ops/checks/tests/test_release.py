@@ -122,7 +122,7 @@ exit 0
 def push(folder: Path, repository: str, **secrets: str) -> tuple[subprocess.CompletedProcess[str], str]:
     """Runs the step that pushes the image, and returns what docker was told."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
-    [step] = [step for step in workflow["jobs"]["publish"]["steps"] if step["name"] == "Push the image"]
+    [step] = [step for step in workflow["jobs"]["publish"]["steps"] if step.get("name") == "Push the image"]
     (folder / "docker").write_text(LOGIN)
     (folder / "docker").chmod(0o755)
     calls = folder / "calls"

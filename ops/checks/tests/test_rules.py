@@ -124,8 +124,16 @@ MISTAKES: list[tuple[str, Callable[[Files], object], str]] = [
         "is not `locsearch probe`",
     ),
     ("replicas", lambda f: thing(f, "Deployment")["spec"].update(replicas=3), "would undo the autoscaler's"),
-    ("other namespace", lambda f: with_query(f, 'namespace="location-search"', 'namespace="x"'), "does not name the fleet"),
-    ("other job", lambda f: with_query(f, "location-search/locsearch-worker", "locsearch-worker"), "does not name the fleet"),
+    (
+        "other namespace",
+        lambda f: with_query(f, 'namespace="location-search"', 'namespace="x"'),
+        "does not name the fleet",
+    ),
+    (
+        "other job",
+        lambda f: with_query(f, "location-search/locsearch-worker", "locsearch-worker"),
+        "does not name the fleet",
+    ),
     ("all fleets", lambda f: with_query(f, "{namespace=", "+ locsearch_ready{namespace="), "but {}"),
     ("paused fleet", lambda f: with_query(f, "pause-intake", "rate"), "counts a fleet whose intake is paused"),
     ("no target", lambda f: thing(f, "ScaledObject")["spec"]["scaleTargetRef"].update(name="x"), "which is not there"),

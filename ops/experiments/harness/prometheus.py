@@ -136,6 +136,11 @@ class Dashboard:
         return [self._filled_in(target["expr"]) for target in panel["targets"]]
 
     def _filled_in(self, query: str) -> str:
-        for name, value in {"$__rate_interval": self.interval, "$namespace": ".*", "$job": ".+", "$instance": ".+"}.items():
+        for name, value in {
+            "$__rate_interval": self.interval,
+            "$namespace": ".*",
+            "$job": ".+",
+            "$instance": ".+",
+        }.items():
             query = query.replace(name, value)
         return query
