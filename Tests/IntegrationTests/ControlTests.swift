@@ -92,7 +92,7 @@ struct ControlTests {
             try await harness.configureProviders(#"{"latency":"1s"}"#)
             try await harness.sendTogether(Self.requests("waits", 60))
             try await eventually("the backlog is there to be run") {
-                try await harness.metric("locsearch_runnable_backlog") ?? 0 >= 30
+                try await harness.metric("locsearch_runnable_backlog") >= 30
             }
 
             try await Self.controls("pause", "intake", "--yes", in: harness)
@@ -100,7 +100,7 @@ struct ControlTests {
             #expect(try await harness.get("/metrics").body.contains("locsearch_worker_info{group="))
             try await Self.controls("resume", "intake", "--yes", in: harness)
             try await eventually("the rest can be run again") {
-                try await harness.metric("locsearch_runnable_backlog") ?? 0 > 0
+                try await harness.metric("locsearch_runnable_backlog") > 0
             }
         }
     }

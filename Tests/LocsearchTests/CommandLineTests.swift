@@ -27,7 +27,6 @@ struct CommandLineTests {
                 "--worker-concurency is no setting: did you mean --worker-concurrency?"
             ),
             (["config", "--worker.nothing=5"], [:], 78, "--worker.nothing on the command line is no setting"),
-            (["worker"], ["WORKER_CONCURENCY": "5"], 78, "did you mean WORKER_CONCURRENCY?"),
             (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
             (["worker", "--kafka-properties", "enable.auto.commit=true"], [:], 78, "enable.auto.commit"),
             (["worker", "--worker-delivery", "at-most-once"], [:], 78, "worker.delivery"),

@@ -69,6 +69,7 @@ import WorkerRuntime
             let end = start + .seconds(1)
             #expect(calls[index...].count { $0 < end } <= 30)
         }
-        #expect(fixture.simulation.elapsed > .seconds(3))
+        // As long as the calls beyond the burst need at least.
+        #expect(fixture.simulation.elapsed > .seconds(Double(calls.count - 6) / 25))
     }
 }

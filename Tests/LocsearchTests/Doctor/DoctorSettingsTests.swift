@@ -80,13 +80,11 @@ struct DoctorSettingsTests {
             [
                 "worker.deadline": "5", "worker.loops": "8", "worker.concurrency": "4", "topics.results": "x",
                 "topics.errors": "x", "http.caFile": "/nowhere.pem", "admin.port": "99999",
-            ], environment: ["WORKER_CONCURENCY": "5"], checks: DoctorChecks.ofStart)
+            ], checks: DoctorChecks.ofStart)
 
         let failures = report.findings.filter { $0.state == .failed }.map(\.text)
-        #expect(failures.count == 6, "\(failures)")
-        for text in [
-            "WORKER_CONCURENCY", "worker.deadline", "admin.port", "worker.loops", "topics.errors", "http.caFile",
-        ] {
+        #expect(failures.count == 5, "\(failures)")
+        for text in ["worker.deadline", "admin.port", "worker.loops", "topics.errors", "http.caFile"] {
             #expect(failures.contains { $0.hasPrefix(text) || $0.contains(" \(text) ") }, "\(text) in \(failures)")
         }
         #expect(report.findings.contains { $0.check == "port" && $0.state == .skipped })
