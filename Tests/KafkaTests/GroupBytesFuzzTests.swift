@@ -51,7 +51,7 @@ struct GroupBytesFuzzTests {
         var read = 0
         for _ in 0..<Self.inputs {
             let bytes = Self.damaged(seed, &random)
-            let name = bytes.withUnsafeBytes { GroupMembership.name(in: $0) }
+            let name = unsafe bytes.withUnsafeBytes { unsafe GroupMembership.name(in: $0) }
             if let name, name.generation == 7, name.memberID == "member-1" { read += 1 }
         }
         #expect(read > Self.inputs / 10)
@@ -64,15 +64,18 @@ struct GroupBytesFuzzTests {
             var committed = texts.next()
             if number % 2 == 0 { committed.metadata += "\u{0}secret" }
             let list = PartitionList([(Self.id, committed)])
-            let entry = list.pointer.pointee.elems[0]
+            let entry = unsafe list.pointer.pointee.elems[0]
             let expected = String(decoding: committed.metadata.utf8.prefix { $0 != 0 }, as: UTF8.self)
             // What a broker gets: as many bytes as the copy has.
-            #expect(entry.metadata_size == expected.utf8.count)
-            #expect(PartitionList.metadata(of: list.pointer)[Self.id] == expected)
+            let size = unsafe entry.metadata_size
+            #expect(size == expected.utf8.count)
+            let sent = unsafe PartitionList.metadata(of: list.pointer)[Self.id]
+            #expect(sent == expected)
 
             // What a broker's answer names: the length of the whole text.
-            list.pointer.pointee.elems[0].metadata_size = committed.metadata.utf8.count
-            #expect(PartitionList.metadata(of: list.pointer)[Self.id] == expected)
+            unsafe list.pointer.pointee.elems[0].metadata_size = committed.metadata.utf8.count
+            let received = unsafe PartitionList.metadata(of: list.pointer)[Self.id]
+            #expect(received == expected)
         }
     }
 
