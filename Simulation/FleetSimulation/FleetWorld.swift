@@ -7,6 +7,7 @@ import QuotaSharing
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
+import WorkerRuntime
 
 /// One schedule under way: a cluster, a provider, the workers, what they have to do, and what goes wrong.
 final class FleetWorld {
@@ -306,6 +307,12 @@ final class FleetWorld {
     var pausedPartitions: Set<PartitionID> = []
     /// The offsets of a former topic at which members went on in the one that was made again.
     var staleStarts: [PartitionID: Int64] = [:]
+    /// Requests of a topic that was made again that a member was told are done before anybody had read them.
+    var staleDone: [PartitionID: Set<Int64>] = [:]
+    /// What is done of a topic that was made again, according to the commit at which a member began to read last.
+    var inheritedDone: [PartitionID: DoneSet] = [:]
+    /// Where members wait for further records of partitions of a topic that was made again, and the id of the topic.
+    var waits: [PartitionID: (topic: UInt64, offset: Int64)] = [:]
     /// The partitions of deleted topics, with what readers could see of them.
     var deletedOutputs: [String: [[LogEntry]]] = [:]
     /// Requests whose outcomes were in a transaction without an end when their topic was deleted.

@@ -46,6 +46,13 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         get { consumer.onRead }
         set { consumer.onRead = newValue }
     }
+    /// Called where reading begins at what the group has committed, with that as far as the worker reads it, or begins anew.
+    var onBeginning: (PartitionID, CommittedOffset) -> Void = { _, _ in }
+    /// Called where a broker has no further record: the offset that is asked for, and the id of the topic.
+    var onWaiting: (PartitionID, Int64, UInt64) -> Void {
+        get { consumer.onWaiting }
+        set { consumer.onWaiting = newValue }
+    }
     /// Called where an offset is to be committed behind what was read.
     var onStoredUnread: (PartitionID, CommittedOffset) -> Void {
         get { consumer.onStoredUnread }
@@ -183,6 +190,7 @@ extension SimulatedSource: SimulatedRebalanceHandler {
 
     func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void) {
         let read = asRead(committed)
+        noteBeginnings(read)
         tell(then) { listener in await listener.willRead(from: read) }
     }
 
@@ -218,7 +226,12 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     func restarted(
         _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void
     ) {
+        noteBeginnings([renewed: CommittedOffset(offset)])
         tell(then) { listener in await listener.restarted(former, as: renewed, from: offset) }
+    }
+
+    private func noteBeginnings(_ begun: [AssignedPartition: CommittedOffset]) {
+        for (partition, commit) in begun { onBeginning(PartitionID(partition.id.topic, partition.id.partition), commit) }
     }
 
     private func tell(

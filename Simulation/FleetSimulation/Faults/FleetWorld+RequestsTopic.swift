@@ -1,7 +1,9 @@
 import Basics
+import Kafka
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
+import WorkerRuntime
 
 /// The requests topic deleted and made again: its offsets begin anew, and what was not answered is gone with it.
 extension FleetWorld {
@@ -12,6 +14,7 @@ extension FleetWorld {
         archivedTopics.append(archive)
         deletionTimes[archive] = beginning.duration(to: simulation.now) / .seconds(1)
         staleStarts = staleStarts.filter { $0.key.topic != SimulatedWorker.requests }
+        (staleDone, inheritedDone, waits) = ([:], [:], [:])
         for (partition, requests) in requestAt where partition.topic == SimulatedWorker.requests {
             requestAt[PartitionID(archive, partition.partition)] = requests
             requestAt[partition] = nil
@@ -32,7 +35,24 @@ extension FleetWorld {
             staleStarts[partition] = max(staleStarts[partition] ?? 0, start)
             say("\(partition) is read on at \(start), an offset of the former topic")
         }
+        if next > known, inheritedDone[partition]?.contains(next - 1) == true {
+            staleDone[partition, default: []].insert(next - 1)
+            say("\(partition)@\(next - 1) is passed over, because it was done of the former topic")
+        }
         readEnds[partition] = (topic, max(known, next))
+        if isRemade(partition) { waits[partition] = (topic, next) }
+    }
+
+    /// Notes what is done according to the commit at which a member begins to read.
+    func noteBeginning(of partition: PartitionID, at commit: CommittedOffset) {
+        guard isRemade(partition) else { return }
+        inheritedDone[partition] = nil
+        if case .known(let metadata) = CommitMetadata.read(commit) { inheritedDone[partition] = metadata.done }
+    }
+
+    /// Notes that a member has read all that its partition holds. It goes on there with the next record.
+    func noteWaiting(for partition: PartitionID, at offset: Int64, topic: UInt64) {
+        if isRemade(partition) { waits[partition] = (topic, offset) }
     }
 
     private func isRemade(_ partition: PartitionID) -> Bool {
@@ -42,9 +62,13 @@ extension FleetWorld {
     /// True where the group's offset of a topic that was made again is one of the former topic, so that it has nobody pass anything over
     /// before a member reads on there.
     func isStale(_ commit: Int64, of partition: PartitionID) -> Bool {
-        guard isRemade(partition) else { return false }
-        let isOfNewest = readEnds[partition]?.topic == topicID(of: partition)
-        return commit > (isOfNewest ? readEnds[partition]?.offset ?? 0 : 0)
+        isRemade(partition) && commit > readEnd(of: partition)
+    }
+
+    /// Returns how far the topic that is there has been read.
+    private func readEnd(of partition: PartitionID) -> Int64 {
+        guard let end = readEnds[partition], end.topic == topicID(of: partition) else { return 0 }
+        return end.offset
     }
 
     private func topicID(of partition: PartitionID) -> UInt64? {
@@ -52,14 +76,23 @@ extension FleetWorld {
     }
 
     /// True for a request of a topic that was made again that stands below the offset of the former topic at which a member went on in the
-    /// new one, because that had grown past it (docs/guarantees.md, "What breaks the guarantees").
+    /// new one, because that had grown past it (docs/guarantees.md, "What breaks the guarantees"), and for one that the text beside that
+    /// offset says is done.
     func mayBePassedOver(_ partition: PartitionID, _ offset: Int64) -> Bool {
         if offset < staleStarts[partition] ?? 0 { return true }
-        // Nobody has read on there yet, for want of further records.
-        guard isRemade(partition), let end = network.cluster.log(of: partition)?.logEnd,
+        if staleDone[partition]?.contains(offset) == true { return true }
+        guard isRemade(partition) else { return false }
+        // Nobody has read on there yet, for want of further records. The group's offset was forgotten with the topic, or is there.
+        if let wait = waits[partition], wait.topic == topicID(of: partition), offset < wait.offset,
+            offset >= readEnd(of: partition)
+        {
+            return true
+        }
+        guard let end = network.cluster.log(of: partition)?.logEnd,
             let commit = network.cluster.commits(by: SimulatedWorker.group)[partition], commit.offset <= end
         else { return false }
         return isStale(commit.offset, of: partition) && offset < commit.offset
+            || offset >= readEnd(of: partition) && commit.done.contains(offset)
     }
 
     /// True for an outcome of a request of a deleted topic that was written after the deletion. Kafka forgets the group's offsets with a

@@ -178,6 +178,9 @@ extension SimulatedConsumer {
                 source.queue.append(ConsumerRecord(entry, of: source.partition))
                 source.topics.append(part.topicID)
             }
+            if source.queue.isEmpty, let position = source.position {
+                onWaiting(source.id, min(position, source.nextOffset), part.topicID)
+            }
         case .offsetOutOfRange:
             reset(source, from: source.position)
         case .topicAuthorizationFailed:

@@ -132,6 +132,8 @@ package final class SimulatedConsumer {
     package var onPaused: (PartitionID) -> Void = { _ in }
     /// Called with each record that is handed over: where reading stood before and behind it, and the id of its topic.
     package var onRead: (PartitionID, _ from: Int64, _ next: Int64, _ topic: UInt64) -> Void = { _, _, _, _ in }
+    /// Called where a broker has no further record of a partition: the offset that is asked for, and the id of the topic.
+    package var onWaiting: (PartitionID, _ offset: Int64, _ topic: UInt64) -> Void = { _, _, _ in }
     /// Called where an offset is to be committed behind what was read.
     package var onStoredUnread: (PartitionID, CommittedOffset) -> Void = { _, _ in }
     /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
