@@ -231,7 +231,9 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     private func noteBeginnings(_ begun: [AssignedPartition: CommittedOffset]) {
-        for (partition, commit) in begun { onBeginning(PartitionID(partition.id.topic, partition.id.partition), commit) }
+        for (partition, commit) in begun {
+            onBeginning(PartitionID(partition.id.topic, partition.id.partition), commit)
+        }
     }
 
     private func tell(
