@@ -200,6 +200,8 @@ def dead_letters(lab: Lab) -> None:
     """One of very many dead letters is shown and sent back, by the command and in the console."""
     letters = lab.size(20_000, 100_000)
     env = begin_with_letters(lab, letters)
+    # What is sent back is not answered, so that the history holds what was sent here alone.
+    lab.end()
     console, url = start_console(lab, env)
     code, text = timed(lab, "the console's list", 15, lambda: ask(f"{url}/api/dead-letters?limit=50"))
     lab.check(code == 200, f"the console answers {code} to the list of letters: {text[:200]!r}")
@@ -218,7 +220,6 @@ def dead_letters(lab: Lab) -> None:
     redrive = [lab.options.locsearch, "dead-letters", "redrive", *which, "--yes", "--wait", "0s"]
     done = timed(lab, "`dead-letters redrive` of one", 15, lambda: run_command(redrive, env, 60))
     lab.check(done.returncode == 0, f"redrive ended with {done.returncode}: {done.stderr.strip()[:200]}")
-    lab.end()
 
 
 # The routes that ask Kafka, those that a page needs, and those of the admin server.
@@ -266,12 +267,14 @@ def crowd(lab: Lab, clients: ThreadPoolExecutor, pid: int, base: str, path: str)
         time.sleep(0.02)
     codes = Counter(call.result()[0] for call in asked)
     took = time.monotonic() - began
-    lab.figure(f"{CLIENTS} x {path}", f"{took:.1f} s, {most} threads, {dict(codes)}")
+    lab.figure(f"{CLIENTS} x {base.rpartition(':')[2]}{path}", f"{took:.1f} s, {most} threads, {dict(codes)}")
     lab.check(most <= THREADS, f"{most} threads while {CLIENTS} clients ask for {path}")
     lab.check(took <= 30, f"{CLIENTS} clients waited {took:.0f} s for {path}")
-    wrong = {code: n for code, n in codes.items() if code not in (200, 404, 503)}
+    # The admin server keeps 64 connections, and closes those above.
+    expected = (200, 404, 503, 0) if path in ADMIN_ROUTES else (200, 404, 503)
+    wrong = {code: n for code, n in codes.items() if code not in expected}
     lab.check(not wrong, f"{path} answered {wrong} to {CLIENTS} clients")
-    lab.check(codes[200] + codes[404] > 0, f"{path} answered nobody of {CLIENTS} clients")
+    lab.check(codes[200] + codes[404] >= 64, f"{path} answered {dict(codes)} to {CLIENTS} clients")
 
 
 # Partitions, and expiries that are far away
@@ -290,7 +293,9 @@ def partitions(lab: Lab) -> None:
     lab.check(code == 200, f"/status answers {code}")
     timed(lab, "/metrics", 5, lambda: worker.get("/metrics", 10))
     judge_workers(lab, f"with {count} partitions", 250)
-    timed(lab, "until the worker has left", 30, lambda: lab.end(settle=10))
+    lab.check(lab.commits_catch_up(60), "finished requests were left uncommitted")
+    status = timed(lab, "until the worker has left", 30, lambda: lab.fleet.stop(0))
+    lab.check(status == 0, f"the worker ended with {status}")
 
 
 def expiries(lab: Lab) -> None:
@@ -350,6 +355,7 @@ def tenants(lab: Lab) -> None:
     for i in range(11):
         body = request(f"refined{i}", i, sessionId="refined")
         lab.sender.send(f"refined{i}", body, "one", 0, "refined", headers=of_tenant("refiner"))
+    lab.sender.flush()
     wait_until(lambda: lab.counts().get("superseded", 0) >= 9, 30, "older searches of the session to end", 0.2)
     judge_workers(lab, f"while {count} tenants wait", 250)
 
@@ -391,5 +397,11 @@ EXPERIMENTS = [
     ),
     Experiment(
         "size-expiries", "requests that expire in a day: nothing is kept for that long", expiries, seconds=(120, 600)
+    ),
+    Experiment(
+        "size-tenants",
+        "very many tenants wait: a search is superseded, and SIGTERM ends the worker, without a standstill",
+        tenants,
+        seconds=(150, 900),
     ),
 ]
