@@ -43,7 +43,7 @@ final class WaitingRoom {
     /// The memory that a waiting request takes beside the bytes of its record: the request itself with its entries in the tables,
     /// what the allocator adds for each header, the timer of one that may not wait for any time, and the line of a tenant of which
     /// nothing else waits. Measured by the experiment `memory-waiting`, which fails where they are too small.
-    private static let (bytesOfRequest, bytesOfHeader, bytesOfTimer, bytesOfLine) = (640, 64, 256, 704)
+    private static let (bytesOfRequest, bytesOfHeader, bytesOfTimer, bytesOfLine) = (768, 64, 256, 704)
 
     private let gate: IntakeGate
     private let loop: EventLoop

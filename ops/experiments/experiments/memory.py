@@ -95,7 +95,7 @@ def backlog(lab: Lab) -> None:
 
 # What a worker counts for a request that waits for its turn, beside the bytes of its record: for the request itself,
 # each of its headers, and the line of a tenant of which nothing else waits. See WaitingRoom.swift.
-COUNTED_REQUEST, COUNTED_HEADER, COUNTED_LINE = 640, 64, 704
+COUNTED_REQUEST, COUNTED_HEADER, COUNTED_LINE = 768, 64, 704
 TENANT_OF_ITS_OWN = 20  # Each such request has a tenant of its own; the others have one together.
 
 
