@@ -119,33 +119,6 @@ struct BudgetAccountsTests {
         #expect(own.ledger.left(of: Self.scope(), on: Self.day, limit: 100) == 70)
     }
 
-    /// Versions before wrote down the accounts of all fleets under another name.
-    @Test(arguments: [(3, true), (64, false)])
-    func snapshotOfAnOlderVersionIsOfUseUnlessItIsFull(accounts: Int, isUsable: Bool) throws {
-        let states = (1..<accounts).map { #""p/g\#($0)/k":{"2026-11-23":\#(Self.dayText(taken: 9))}"# }
-        let own = #""p/f/k":{"2026-11-23":\#(Self.dayText(taken: 40))}"#
-        let text = #"""
-            {"budget":{"sender":"b","number":1,"entries":[],"state":{"offset":9,"ledger":{"cleaned":0,"heard":{},\#
-            "renewed":{"p/f/l":"p/f/k","p/g1/l":"p/g1/k"},"days":{\#((states + [own]).joined(separator: ","))}}}}}
-            """#
-        guard case .budget(let message) = FleetCodec.message(Array(text.utf8)) else {
-            return #expect(Bool(false), "the message is not read")
-        }
-        let member = BudgetMember(name: "new-0", budgets: ["p": 100], scopes: ["p": Self.scope("l")], at: Self.start)
-        member.begin(FleetTopicExtent(first: 10, end: 11, oldest: 0), at: Self.start)
-        Self.read([message], from: 10, by: member)
-
-        #expect(member.isReady == isUsable)
-        guard isUsable else { return }
-        #expect(member.ledger.left(of: Self.scope("l"), on: Self.day, limit: 100) == 60)
-        #expect(Set(member.ledger.days.keys) == ["p/f/k"])
-        #expect(member.ledger.renewed == ["p/f/l": "p/f/k"])
-    }
-
-    private static func dayText(taken: Int) -> String {
-        #"{"taken":\#(taken),"made":{},"limit":100,"isWarned":false,"touched":1}"#
-    }
-
     // MARK: - The end of an account
 
     private static func label(_ day: Int) -> String { "day \(1000 + day)" }

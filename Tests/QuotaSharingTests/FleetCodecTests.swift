@@ -126,7 +126,7 @@ struct FleetCodecTests {
         (
             .budget(state),
             #"""
-            {"budget":{"entries":[],"fleetState":{"fleet":"3f9a","ledger":{"cleaned":0,\#
+            {"budget":{"entries":[],"number":9,"sender":"a","state":{"fleet":"3f9a","ledger":{"cleaned":0,\#
             "days":{"google-places":{"2026-11-23":{"isWarned":false,"limit":0,"made":{},"taken":0,"touched":5}},\#
             "hotpepper/3f9a":{"2026-11-23":{"isWarned":false,"limit":900,"made":{},"ordered":900,\#
             "since":"2026-11-23T12:00:00Z","taken":0,"touched":7}},\#
@@ -134,7 +134,7 @@ struct FleetCodecTests {
             "since":"2026-11-23T12:00:00Z","taken":15,"touched":7}}},"heard":{"6F3C-0":{"number":8,"offset":5},\#
             "locsearch budget 1":{"number":1,"offset":7}},\#
             "renewed":{"hotpepper/3f9a/c92e":"hotpepper/3f9a/b81d"},\#
-            "renewedAt":{"hotpepper/3f9a/c92e":5}},"offset":7},"number":9,"sender":"a"}}
+            "renewedAt":{"hotpepper/3f9a/c92e":5}},"offset":7}}}
             """#
         ),
         (
@@ -142,8 +142,8 @@ struct FleetCodecTests {
                 BudgetMessage(
                     sender: "a", number: 10, snapshot: BudgetMessage.Snapshot(offset: -1, ledger: BudgetLedger()))),
             #"""
-            {"budget":{"entries":[],"fleetState":{"ledger":{"cleaned":0,"days":{},\#
-            "heard":{},"renewed":{}},"offset":-1},"number":10,"sender":"a"}}
+            {"budget":{"entries":[],"number":10,"sender":"a","state":{"ledger":{"cleaned":0,"days":{},\#
+            "heard":{},"renewed":{}},"offset":-1}}}
             """#
         ),
         (

@@ -46,17 +46,10 @@ extension BudgetMessage.Snapshot: FleetObject {
 
 extension BudgetMessage: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("answers", \.answers), .required("entries", \.entries), .optional("fleetState", \.snapshot),
-        .required("number", \.number), .optional("order", \.order), .optional("question", \.question),
-        .optional("renewals", \.renewals), .required("sender", \.sender),
-        // Read only: workers of versions whose snapshots are of all fleets would take a fleet's for theirs.
-        .optional("state", \.stateOfAllFleets),
+        .optional("answers", \.answers), .required("entries", \.entries), .required("number", \.number),
+        .optional("order", \.order), .optional("question", \.question), .optional("renewals", \.renewals),
+        .required("sender", \.sender), .optional("state", \.snapshot),
     ]
 
     init() { self.init(sender: "", number: 0) }
-
-    private var stateOfAllFleets: Snapshot? {
-        get { nil }
-        set { snapshot = newValue.map { Snapshot(offset: $0.offset, fleet: Snapshot.allFleets, ledger: $0.ledger) } }
-    }
 }

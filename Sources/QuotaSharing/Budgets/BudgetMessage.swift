@@ -93,11 +93,9 @@ public struct BudgetMessage: Sendable, Hashable {
     public struct Snapshot: Sendable, Hashable {
         /// The offset of the last record that the snapshot contains.
         public var offset: Int64
-        /// See `QuotaScope.fleet`; `allFleets` in a snapshot of a version that wrote the accounts of all fleets down.
+        /// See `QuotaScope.fleet`.
         public var fleet: String?
         public var ledger: BudgetLedger
-
-        static let allFleets = "*"
     }
 
     /// The sender: a name that no other member has, and that a restart changes.
