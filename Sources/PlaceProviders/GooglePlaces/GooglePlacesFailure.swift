@@ -13,7 +13,7 @@ struct GooglePlacesFailure {
     private var retryDelay: Duration?
     private var speaksOfPlaceID = false
 
-    /// Returns the error that an answer tells.
+    /// Returns the error that an answer reports.
     /// - Parameter isForPlace: true for details and photo, where a bad id means `not-found`.
     static func error(from response: HTTPResponse, isForPlace: Bool) -> SearchError {
         var failure = GooglePlacesFailure()

@@ -1,11 +1,11 @@
 internal import Basics
 
-/// The accounts that are a member's own, and what people ask and order about them.
+/// A member's own accounts, and the questions and orders about them.
 extension BudgetMember {
     /// The most questions and orders that wait for an answer; people ask fewer.
     static let mostQuestions = 16
 
-    /// True for a question about a budget of this member, and for an order by which this member goes from now on.
+    /// True for a question about a budget of this member, and for an order that this member applies.
     func isToBeAnswered(_ message: BudgetMessage) -> Bool {
         if let question = message.question {
             return index(of: question.provider).map { accounts[$0].scope.fleet == question.fleet } ?? false
@@ -14,7 +14,7 @@ extension BudgetMember {
         return accounts[index].reservation.day?.label == order.day && !isFull(index)
     }
 
-    /// Makes none of the calls that were reserved beyond the budget that a person has ordered. They count as taken.
+    /// Gives up the reserved calls that exceed an ordered budget. They count as taken.
     func giveUpCalls(beyond order: BudgetMessage.Order) {
         guard order.limit != nil, let index = index(of: order.provider), let day = today(index)?.day else { return }
         _ = accounts[index].reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
