@@ -42,7 +42,8 @@ struct PastEndTests {
         let lines = memory.entries.filter { $0.level >= .error }
         #expect(lines.count == 1)
         #expect(lines.first?.metadata["committed"] == "500")
-        #expect("\(lines.first?.message ?? "")".contains("locsearch offsets reset"))
+        let message = "\(lines.first?.message ?? "")"
+        #expect(message.contains("locsearch offsets reset"))
         #expect(await consumer.positions.first?.committed == 500)
         #expect(await notes.restarted.isEmpty)
 
