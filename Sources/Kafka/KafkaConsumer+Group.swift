@@ -22,8 +22,10 @@ extension KafkaConsumer {
     ///
     /// librdkafka (all versions up to 2.16) does not call that a loss where the answer to a JoinGroup is how it learns of it, and the
     /// member is a static one of a cooperative group: the partitions stay assigned, although others may have had them meanwhile.
+    ///
+    /// Not asked of a member that leaves: see `giveUp`.
     private var wasThrownOut: Bool {
-        guard let former = group.memberID, !partitions.inOrder.isEmpty,
+        guard !isClosed, let former = group.memberID, !partitions.inOrder.isEmpty,
             let present = GroupMembership.memberID(of: client)
         else { return false }
         return present != former
@@ -68,12 +70,12 @@ extension KafkaConsumer {
         case .assigned:
             let kept = await loseUnnoticed()
             group.isAssigned = true
-            group.memberID = GroupMembership.memberID(of: client)
+            if !isClosed { group.memberID = GroupMembership.memberID(of: client) }
             let own = leaveForeign(event.partitions) + kept
             await assign(own)
             await tellListener(of: .assigned, about: own, since: start)
             group.isRejoining = false
-            if client.isCooperative { await wakeFetchers() }
+            if !isClosed, client.isCooperative { await wakeFetchers() }
         case .revoked:
             // Another assignment may have come without a revocation in between.
             group.isRejoining = false
@@ -82,7 +84,7 @@ extension KafkaConsumer {
             await tellListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            client.unassignAll()
+            if !isClosed { client.unassignAll() }
         }
     }
 
@@ -155,30 +157,35 @@ extension KafkaConsumer {
 
         group.isRejoining = true
         partitions.remove(gone)
+        giveUp(ids)
+        return isLost ? .lost : .revoked
+    }
+
+    /// Answers librdkafka that partitions are given up.
+    ///
+    /// A member that leaves does not answer. librdkafka gives its partitions up by itself, and its group thread drops questions and
+    /// answers that reach it when the membership has just ended (all versions up to 2.16): the loop would wait for good.
+    private func giveUp(_ ids: [TopicPartition]) {
+        guard !isClosed else { return }
         do throws(KafkaError) {
             try client.unassign(ids)
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }
-        return isLost ? .lost : .revoked
     }
 
     /// Lets go of partitions that the member had under another id.
     /// - Returns: these partitions, which the group has left to the member or given to it again. They are to be assigned anew, so that
     ///   reading begins at what the group has committed.
     private func loseUnnoticed() async -> [TopicPartition] {
-        guard client.isCooperative, wasThrownOut else { return [] }
+        guard !isClosed, client.isCooperative, wasThrownOut else { return [] }
         let gone = partitions.inOrder
         let ids = gone.map(\.partition.id)
         for source in gone { source.isReadable = false }
         await group.listener?.lost(gone.map(\.partition))
 
         partitions.remove(gone)
-        do throws(KafkaError) {
-            try client.unassign(ids)
-        } catch {
-            log.error("rebalance", metadata: ["reason": "\(error)"])
-        }
+        giveUp(ids)
         return ids
     }
 
