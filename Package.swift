@@ -207,8 +207,11 @@ let package = Package(
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(
-            name: "TestSupport", dependencies: ["Basics", "CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
-            swiftSettings: safe),
+            name: "TestSupport",
+            dependencies: [
+                "Basics", "CRdkafka", "Kafka", "Resilience", product("HeapModule", "swift-collections"),
+            ],
+            path: "Tests/TestSupport", swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["Basics", "EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),

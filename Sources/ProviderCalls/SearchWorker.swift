@@ -97,7 +97,7 @@ public actor SearchWorker: SearchReporting {
         let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
-            random: random, budget: quota.budget(of: id, timekeeper: timekeeper), onTransition: onTransition,
+            random: random, budget: quota.budget(of: id), onTransition: onTransition,
             onWasted: onWasted, onCall: onCall)
         quota.add(new)
         clients.append(new)

@@ -85,9 +85,7 @@ public final class QuotaMember {
     }
 
     /// Returns the daily call budget of a provider; `nil` where it has none.
-    public func budget(of provider: ProviderID, timekeeper: any Timekeeper) -> BudgetGate? {
-        keeper?.gate(of: provider.rawValue, timekeeper: timekeeper)
-    }
+    public func budget(of provider: ProviderID) -> BudgetAccess? { keeper?.access(to: provider.rawValue) }
 
     /// Has a provider's calls count for another quota, because it has a new key.
     public func renewScope(_ scope: QuotaScope, of provider: ProviderID) {

@@ -14,16 +14,17 @@ struct ProviderSummaryTests {
     private static func status(
         of provider: ProviderID, breaker: CircuitBreaker.State = .closed, reason: CircuitBreaker.Reason? = nil
     ) -> ProviderStatus {
-        ProviderStatus(
+        var rate = RateBucket.Statistics()
+        (rate.admitted, rate.waited, rate.refused, rate.cancelled, rate.waiting) = (8, 9, 10, 11, 12)
+        var concurrency = ConcurrencyLimit.Statistics()
+        (concurrency.limit, concurrency.inFlight, concurrency.waiting, concurrency.admitted) = (13, 14, 15, 16)
+        (concurrency.waited, concurrency.refused, concurrency.cancelled) = (17, 18, 19)
+        return ProviderStatus(
             provider: provider, breaker: breaker, breakerReason: reason, openFor: nil,
             breakerCounts: CircuitBreaker.Statistics(
                 permitted: 1, rejected: 2, successes: 3, failures: 4, slowCalls: 5, ignored: 6, openings: 7),
             allowedPerSecond: nil, pausedFor: nil,
-            rateLimiter: RateLimiter.Statistics(
-                admitted: 8, waited: 9, refused: 10, cancelled: 11, waiting: 12, admittedBatch: 0, waitingBatch: 0),
-            sharesRate: true,
-            concurrency: AdaptiveLimit.Statistics(
-                limit: 13, inFlight: 14, waiting: 15, admitted: 16, waited: 17, refused: 18, cancelled: 19),
+            rateLimiter: rate, sharesRate: true, concurrency: concurrency,
             retries: RetryBudget.Statistics(requests: 20, retries: 21, refused: 22), calls: 23, shared: 24, held: 25,
             budget: nil)
     }

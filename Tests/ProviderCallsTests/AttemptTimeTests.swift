@@ -152,7 +152,7 @@ struct AttemptTimeTests {
         let service = service(.hotpepper) { _ in .milliseconds(1200) }
         let worker = worker {
             $0.retry.maxAttempts = 1
-            $0.concurrency = AdaptiveLimit.Configuration(maximum: 64)
+            $0.concurrency = ConcurrencyLimit.Configuration(maximum: 64)
         }
         #expect(isSuccess(try await ask(worker, [service])))
         let hasty = try await driving(clock) { [self] in

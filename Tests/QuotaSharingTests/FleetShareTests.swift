@@ -25,22 +25,20 @@ struct FleetShareTests {
         let time = VirtualTime(timersLateBy: .microseconds(500))
         let owner = Owner(time)
         owner.assumeIsolated { owner in
-            let limiters = (0..<members).map { _ in
-                RateLimiter(limit: limit, share: FleetShare.byPartitions.initial, timekeeper: time)
+            let buckets = (0..<members).map { _ in
+                Box(RateBucket(limit: limit, share: FleetShare.byPartitions.initial, at: time.now))
             }
             let admitted = Log<Duration>()
-            for limiter in limiters {
-                for _ in 0..<32 {
-                    Task.immediate(executorPreference: time) {
-                        _ = owner
-                        while time.elapsed < .seconds(20) {
-                            if (try? await limiter.acquire(before: Deadline(time.now + .seconds(5)), at: time.now))
-                                != nil
-                            {
-                                admitted.note(time.elapsed)
-                            }
-                            await time.sleep(for: .milliseconds(3))
+            for bucket in buckets {
+                bucket.value.isAwaited = true
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    while time.elapsed < .seconds(20) {
+                        while bucket.value.hasToken(at: time.now) {
+                            bucket.value.take()
+                            admitted.note(time.elapsed)
                         }
+                        await time.sleep(for: .milliseconds(3))
                     }
                 }
             }
@@ -51,7 +49,7 @@ struct FleetShareTests {
                 func tell(_ member: Int) {
                     let share = FleetShare.byPartitions.value(
                         assigned: owners.count { $0 == member }, of: partitions)
-                    limiters[member].setShare(share, at: time.now)
+                    buckets[member].value.setShare(share, at: time.now)
                 }
                 while time.elapsed < .seconds(20) {
                     let present = (0..<members).filter { _ in Bool.random(using: &random) }

@@ -12,7 +12,7 @@ struct FleetWaitingTests {
         let member: LeaseMember
         let hasBatch: Bool
         var demand = RateDemand()
-        var statistics = RateLimiter.Statistics()
+        var statistics = RateBucket.Statistics()
         var tokens = 0.0
         /// The times at which the waiting interactive requests came, oldest first.
         var line: [Double] = []

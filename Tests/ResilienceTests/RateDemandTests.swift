@@ -15,7 +15,7 @@ struct RateDemandTests {
         var fraction = 0.0
         for step in 1...10 * seconds {
             admitted += rate / 10
-            var statistics = RateLimiter.Statistics()
+            var statistics = RateBucket.Statistics()
             statistics.admitted = admitted
             statistics.waiting = waiting
             fraction = demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(100 * step)).total
@@ -41,7 +41,7 @@ struct RateDemandTests {
 
         var fraction = 1.0
         for step in 1...5 {
-            var statistics = RateLimiter.Statistics()
+            var statistics = RateBucket.Statistics()
             statistics.admitted = admitted
             fraction =
                 demand.demand(of: limit, statistics: statistics, at: start + .milliseconds(5000 + 100 * step)).total
@@ -59,7 +59,7 @@ struct RateDemandTests {
         let start = Instant.now
         var demand = LimitDemand.none
         for step in 1...50 {
-            var statistics = RateLimiter.Statistics()
+            var statistics = RateBucket.Statistics()
             (statistics.admitted, statistics.admittedBatch) = (5 * step, 3 * step)
             (statistics.waiting, statistics.waitingBatch) = (200, 200)
             demand = rate.demand(of: limit, statistics: statistics, at: start + .milliseconds(100 * step))
@@ -72,7 +72,7 @@ struct RateDemandTests {
         var rate = RateDemand()
         let start = Instant.now
         for (step, admitted) in [0, 3, 9, 10, 30, 31, 31, 90].enumerated() {
-            var statistics = RateLimiter.Statistics()
+            var statistics = RateBucket.Statistics()
             (statistics.admitted, statistics.waiting) = (admitted, step % 3)
             let demand = rate.demand(of: limit, statistics: statistics, at: start + .milliseconds(75 * step))
             #expect(demand.batch == 0)
@@ -85,7 +85,7 @@ struct RateDemandTests {
         let start = Instant.now
         var counts: [Int] = []
         for step in 0...30 {
-            var statistics = RateLimiter.Statistics()
+            var statistics = RateBucket.Statistics()
             if step == 0 { (statistics.waiting, statistics.waitingTenants) = (9, 9) }
             let now = start + .milliseconds(100 * step)
             counts.append(rate.demand(of: limit, statistics: statistics, at: now).interactiveTenants)
@@ -104,7 +104,7 @@ struct RateDemandTests {
         waiting: Int, batch: Int, tenants: Int, ofInteractive: Int, ofBatch: Int
     ) {
         var rate = RateDemand()
-        var statistics = RateLimiter.Statistics()
+        var statistics = RateBucket.Statistics()
         (statistics.waiting, statistics.waitingBatch, statistics.waitingTenants) = (waiting, batch, tenants)
         let demand = rate.demand(of: limit, statistics: statistics, at: .now)
         #expect(demand.interactiveTenants == ofInteractive)

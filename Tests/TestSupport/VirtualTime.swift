@@ -1,4 +1,5 @@
 public import Basics
+internal import HeapModule
 public import Resilience
 internal import Synchronization
 
@@ -6,10 +7,11 @@ internal import Synchronization
 /// order each time. Tasks must prefer it as their task executor, because the runtime would otherwise take a resumed task
 /// through its thread pool (see docs/concurrency.md, 1).
 public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
-    private struct Timer {
+    private struct Timer: Comparable {
         let due: Instant
         let serial: Int
-        let action: () -> Void
+
+        static func < (a: Timer, b: Timer) -> Bool { (a.due, a.serial) < (b.due, b.serial) }
     }
     private struct Jobs {
         var waiting: [UnownedJob] = []
@@ -17,7 +19,8 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     }
     private let jobs = Mutex(Jobs())
     // Used on the thread of `run` only.
-    private nonisolated(unsafe) var timers: [Timer] = []
+    private nonisolated(unsafe) var timers = Heap<Timer>()
+    private nonisolated(unsafe) var actions: [Int: () -> Void] = [:]
     private nonisolated(unsafe) var serial = 0
     private nonisolated(unsafe) var current: Instant
     /// The time by which every timer is late, like the timers of a busy event loop.
@@ -36,7 +39,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
     /// The number of timers that have not run and were not cancelled.
-    public var timerCount: Int { unsafe timers.count }
+    public var timerCount: Int { unsafe actions.count }
     /// The number of jobs so far: one for each `await` that did not go on at once.
     public var jobCount: Int { jobs.withLock { $0.total } }
 
@@ -53,15 +56,10 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     @discardableResult
     public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
         unsafe serial += 1
-        // The latest timer comes first in the list, so that the next one is last.
-        let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)
-        var (low, high) = unsafe (0, timers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if unsafe timers[middle].due > timer.due { low = middle + 1 } else { high = middle }
-        }
-        unsafe timers.insert(timer, at: low)
-        return ScheduledAction { [serial = timer.serial] in unsafe self.timers.removeAll { $0.serial == serial } }
+        let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial)
+        unsafe timers.insert(timer)
+        unsafe actions[timer.serial] = action
+        return ScheduledAction { unsafe self.actions[timer.serial] = nil }
     }
 
     public func sleep(until due: Instant) async {
@@ -86,10 +84,11 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public func run(for duration: Duration) {
         let end = now + duration
         settle()
-        while let timer = unsafe timers.last, timer.due <= end {
-            unsafe timers.removeLast()
+        while let timer = unsafe timers.min, timer.due <= end {
+            unsafe timers.removeMin()
+            guard let action = unsafe actions.removeValue(forKey: timer.serial) else { continue }
             unsafe current = max(current, timer.due)
-            timer.action()
+            action()
             settle()
         }
         unsafe current = max(current, end)

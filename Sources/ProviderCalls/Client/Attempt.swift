@@ -1,14 +1,14 @@
 internal import Basics
 import Resilience
 
-/// One HTTP call from its admission to its end.
+/// One HTTP call from its grant to its end.
 ///
 /// A class, because as locals of async functions its values would take room in the frame of each for as long as the call
 /// lasts. Belongs to one `ProviderCaller`.
 final class Attempt {
     let query: ProviderQuery
     let followUp: FollowUpCall?
-    var admitted: AdmittedCall?
+    var grant: Grant?
     var start: Instant
     /// The end of the call, answered or not.
     var deadline: Deadline

@@ -3,13 +3,13 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// Makes single HTTP calls to one provider: each is admitted, bounded in time, judged and counted.
+/// Makes single HTTP calls to one provider: each is granted, bounded in time, judged and counted.
 ///
 /// Belongs to one `ProviderClient`, on whose actor everything runs.
 final class ProviderCaller {
     private let id: ProviderID
     private let policy: ProviderPolicy
-    let admission: CallAdmission
+    let queue: ProviderQueue
     private let clock: any MonotonicClock
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
@@ -22,13 +22,13 @@ final class ProviderCaller {
     private(set) var calls = 0
 
     init(
-        _ id: ProviderID, policy: ProviderPolicy, admission: CallAdmission, clock: any MonotonicClock,
+        _ id: ProviderID, policy: ProviderPolicy, queue: ProviderQueue, clock: any MonotonicClock,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
     ) {
         self.id = id
         self.policy = policy
-        self.admission = admission
+        self.queue = queue
         self.clock = clock
         self.onWasted = onWasted
         self.onCall = onCall
@@ -43,15 +43,13 @@ final class ProviderCaller {
     func promote(_ query: ProviderQuery) {
         guard let context = query.context else { return }
         context.becomeInteractive()
-        admission.budget?.promote(context)
-        admission.limiter.promote(context, to: context.flow)
-        admission.concurrency.promote(context, to: context.flow)
+        queue.promote(context)
     }
 
     /// Takes a retry from the budget for a call whose kept connection was closed before the answer.
     func mayRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
 
-    /// Makes one HTTP call as soon as it is admitted.
+    /// Makes one HTTP call as soon as it is granted.
     @inline(__always)
     func attempt(
         _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline,
@@ -59,8 +57,8 @@ final class ProviderCaller {
     ) async -> Result<ProviderReply, CallFailure> {
         let attempt: Attempt
         do throws(CallFailure) {
-            attempt = try admit(query, followUp: followUp, before: deadline)
-            if attempt.admitted?.hasRoom == false { try await waitForRoom(of: attempt) }
+            attempt = try grant(query, followUp: followUp, before: deadline)
+            if attempt.grant == nil { try await waitForGrant(of: attempt) }
         } catch {
             return .failure(error)
         }
@@ -83,8 +81,8 @@ final class ProviderCaller {
         return end(attempt, with: result, cost: &cost)
     }
 
-    /// Has a call admitted, as far as that takes no wait.
-    private func admit(
+    /// Has a call granted, as far as that takes no wait.
+    private func grant(
         _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline
     ) throws(CallFailure) -> Attempt {
         let now = clock.now
@@ -96,34 +94,32 @@ final class ProviderCaller {
 
         let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
         do throws(CallFailure) {
-            attempt.admitted = try admission.admit(as: query.flow.requestClass, before: deadline, at: now)
+            attempt.grant = try queue.grantAtOnce(query.flow.requestClass, before: deadline, at: now)
         } catch {
             throw refusal(error, of: query, since: now)
         }
         return attempt
     }
 
-    /// Has a call wait until there is room for it. Kept out of line, because few calls wait.
+    /// Has a call wait until it is granted. Kept out of line, because few calls wait.
     @inline(never)
-    private func waitForRoom(of attempt: Attempt) async throws(CallFailure) {
+    private func waitForGrant(of attempt: Attempt) async throws(CallFailure) {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
         do throws(CallFailure) {
-            let room = try await admission.waitForRoom(
-                of: Caller(attempt.query), within: CallTimes(deadline: attempt.deadline, lastCall: lastCall),
-                permittedIn: attempt.admitted?.epoch ?? 0, clock: clock)
-            attempt.admitted?.enter(room)
+            attempt.grant = try await queue.grant(
+                for: attempt.query.context, within: CallTimes(deadline: attempt.deadline, lastCall: lastCall))
             attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {
             throw refusal(error, of: attempt.query, since: attempt.start)
         }
     }
 
-    /// Notes that an admitted call begins, and decides how long it may take.
+    /// Notes that a granted call begins, and decides how long it may take.
     private func begin(_ attempt: Attempt, ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost) {
         let now = clock.now
         attempt.start = now
         countCall(for: attempt.query, isFirst: cost.attempts == 0, at: now)
-        if let permit = attempt.admitted?.budgetPermit { countBudgeted(attempt, permit: permit, at: now) }
+        if let permit = attempt.grant?.begin() ?? nil { countBudgeted(attempt, permit: permit, at: now) }
         cost.attempts += 1
 
         // Without a retry set aside, calls that were given up together could not all be made again.
@@ -149,8 +145,8 @@ final class ProviderCaller {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
-        // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
-        guard let admitted = attempt.admitted.take() else { preconditionFailure("a call that nobody admitted") }
+        // A call of a cancelled task says nothing about the provider, so its grant is dropped.
+        guard let grant = attempt.grant.take() else { preconditionFailure("a call that nobody granted") }
         if isCancelled {
             note(attempt, endedAt: end, as: .cancelled)
             return result.mapError { CallFailure(error: $0, cause: .call) }
@@ -165,13 +161,13 @@ final class ProviderCaller {
             if stoodStill { return .success(reply) }
             attemptTimer.noteAnswer(after: duration)
             let isSlow = duration >= policy.breaker.slowCallDuration
-            admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
+            queue.finish(grant, failedWith: nil, health: isSlow ? .slow : .success, at: end)
             return .success(reply)
 
         case .failure(let error):
             let isAnswered = error.code != .timeout && error.code != .unreachable
             if isAnswered || !stoodStill && !error.isStale {
-                finish(admitted, failedWith: error, after: duration, at: end)
+                finish(grant, failedWith: error, after: duration, at: end)
             }
             guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
                 note(attempt, endedAt: end, as: RequestStep.End(error))
@@ -195,15 +191,15 @@ final class ProviderCaller {
     }
 
     private func finish(
-        _ call: consuming AdmittedCall, failedWith error: SearchError, after duration: Duration,
+        _ grant: consuming Grant, failedWith error: SearchError, after duration: Duration,
         at now: Instant
     ) {
         let telling = attemptTimer.tellingTimeout(slowCallDuration: policy.breaker.slowCallDuration)
         if error.load == .answered { attemptTimer.noteAnswer(after: duration) }
 
         judgedFailure = error
-        admission.finish(
-            call, failedWith: error, health: error.health(after: duration, tellingTimeout: telling), at: now)
+        queue.finish(
+            grant, failedWith: error, health: error.health(after: duration, tellingTimeout: telling), at: now)
         judgedFailure = nil
     }
 
@@ -214,13 +210,13 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, permit: BudgetGate.Permit, at now: Instant) {
+    private func countBudgeted(_ attempt: Attempt, permit: BudgetAccess.Permit, at now: Instant) {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
-        admission.budget?.noteMade(permit, as: kind.name, at: now)
+        queue.limits.budget?.noteMade(permit, as: kind.name, at: now)
     }
 
-    /// Notes that a call was not admitted.
+    /// Notes that a call was not granted.
     /// - Returns: why.
     private func refusal(_ failure: CallFailure, of query: ProviderQuery, since start: Instant) -> CallFailure {
         let failure = reason(failure, for: query)
@@ -229,7 +225,7 @@ final class ProviderCaller {
         return failure
     }
 
-    /// Returns why a call was not admitted: for a request whose lifetime is over, that counts and not the limiter's refusal.
+    /// Returns why a call was not granted: for a request whose lifetime is over, that counts and not the limit's refusal.
     private func reason(_ failure: CallFailure, for query: ProviderQuery) -> CallFailure {
         // Timers may fire a little early.
         guard failure.cause == .limited, query.isOver(at: clock.now + .milliseconds(5)) else { return failure }

@@ -7,10 +7,10 @@ import Resilience
 ///
 /// A request passes through these steps, each a function of that name:
 ///
-///     answer -> coalesce -> retry -> ProviderCaller.attempt: admit, then one HTTP call
+///     answer -> coalesce -> retry -> ProviderCaller.attempt: grant, then one HTTP call
 ///
 /// Identical requests have everything behind `coalesce` in common. Every HTTP call is an attempt of its own, whether it repeats one
-/// that failed or follows one that succeeded: each is admitted, timed, judged and counted.
+/// that failed or follows one that succeeded: each is granted, timed, judged and counted.
 ///
 /// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every
 /// request awaits are inlined where they are called: see docs/concurrency.md.
@@ -28,7 +28,7 @@ final class ProviderClient: SharedRateLimit {
     var waitingToBegin = WaitingRequests()
     /// Called when a line has become shorter.
     var onShorterLine: (@Sendable () -> Void)? {
-        didSet { caller.admission.limiter.onServed = onShorterLine }
+        didSet { caller.queue.onServed = onShorterLine }
     }
     /// Requests that wait for an open breaker.
     private var parked = 0
@@ -38,7 +38,7 @@ final class ProviderClient: SharedRateLimit {
 
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable, budget: BudgetGate?,
+        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
@@ -51,23 +51,25 @@ final class ProviderClient: SharedRateLimit {
         sharedCalls = SingleFlight(timekeeper: timekeeper, taskExecutor: taskExecutor)
         share = policy.share.initial
 
-        let admission = CallAdmission(
-            provider: id, breaker: CircuitBreaker(policy.breaker),
-            limiter: RateLimiter(
-                limit: policy.rateLimit, share: share, timekeeper: timekeeper, fairness: policy.fairness),
-            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper, fairness: policy.fairness),
-            budget: budget)
-        caller = ProviderCaller(
-            id, policy: policy, admission: admission, clock: clock, onWasted: onWasted, onCall: onCall)
-        admission.breaker.onTransition = { [weak caller] transition in
+        let limits = ProviderLimits(
+            id, breaker: CircuitBreaker(policy.breaker),
+            bucket: RateBucket(limit: policy.rateLimit, share: share, at: timekeeper.now),
+            concurrency: ConcurrencyLimit(policy.concurrency, timekeeper: timekeeper), budget: budget,
+            timekeeper: timekeeper)
+        let queue = ProviderQueue(limits, timekeeper: timekeeper, fairness: policy.fairness)
+        caller = ProviderCaller(id, policy: policy, queue: queue, clock: clock, onWasted: onWasted, onCall: onCall)
+        limits.breaker.onTransition = { [weak caller] transition in
             onTransition(id, transition, caller?.judgedFailure)
-            // The budget's own line refuses those that get none of it.
-            guard transition.to == .open, transition.reason != .budgetUsedUp else { return }
-            caller?.admission.refuseWaitingCalls()
+            caller?.queue.serve()
+        }
+        budget?.onUsedUp = { time in
+            let (closed, open) = (CircuitBreaker.State.closed, CircuitBreaker.State.open)
+            let transition = time.map {
+                CircuitBreaker.Transition(from: closed, to: open, reason: .budgetUsedUp, openFor: $0)
+            }
+            onTransition(id, transition ?? CircuitBreaker.Transition(from: open, to: closed), nil)
         }
         sharedCalls.onMoreUrgent = { [weak caller] in caller?.promote($0) }
-        // Another member may give calls back, and a person may raise the budget.
-        budget?.onMore = { [breaker = admission.breaker] in breaker.endTrip(because: .budgetUsedUp) }
     }
 
     // MARK: - Answer
@@ -120,7 +122,7 @@ final class ProviderClient: SharedRateLimit {
 
         // A new key, or a budget that was raised, lets calls through before the time that was told.
         var now = start
-        while now < end, now == start || caller.admission.shutUntil(at: now) != nil {
+        while now < end, now == start || caller.queue.limits.shutUntil(at: now) != nil {
             var next = min(end, now + Self.parkReview)
             if isPutBack(.heldNeverLooks) { next = now + .seconds(3600) }
             guard !Task.isCancelled, (try? await clock.sleep(until: next, tolerance: nil)) != nil else { return nil }
@@ -277,7 +279,7 @@ final class ProviderClient: SharedRateLimit {
         of query: ProviderQuery, after error: SearchError, failures: Int, before deadline: Deadline
     ) async -> Bool {
         let now = clock.now
-        let expectedAttempt = caller.admission.concurrency.expectedLatency
+        let expectedAttempt = caller.queue.limits.concurrency.expectedLatency
         // Only the beginning of a call is bound by the request's lifetime.
         let timeToLastCall = query.lastCall.map { now.duration(to: $0) + expectedAttempt }
         let remaining = deadline.remaining(at: now)
@@ -299,24 +301,24 @@ final class ProviderClient: SharedRateLimit {
     func assign(_ assigned: Int, of partitions: Int) {
         guard policy.share != .byDemand else { return }
         share = policy.share.value(assigned: assigned, of: partitions)
-        caller.admission.limiter.setShare(share, at: clock.now)
+        caller.queue.setShare(share)
     }
 
     /// Takes over this loop's share of a limit that is shared by demand.
     func take(_ loopShare: LoopShare, at now: Instant) {
         share = loopShare.share
-        caller.admission.limiter.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect, at: now)
+        caller.queue.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect)
     }
 
     /// What this loop could use of the limit now.
     func demand(at now: Instant) -> LimitDemand {
-        guard let limit = caller.admission.limiter.limit else { return .none }
-        return rateDemand.demand(of: limit, statistics: limiterStatistics, at: now)
+        guard let limit = caller.queue.limits.bucket.limit else { return .none }
+        return rateDemand.demand(of: limit, statistics: rateStatistics, at: now)
     }
 
-    /// The limiter's figures, in which the requests that wait to begin count as those that wait for their turn.
-    private var limiterStatistics: RateLimiter.Statistics {
-        var statistics = caller.admission.limiter.statistics
+    /// The rate's figures, in which the requests that wait to begin count as those that wait for their turn.
+    private var rateStatistics: RateBucket.Statistics {
+        var statistics = caller.queue.rateStatistics
         statistics.waiting += waitingToBegin.interactive + waitingToBegin.batch
         statistics.waitingBatch += waitingToBegin.batch
         statistics.waitingTenants = max(statistics.waitingTenants, waitingToBegin.tenants)
@@ -324,42 +326,40 @@ final class ProviderClient: SharedRateLimit {
     }
 
     /// Returns whether a call of the class would have its turn soon.
-    func hasShortLine(for requestClass: RequestClass) -> Bool {
-        let admission = caller.admission
-        return admission.limiter.hasShortLine(for: requestClass)
-            && admission.concurrency.hasShortLine(for: requestClass)
-    }
+    func hasShortLine(for requestClass: RequestClass) -> Bool { caller.queue.hasShortLine(for: requestClass) }
 
     /// The calls a second that this loop may make; `nil` without a limit.
-    var pace: Double? { caller.admission.limiter.pace }
+    var pace: Double? { caller.queue.limits.bucket.pace }
 
     /// Follows the orders of people about this provider.
     /// - Parameter concurrency: the calls that may be under way on this loop by order; `nil`: those of the policy.
     func apply(_ controls: LaneControls.Provider, concurrency: Int?) {
-        let (now, admission) = (clock.now, caller.admission)
-        if controls.isPaused { admission.breaker.holdOpen(at: now) } else { admission.breaker.release(at: now) }
+        let (now, breaker) = (clock.now, caller.queue.limits.breaker)
+        if controls.isPaused { breaker.holdOpen(at: now) } else { breaker.release(at: now) }
         if let limit = policy.rateLimit {
-            admission.limiter.setLimit(controls.perSecond.map { limit.scaled(to: $0) } ?? limit, at: now)
+            caller.queue.setLimit(controls.perSecond.map { limit.scaled(to: $0) } ?? limit)
         }
         // Fewer requests in flight make fewer calls by themselves. Those that are there are not refused for it.
         let most = policy.concurrency.maximum
-        admission.concurrency.setMaximum(max(most, concurrency ?? most))
+        caller.queue.setMaximum(max(most, concurrency ?? most))
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
-    func renewKey() { caller.admission.breaker.renewKey() }
+    func renewKey() { caller.queue.limits.breaker.renewKey() }
 
     var status: ProviderStatus {
         let now = clock.now
-        let (breaker, limiter) = (caller.admission.breaker, caller.admission.limiter)
+        let (queue, limits) = (caller.queue, caller.queue.limits)
         return ProviderStatus(
-            provider: id, breaker: breaker.state(at: now), breakerReason: breaker.reason(at: now),
-            openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
-            breakerCounts: breaker.statistics, allowedPerSecond: limiter.limit.map { $0.perSecond * share },
-            pausedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
-            sharesRate: policy.share.isShared,
-            concurrency: caller.admission.concurrency.statistics, retries: caller.retryBudget.statistics,
-            calls: caller.calls, shared: sharedCalls.statistics.joined, held: parked,
-            budget: caller.admission.budget?.status)
+            provider: id, breaker: limits.state(at: now), breakerReason: limits.reason(at: now),
+            openFor: (limits.breaker.openUntil(at: now) ?? limits.budget?.usedUpUntil(at: now)).map {
+                now.duration(to: $0)
+            },
+            breakerCounts: limits.breaker.statistics,
+            allowedPerSecond: limits.bucket.limit.map { $0.perSecond * share },
+            pausedFor: limits.bucket.pausedUntil(at: now).map { now.duration(to: $0) },
+            rateLimiter: queue.rateStatistics, sharesRate: policy.share.isShared,
+            concurrency: queue.concurrencyStatistics, retries: caller.retryBudget.statistics, calls: caller.calls,
+            shared: sharedCalls.statistics.joined, held: parked, budget: limits.budget?.status)
     }
 }

@@ -117,15 +117,29 @@ extension SearchError {
             retryAfter: retryAfter, allowsAttempt: false)
     }
 
-    /// The failure of a request that a limiter could not let through in time.
-    static func limited(_ error: LimitError, by provider: ProviderID) -> SearchError {
-        switch error {
-        case .cancelled: .timedOut
-        case .tooLate(let retryAfter):
-            SearchError(
-                .rateLimited,
-                "\(provider.rawValue) could not be asked within the deadline at the rate and concurrency that are allowed; send the request again later, or allow more time",
-                retryAfter: retryAfter, allowsAttempt: false)
-        }
+    /// The limit for which a call would begin too late.
+    enum ShortLimit {
+        /// The rate of calls that the key allows.
+        case rate
+        /// The calls that may be under way.
+        case concurrency
+        /// The calls of the day that this worker has reserved.
+        case budget
+    }
+
+    /// The failure of a request whose call could not begin in time.
+    /// - Parameter retryAfter: the time until a call may begin; `nil` when that is not known.
+    static func tooLate(_ limit: ShortLimit, retryAfter: Duration?, by provider: ProviderID) -> SearchError {
+        let name = provider.rawValue
+        let reason =
+            switch limit {
+            case .rate: "at the rate that is allowed (requestsPerSecond)"
+            case .concurrency: "because it answers too slowly for the calls that are under way (adaptive concurrency)"
+            case .budget: "because no call of the day's budget was reserved in time"
+            }
+        return SearchError(
+            .rateLimited,
+            "\(name) could not be asked within the deadline \(reason); send the request again later, or allow more time",
+            retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, allowsAttempt: false)
     }
 }

@@ -23,7 +23,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     public var share = FleetShare.byPartitions
     public var breaker = CircuitBreaker.Configuration()
     public var whenOpen = WhenOpen.fail
-    public var concurrency: AdaptiveLimit.Configuration
+    public var concurrency: ConcurrencyLimit.Configuration
     public var sharesIdenticalCalls = true
     /// How requests that wait for the rate limit, or for the concurrency limit, divide it by class and tenant.
     public var fairness = FairTerms()
@@ -33,7 +33,7 @@ public struct ProviderPolicy: Sendable, Hashable {
 
     /// - Parameter concurrency: the most calls under way at once, at least 1: this loop's part of `worker.concurrency`.
     public init(concurrency: Int) {
-        self.concurrency = AdaptiveLimit.Configuration(maximum: concurrency)
+        self.concurrency = ConcurrencyLimit.Configuration(maximum: concurrency)
     }
 }
 
@@ -50,10 +50,10 @@ public struct ProviderStatus: Sendable, Hashable {
     public var allowedPerSecond: Double?
     /// The time until the pause is over that the provider asked for (`Retry-After`); `nil` when it asked for none.
     public var pausedFor: Duration?
-    public var rateLimiter: RateLimiter.Statistics
+    public var rateLimiter: RateBucket.Statistics
     /// True where the fleet shares the rate, so that a further worker brings none of its own.
     public var sharesRate: Bool
-    public var concurrency: AdaptiveLimit.Statistics
+    public var concurrency: ConcurrencyLimit.Statistics
     public var retries: RetryBudget.Statistics
     /// The number of attempts made, each of which may cost money.
     public var calls: Int

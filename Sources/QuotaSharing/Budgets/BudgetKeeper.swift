@@ -1,13 +1,13 @@
 public import Basics
 public import Resilience
 
-/// The daily budgets of one loop: a member of the fleet, and a gate for each provider that has a budget.
+/// The daily budgets of one loop: a member of the fleet, and each provider's access to its budget.
 ///
 /// Not `Sendable`: it belongs to one actor.
 public final class BudgetKeeper {
     /// The loop's reservations. Messages are read by it directly; `review` must follow, once for any number of them.
     let member: BudgetMember
-    private var gates: [String: BudgetGate] = [:]
+    private var accesses: [String: BudgetAccess] = [:]
     /// Called when `tick` should be called at once. Not called again before that.
     public var onWant: (() -> Void)?
     private var isWoken = false
@@ -15,14 +15,14 @@ public final class BudgetKeeper {
     /// - Parameter member: used by this keeper only.
     public init(_ member: BudgetMember) { self.member = member }
 
-    /// Returns the gate of a provider; `nil` where it has no budget.
-    public func gate(of provider: String, timekeeper: any Timekeeper) -> BudgetGate? {
-        if let known = gates[provider] { return known }
+    /// Returns the access to a provider's budget; `nil` where it has none.
+    public func access(to provider: String) -> BudgetAccess? {
+        if let known = accesses[provider] { return known }
         guard let index = member.index(of: provider) else { return nil }
 
-        let gate = BudgetGate(member, index: index, timekeeper: timekeeper) { [weak self] in self?.wake() }
-        gates[provider] = gate
-        return gate
+        let access = BudgetAccess(member, index: index) { [weak self] in self?.wake() }
+        accesses[provider] = access
+        return access
     }
 
     private func wake() {
@@ -47,7 +47,7 @@ public final class BudgetKeeper {
 
     /// Lets waiting calls pass where permits have come.
     public func review(at now: Instant) {
-        for gate in gates.values { gate.review(at: now) }
+        for access in accesses.values { access.review(at: now) }
     }
 
     /// Looks at the clocks, and returns the message that is due: see `BudgetMember.tick`.

@@ -2,6 +2,15 @@ internal import Basics
 
 /// The calls that a member may make.
 extension BudgetMember {
+    /// Returns true where a call can be taken at once.
+    func canTake(_ index: Int, of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
+        guard accounts[index].reservation.hasCall(at: now) else { return false }
+        return requestClass == .interactive || !isKeptForInteractive(index)
+    }
+
+    /// The number of the provider's present day.
+    func epoch(_ index: Int) -> Int { accounts[index].reservation.epoch }
+
     /// Takes one call at once.
     /// - Parameter index: of the account in `accounts`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.

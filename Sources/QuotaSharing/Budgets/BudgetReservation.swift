@@ -40,9 +40,12 @@ struct BudgetReservation {
 
     // MARK: - Calls
 
+    /// True where a call is held.
+    func hasCall(at now: Instant) -> Bool { held > 0 && day.map { now < $0.end } ?? false }
+
     /// Takes one call, where one is held.
     mutating func tryTake(of requestClass: RequestClass, at now: Instant) -> Bool {
-        guard held > 0, let day, now < day.end else { return false }
+        guard hasCall(at: now) else { return false }
         held -= 1
         isInDemand = true
         takes += 1

@@ -3,7 +3,7 @@
 /// Each partition has one owner at a time, and a rebalance takes a partition away before it gives it to another member.
 /// So shares that follow the partitions sum to at most 1 over the fleet at every moment, as long as each member reduces
 /// its limiter *before* it acknowledges a loss (once its requests in flight are finished) and raises it *after* a gain.
-/// `RateLimiter.setShare` does the rest: a gain comes with an empty bucket.
+/// `RateBucket.setShare` does the rest: a gain comes with an empty bucket.
 public enum FleetShare: Sendable, Hashable {
     /// `providers.<name>.limitMode=shared`: the fraction of the topic's partitions that is assigned to this loop, less
     /// what it leases out, plus what others lease to it. See docs/fleet.md.

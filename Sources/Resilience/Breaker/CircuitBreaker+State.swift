@@ -38,5 +38,9 @@ extension CircuitBreaker {
         public var reason: Reason?
         /// The time for which it stays open or paused; `nil` for other changes.
         public var openFor: Duration?
+
+        package init(from: State, to: State, reason: Reason? = nil, openFor: Duration? = nil) {
+            (self.from, self.to, self.reason, self.openFor) = (from, to, reason, openFor)
+        }
     }
 }

@@ -129,43 +129,51 @@ public final class CircuitBreaker {
 
     // MARK: - Calls
 
-    /// Asks whether a call may be made.
+    /// Returns why no call may be made now; `nil` where one may.
+    public func rejection(at now: Instant) -> Rejection? {
+        switch state {
+        case .closed, .paused: return nil
+        case .open: return openUntil(at: now).map { rejection(now.duration(to: $0)) }
+        case .halfOpen:
+            guard probesOut + probes.calls >= configuration.probes else { return nil }
+            return rejection(min(configuration.openDuration, .seconds(1)))
+        }
+    }
+
+    /// Permits a call that `rejection` says may be made.
     /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
-    public func permit(at now: Instant) throws(Rejection) -> Permit {
+    public func take(at now: Instant) -> Permit {
         switch state {
         case .closed, .paused: if pause != nil { endPause(at: now) }
         case .open:
-            if let openUntil = self.openUntil(at: now) { throw reject(now.duration(to: openUntil)) }
             change(to: .halfOpen)
             probesOut += 1
-        case .halfOpen:
-            guard probesOut + probes.calls < configuration.probes else {
-                throw reject(min(configuration.openDuration, .seconds(1)))
-            }
-            probesOut += 1
+        case .halfOpen: probesOut += 1
         }
         statistics.permitted += 1
         return Permit(breaker: self, epoch: epoch)
     }
 
-    /// Returns why a call that was permitted, and then had to wait, must not begin now; `nil` where it may.
-    ///
-    /// A call that waits has its part of the daily budget, so the budget's end does not concern it.
-    public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
-        if isHeldOpen { return Rejection(retryAfter: Self.orderReview, reason: .pausedByOrder) }
-        guard permitted != epoch, reason != .budgetUsedUp else { return nil }
-
-        switch state {
-        case .closed, .paused: return nil
-        case .open, .halfOpen:
-            let soon = min(configuration.openDuration, .seconds(1))
-            return Rejection(retryAfter: openUntil(at: now).map { now.duration(to: $0) } ?? soon, reason: reason)
+    /// Asks whether a call may be made, and permits it.
+    public func permit(at now: Instant) throws(Rejection) -> Permit {
+        if let rejection = rejection(at: now) {
+            noteRejected()
+            throw rejection
         }
+        return take(at: now)
     }
 
-    private func reject(_ retryAfter: Duration) -> Rejection {
-        statistics.rejected += 1
-        return Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
+    /// Counts a call that was not made because the breaker is open.
+    public func noteRejected() { statistics.rejected += 1 }
+
+    /// Returns why a call that was permitted must not begin any more; `nil` where it may.
+    public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
+        guard permitted != epoch || isHeldOpen else { return nil }
+        return openUntil(at: now).map { rejection(now.duration(to: $0)) }
+    }
+
+    private func rejection(_ retryAfter: Duration) -> Rejection {
+        Rejection(retryAfter: retryAfter, reason: isHeldOpen ? .pausedByOrder : reason)
     }
 
     // MARK: - A person's order
@@ -220,12 +228,6 @@ public final class CircuitBreaker {
     /// Has the next call try a provider that is shut for its key or the key's quota: there is a new key now.
     public func renewKey() {
         guard state == .open, reason?.concernsKey == true else { return }
-        endTrip()
-    }
-
-    /// Has the next call try a provider that is shut for a reason that is over before its time.
-    public func endTrip(because reason: Reason) {
-        guard state == .open, self.reason == reason else { return }
         endTrip()
     }
 

@@ -141,11 +141,16 @@ public final class CallOrder<Element> {
         return result
     }
 
+    /// Returns true while an element waits.
+    public func contains(_ ticket: Ticket) -> Bool {
+        entries.contains(ticket.node) && entries[ticket.node].serial == ticket.serial
+    }
+
     /// Removes an element.
     /// - Returns: `nil` where the element has left before.
     @discardableResult
     public func remove(_ ticket: Ticket) -> Element? {
-        guard entries.contains(ticket.node), entries[ticket.node].serial == ticket.serial else { return nil }
+        guard contains(ticket) else { return nil }
         return remove(at: ticket.node).element
     }
 
@@ -226,33 +231,23 @@ public final class CallOrder<Element> {
     @discardableResult
     public func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
-        forEachEntry { node, _, _ in
+        forEachNode { node in
             if isRemoved(entries[node].element) { removed.append(remove(at: node).element) }
         }
         return removed
     }
 
-    /// Removes what a condition does not hold for. Goes through all that waits.
-    /// - Parameter isKept: also receives the number of calls that are expected to be served before this one.
-    public func keep(where isKept: (Element, _ ahead: Double) -> Bool) {
-        forEachEntry { node, line, kept in
-            let ahead = ahead(of: kept, in: line.flow.requestClass, line: line, weight: line.weight)
-            if isKept(entries[node].element, ahead) { kept += 1 } else { _ = remove(at: node) }
-        }
-    }
+    /// Calls a closure with each element that waits, one flow after another and each in its order.
+    public func forEach(_ body: (Element) -> Void) { forEachNode { body(entries[$0].element) } }
 
-    /// Calls a closure with each element that waits.
-    public func forEach(_ body: (Element) -> Void) { forEachEntry { node, _, _ in body(entries[node].element) } }
-
-    /// Calls a closure, which may remove the node that it is called with, with each node and its line.
-    /// - Parameter body: also receives a number that it may change, and that begins at 0 for each line.
-    private func forEachEntry(_ body: (_ node: Int, Line, _ number: inout Int) -> Void) {
+    /// Calls a closure, which may remove the node that it is called with, with each node.
+    private func forEachNode(_ body: (_ node: Int) -> Void) {
         for requestClass in RequestClass.allCases {
             forEachLine(of: requestClass) { line in
-                var (node, number) = (line.entries.first, 0)
+                var node = line.entries.first
                 while let current = node {
                     node = entries.next(after: current)
-                    body(current, line, &number)
+                    body(current)
                 }
             }
         }
@@ -263,10 +258,14 @@ public final class CallOrder<Element> {
     /// Returns how many calls are expected to be served before one that comes to a flow now: those that come later and go before
     /// it are not counted. Exact for up to 64 tenants; for more, at most twice the number that the others really have served.
     public func ahead(of flow: Flow) -> Double {
+        ahead(of: self[flow.requestClass].byTenant[flow.tenant]?.entries.count ?? 0, in: flow)
+    }
+
+    /// Returns how many calls are expected to be served before one that has so many of its flow before it.
+    public func ahead(of position: Int, in flow: Flow) -> Double {
         let line = self[flow.requestClass].byTenant[flow.tenant]
         return ahead(
-            of: line?.entries.count ?? 0, in: flow.requestClass, line: line,
-            weight: line?.weight ?? terms.weight(of: flow.tenant))
+            of: position, in: flow.requestClass, line: line, weight: line?.weight ?? terms.weight(of: flow.tenant))
     }
 
     /// - Parameter position: how many of the same flow are before it.

@@ -2,7 +2,7 @@ public import Basics
 
 /// How much of a limit a loop could use: what it has used of late, and what waits, by class of request.
 ///
-/// Belongs to one owner, as its `RateLimiter` does.
+/// Belongs to one owner, as its owner's `RateBucket` does.
 public struct RateDemand {
     /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks
     /// for much more with each message, long enough that a single request asks for little.
@@ -26,7 +26,7 @@ public struct RateDemand {
 
     /// Returns what the loop could use of the limit. To be called a few times a second.
     public mutating func demand(
-        of limit: RateLimit, statistics: RateLimiter.Statistics, at now: Instant
+        of limit: RateLimit, statistics: RateBucket.Statistics, at now: Instant
     ) -> LimitDemand {
         let time = countedAt?.duration(to: now).inSeconds
         countedAt = now
@@ -57,7 +57,7 @@ public struct RateDemand {
 
         /// Divides the limiter's count, which is one for both classes. Where both wait, the interactive requests are taken for
         /// those of different tenants: their line is short while they go first, and a batch line is mostly one tenant's flood.
-        init(_ statistics: RateLimiter.Statistics) {
+        init(_ statistics: RateBucket.Statistics) {
             let waitingInteractive = max(0, statistics.waiting - statistics.waitingBatch)
             let tenants = max(0, statistics.waitingTenants)
             let fewestBatch = statistics.waitingBatch > 0 ? 1 : 0

@@ -18,7 +18,7 @@ public struct RetryPolicy: Sendable, Hashable {
         public var retryAfter: Duration?
         /// The time until the deadline.
         public var remaining: Duration
-        /// The usual duration of an attempt (`AdaptiveLimit.expectedLatency`); zero when it is not known.
+        /// The usual duration of an attempt (`ConcurrencyLimit.expectedLatency`); zero when it is not known.
         public var expectedAttempt: Duration
 
         public init(

@@ -2,6 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
+@testable import ProviderCalls
 @testable import QuotaSharing
 @testable import Resilience
 
@@ -12,11 +13,11 @@ struct BudgetClassesTests {
         let time: VirtualTime
         let members: [BudgetMember]
         let keepers: [BudgetKeeper]
-        let gates: [BudgetGate]
+        let calls: [QueuedCalls]
         private(set) var log: [BudgetMessage] = []
         private let day: BudgetDay
         var permits: [RequestClass: Int] = [:]
-        var errors: [RequestClass: [BudgetError]] = [:]
+        var errors: [RequestClass: [CallEnding]] = [:]
 
         init(_ reserves: [BudgetReserve], budget: Int, time: VirtualTime) throws {
             self.time = time
@@ -25,7 +26,10 @@ struct BudgetClassesTests {
                 BudgetMember(name: "m\(index)", budgets: ["p": budget], reserves: ["p": reserve], at: time.now)
             }
             keepers = members.map(BudgetKeeper.init)
-            gates = try keepers.map { try #require($0.gate(of: "p", timekeeper: time)) }
+            calls = try keepers.map {
+                let access = try #require($0.access(to: "p"))
+                return QueuedCalls(budget: access, time: time)
+            }
             for keeper in keepers { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
         }
 
@@ -46,15 +50,17 @@ struct BudgetClassesTests {
         }
 
         func ask(
-            _ member: Int, of class: RequestClass, for owner: AnyObject? = nil, within timeout: Duration
+            _ member: Int, of class: RequestClass, for owner: RequestContext? = nil, within timeout: Duration
         ) async {
-            do throws(BudgetError) {
-                let permit = try await gates[member].take(
-                    of: `class`, for: owner, before: Deadline(time.now + timeout), at: time.now)
-                gates[member].noteMade(permit, as: "search", at: time.now)
+            do throws(CallFailure) {
+                var grant = try await calls[member].grant(
+                    in: Flow(`class`), for: owner, startingBefore: time.now + timeout)
+                if let permit = grant.begin() {
+                    calls[member].limits.budget?.noteMade(permit, as: "search", at: time.now)
+                }
                 permits[`class`, default: 0] += 1
             } catch {
-                errors[`class`, default: []].append(error)
+                errors[`class`, default: []].append(CallEnding(error))
             }
         }
     }
@@ -69,7 +75,7 @@ struct BudgetClassesTests {
 
     /// Begins a call that runs beside others.
     private func ask(
-        _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, for caller: AnyObject? = nil,
+        _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, for caller: RequestContext? = nil,
         on owner: isolated Owner, within timeout: Duration = .seconds(5)
     ) {
         Task.immediate(executorPreference: owner.time) {
@@ -78,7 +84,7 @@ struct BudgetClassesTests {
         }
     }
 
-    private static func isKept(_ error: BudgetError) -> Bool {
+    private static func isKept(_ error: CallEnding) -> Bool {
         if case .keptForInteractive(let retryAfter) = error { retryAfter > .seconds(3000) } else { false }
     }
 
@@ -147,16 +153,14 @@ struct BudgetClassesTests {
         }
     }
 
-    private final class Request {}
-
     /// An interactive request needs the answer of one of the batch calls that wait.
     @Test func promotedBatchCallGetsACallThatIsKept() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
-            let request = Request()
+            let request = RequestContext(since: time.now, flow: Flow(.batch))
             for caller in [nil, request, nil] { ask(fleet, of: .batch, for: caller, on: owner) }
             time.settle()
-            fleet.gates[0].promote(request)
-            fleet.gates[0].promote(Request())
+            request.becomeInteractive()
+            fleet.calls[0].queue.promote(request)
             for _ in 0..<2 {
                 fleet.tick()
                 time.run(for: .milliseconds(500))
@@ -169,12 +173,13 @@ struct BudgetClassesTests {
 
     @Test func promotedCallThatGetsNoPermitInTimeLeavesItsLine() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
-            let request = Request()
+            let request = RequestContext(since: time.now, flow: Flow(.batch))
             ask(fleet, of: .batch, for: request, on: owner, within: .seconds(1))
             time.settle()
-            fleet.gates[0].promote(request)
+            request.becomeInteractive()
+            fleet.calls[0].queue.promote(request)
             time.run(for: .seconds(2))
-            #expect(fleet.errors[.batch] == [.tooLate])
+            #expect(fleet.errors[.batch] == [.tooLate(retryAfter: nil)])
 
             ask(fleet, of: .interactive, on: owner)
             for _ in 0..<2 {

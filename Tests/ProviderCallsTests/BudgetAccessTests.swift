@@ -2,38 +2,42 @@ import Basics
 import TestSupport
 import Testing
 
+@testable import ProviderCalls
 @testable import QuotaSharing
 @testable import Resilience
 
 /// Calls that wait for their part of a daily budget.
-struct BudgetGateTests {
+struct BudgetAccessTests {
     /// A loop with one budgeted provider, and the log in which it reserves.
     private final class Loop {
         let time: VirtualTime
         let keeper: BudgetKeeper
-        let gate: BudgetGate
+        let access: BudgetAccess
+        let calls: QueuedCalls
         var day = 23
         var log: [BudgetMessage] = []
-        var results: [Result<BudgetGate.Permit, BudgetError>] = []
+        var results: [Result<BudgetAccess.Permit?, CallFailure>] = []
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
             let member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
             keeper = BudgetKeeper(member)
-            gate = try #require(keeper.gate(of: "p", timekeeper: time))
+            access = try #require(keeper.access(to: "p"))
+            calls = QueuedCalls(budget: access, time: time)
         }
 
-        var permits: [BudgetGate.Permit] { results.compactMap { try? $0.get() } }
-        var errors: [BudgetError] {
-            results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        var permits: [BudgetAccess.Permit] { results.compactMap { try? $0.get() } }
+        var errors: [CallEnding] {
+            results.compactMap { if case .failure(let error) = $0 { CallEnding(error) } else { nil } }
         }
 
         func begin() { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
 
         func ask(within timeout: Duration = .seconds(5)) async {
-            do throws(BudgetError) {
-                let permit = try await gate.take(before: Deadline(time.now + timeout), at: time.now)
-                gate.noteMade(permit, as: "search", at: time.now)
+            do throws(CallFailure) {
+                var grant = try await calls.grant(startingBefore: time.now + timeout)
+                let permit = grant.begin()
+                if let permit { access.noteMade(permit, as: "search", at: time.now) }
                 results.append(.success(permit))
             } catch {
                 results.append(.failure(error))
@@ -91,7 +95,7 @@ struct BudgetGateTests {
             ask(loop, on: owner, within: .seconds(1))
             time.run(for: .seconds(2))
             loop.tick()
-            #expect(loop.errors == [.tooLate])
+            #expect(loop.errors == [.tooLate(retryAfter: nil)])
             #expect(loop.log.isEmpty)
         }
     }
@@ -148,18 +152,18 @@ struct BudgetGateTests {
             loop.tick()
             time.settle()
             let permit = try #require(loop.permits.first)
-            #expect(loop.gate.isCurrent(permit, at: time.now))
+            #expect(loop.access.isCurrent(permit, at: time.now))
 
             time.run(for: .seconds(3600))
-            #expect(!loop.gate.isCurrent(permit, at: time.now))
-            #expect(loop.gate.tryTake(at: time.now) == nil)
+            #expect(!loop.access.isCurrent(permit, at: time.now))
+            #expect(loop.access.take(at: time.now) == nil)
             loop.day = 24
             loop.tick()
-            loop.gate.putBack(permit)
+            loop.access.putBack(permit)
 
             let granted = loop.keeper.member.today(of: "p")?.day.taken ?? 0
             var count = 0
-            while loop.gate.tryTake(at: time.now) != nil { count += 1 }
+            while loop.access.take(at: time.now) != nil { count += 1 }
             #expect(count == granted, "what was put back is of yesterday")
         }
     }
@@ -184,7 +188,7 @@ struct BudgetGateTests {
     @Test func orderOfAPersonPermitsCallsAgain() throws {
         try world(budget: 1) { time, owner, loop in
             let told = Box(0)
-            loop.gate.onMore = { told.value += 1 }
+            loop.access.onUsedUp = { if $0 == nil { told.value += 1 } }
             loop.begin()
             ask(loop, 2, on: owner)
             for _ in 0..<3 {
@@ -198,9 +202,11 @@ struct BudgetGateTests {
                 BudgetMessage(
                     sender: "cli", number: 1,
                     order: BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 2, time: "now")))
+            #expect(told.value == 0, "others may take them")
+            time.run(for: .milliseconds(100))
+            loop.tick()
             #expect(told.value == 1)
             ask(loop, on: owner)
-            loop.tick()
             time.settle()
             #expect(loop.permits.count == 2)
         }

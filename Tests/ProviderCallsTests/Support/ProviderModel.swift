@@ -1,6 +1,9 @@
 import Basics
+import LocationSearch
 import Resilience
 import TestSupport
+
+@testable import ProviderCalls
 
 /// A provider as queueing theory sees it: so many requests served at a time, each for a while, the rest in a line. Works
 /// on requests whose callers have gone, as most servers do.
@@ -78,7 +81,7 @@ struct Tally: CustomStringConvertible {
 /// Clients that ask one provider through one limit.
 final class AdaptiveTraffic {
     let time: VirtualTime
-    let limit: AdaptiveLimit
+    let calls: QueuedCalls
     let provider: ProviderModel
     var random: SplitMix64
     /// Seconds a request has.
@@ -95,9 +98,9 @@ final class AdaptiveTraffic {
         service: @escaping () -> Double
     ) {
         self.time = time
-        var configuration = AdaptiveLimit.Configuration(maximum: maximum)
+        var configuration = ConcurrencyLimit.Configuration(maximum: maximum)
         configuration.isAdaptive = isAdaptive
-        limit = AdaptiveLimit(configuration, timekeeper: time)
+        calls = QueuedCalls(concurrency: configuration, time: time)
         provider = ProviderModel(time, servers: servers, service: service)
         random = SplitMix64(state: seed)
     }
@@ -105,27 +108,38 @@ final class AdaptiveTraffic {
     func request() async {
         let arrival = time.now
         let deadline = Deadline(arrival + .seconds(budget()))
-        do throws(LimitError) {
-            let slot = try await limit.acquire(before: deadline, at: arrival)
-            let given = Deadline(slot.start + .seconds(saturating: patience()))
+        do throws(CallFailure) {
+            let grant = try await grant(before: deadline)
+            let given = Deadline(grant.permit.start + .seconds(saturating: patience()))
+            let error: SearchError?
             switch await provider.ask(before: min(deadline, given)) {
             case .served:
-                slot.finish(.answered, at: time.now)
+                error = nil
                 tally.served += 1
             case .refused:
-                slot.finish(.overloaded, at: time.now)
+                error = SearchError(.rateLimited, "too many calls", httpStatus: 429)
                 tally.refusedThere += 1
             case .timedOut:
-                slot.finish(.timedOut, at: time.now)
+                error = .timedOut
                 tally.timedOut += 1
             }
+            calls.queue.finish(grant, failedWith: error, health: .ignored, at: time.now)
         } catch {
             tally.refusedHere += 1
         }
         tally.times.append(arrival.duration(to: time.now) / .seconds(1))
-        let now = limit.statistics.limit
+        let now = limit.limit
         limits = (min(limits.least, now), max(limits.most, now))
     }
+
+    /// Waits for the grant of a call, and begins it.
+    func grant(before deadline: Deadline) async throws(CallFailure) -> Grant {
+        var grant = try await calls.queue.grant(for: nil, within: CallTimes(deadline: deadline, lastCall: nil))
+        _ = grant.begin()
+        return grant
+    }
+
+    var limit: ConcurrencyLimit.Statistics { calls.queue.concurrencyStatistics }
 
     /// As many at a time as the worker's concurrency: a backlog.
     func startBacklog(of clients: Int, on owner: isolated Owner) {

@@ -1,13 +1,16 @@
 import Basics
+import LocationSearch
 import TestSupport
 import Testing
 
+@testable import ProviderCalls
 @testable import Resilience
 
-struct RateLimiterTests {
-    /// Requests that asked a limiter, and what came of them.
+/// Calls that wait for a token of the rate.
+struct RateBucketTests {
+    /// Calls to a provider with a rate limit, and what came of them.
     private final class Traffic {
-        let limiter: RateLimiter
+        let calls: QueuedCalls
         let time: VirtualTime
         var admitted: [(name: Int, at: Duration)] = []
         var refused: [(name: Int, at: Duration, retryAfter: Duration?)] = []
@@ -16,17 +19,20 @@ struct RateLimiterTests {
 
         init(_ limit: RateLimit?, share: Double = 1, time: VirtualTime) {
             self.time = time
-            limiter = RateLimiter(limit: limit, share: share, timekeeper: time)
+            calls = QueuedCalls(rate: limit, share: share, time: time)
         }
 
+        var statistics: RateBucket.Statistics { calls.queue.rateStatistics }
+
         func ask(_ name: Int = 0, within patience: Duration = .seconds(5)) async {
-            do throws(LimitError) {
-                try await limiter.acquire(before: Deadline(time.now + patience), at: time.now)
+            do throws(CallFailure) {
+                try await calls.pass(startingBefore: time.now + patience)
                 admitted.append((name, time.elapsed))
-            } catch .tooLate(let retryAfter) {
-                refused.append((name, time.elapsed, retryAfter))
             } catch {
-                cancelled.append(name)
+                switch CallEnding(error) {
+                case .cancelled: cancelled.append(name)
+                default: refused.append((name, time.elapsed, error.error.retryAfter))
+                }
             }
         }
     }
@@ -70,9 +76,9 @@ struct RateLimiterTests {
             #expect(traffic.admitted.count > Int(limit.rate * 4))
             #expect(!traffic.refused.isEmpty)
             #expect(Double(traffic.times.mostInASecond) <= limit.rate + limit.burst + 1e-6)
-            #expect(traffic.limiter.statistics.waiting == 0)
-            #expect(traffic.limiter.statistics.admitted == traffic.admitted.count)
-            #expect(traffic.limiter.statistics.refused == traffic.refused.count)
+            #expect(traffic.statistics.waiting == 0)
+            #expect(traffic.statistics.admitted == traffic.admitted.count)
+            #expect(traffic.statistics.refused == traffic.refused.count)
         }
     }
 
@@ -100,15 +106,14 @@ struct RateLimiterTests {
                 Task.immediate(executorPreference: time) {
                     _ = owner
                     let flow = Flow(.interactive, tenant: "t\(number % 7)")
-                    let deadline = Deadline(time.now + .seconds(86_400))
-                    try? await traffic.limiter.acquire(in: flow, before: deadline, at: time.now)
+                    try? await traffic.calls.pass(in: flow, startingBefore: time.now + .seconds(86_400))
                 }
             }
             time.run(for: .milliseconds(500))
             // At most one for each request that waits, and the alarm.
-            #expect(time.timerCount <= traffic.limiter.statistics.waiting + 1)
+            #expect(time.timerCount <= traffic.statistics.waiting + 1)
             time.run(for: .seconds(2))
-            #expect(traffic.limiter.statistics.admitted == 100)
+            #expect(traffic.statistics.admitted == 100)
             #expect(time.timerCount == 0)
         }
     }
@@ -148,55 +153,59 @@ struct RateLimiterTests {
             #expect(traffic.cancelled == [1, 2])
             #expect(traffic.admitted.map(\.name) == [0, 3, 4])
             #expect(traffic.times == [.zero, .milliseconds(100), .milliseconds(200)])
-            #expect(
-                traffic.limiter.statistics
-                    == .init(admitted: 3, waited: 4, cancelled: 2, admittedBatch: 0, waitingBatch: 0))
+            #expect(traffic.statistics.admitted == 3 && traffic.statistics.waited == 4)
+            #expect(traffic.statistics.cancelled == 2 && traffic.statistics.waiting == 0)
         }
     }
 
     @Test
     func limiterWithoutALimitLetsEveryCallPass() {
         world(nil) { time, owner, traffic in
-            let all = (0..<1000).allSatisfy { _ in traffic.limiter.tryAcquire(at: time.now) }
+            let all = (0..<1000).allSatisfy { _ in traffic.calls.passAtOnce() }
             #expect(all)
         }
     }
 
+    /// Something that could have made a call.
+    private final class HeldGrant { var grant: Grant? }
+
     @Test
-    func turnThatIsGivenBackGoesToTheNextCaller() {
+    func tokenThatIsGivenBackGoesToTheNextCaller() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
-            for name in 0..<3 {
+            let deadline = Deadline(time.now + .seconds(60))
+            let held = HeldGrant()
+            held.grant = try? traffic.calls.queue.grantAtOnce(before: deadline, at: time.now)
+            for name in 1..<3 {
                 Task.immediate(executorPreference: time) {
                     _ = owner
                     await traffic.ask(name)
                 }
             }
             time.settle()
-            #expect(traffic.admitted.map(\.name) == [0])
-            traffic.limiter.giveBack(at: time.now)
+            #expect(traffic.admitted.isEmpty)
+            held.grant = nil
             time.settle()
-            #expect(traffic.admitted.map(\.name) == [0, 1], "without waiting for the next token")
-            #expect(traffic.limiter.statistics.admitted == 1)
+            #expect(traffic.admitted.map(\.name) == [1], "without waiting for the next token")
+            #expect(traffic.statistics.admitted == 1)
             time.run(for: .seconds(1))
-            #expect(traffic.times == [.zero, .zero, .milliseconds(100)])
-            // Nothing is made of it: a full bucket stays full, a closed one closed.
+            #expect(traffic.times == [.zero, .milliseconds(100)])
+
+            // A paused bucket stays paused, whatever is given back.
             time.run(for: .seconds(1))
-            traffic.limiter.giveBack(at: time.now)
-            #expect(traffic.limiter.tryAcquire(at: time.now))
-            #expect(!traffic.limiter.tryAcquire(at: time.now))
-            traffic.limiter.close(until: time.now + .seconds(2), at: time.now)
-            traffic.limiter.giveBack(at: time.now)
-            #expect(!traffic.limiter.tryAcquire(at: time.now))
+            held.grant = try? traffic.calls.queue.grantAtOnce(before: deadline, at: time.now)
+            traffic.calls.pause(for: .seconds(2))
+            held.grant = nil
+            #expect(!traffic.calls.passAtOnce())
         }
     }
 
-    // MARK: - Closing
+    // MARK: - Pauses
 
     @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])
     func retryAfterClosesTheLimiterForEveryCaller(limit: RateLimit?) {
         world(limit) { time, owner, traffic in
-            traffic.limiter.close(until: time.now + .seconds(2), at: time.now)
-            traffic.limiter.close(until: time.now + .seconds(1), at: time.now)  // the longest counts
+            traffic.calls.pause(for: .seconds(2))
+            traffic.calls.pause(for: .seconds(1))  // the longest counts
             for name in 0..<4 {
                 Task.immediate(executorPreference: time) {
                     _ = owner
@@ -204,7 +213,7 @@ struct RateLimiterTests {
                 }
             }
             time.settle()
-            #expect(traffic.limiter.closedUntil(at: time.now) == time.now + .seconds(2))
+            #expect(traffic.calls.limits.bucket.pausedUntil(at: time.now) == time.now + .seconds(2))
             #expect(traffic.refused.map(\.name) == [0, 2])
             #expect(traffic.refused.first?.retryAfter == .seconds(2))
             time.run(for: .seconds(3))
@@ -223,7 +232,7 @@ struct RateLimiterTests {
                 }
             }
             time.settle()
-            traffic.limiter.close(until: time.now + .seconds(3), at: time.now)
+            traffic.calls.pause(for: .seconds(3))
             time.settle()
             #expect(traffic.refused.map(\.name) == [1, 2])
             #expect(traffic.refused.allSatisfy { $0.at == .zero && ($0.retryAfter ?? .zero) >= .seconds(3) })
@@ -236,11 +245,11 @@ struct RateLimiterTests {
     @Test
     func fullBucketReopensWithOneTokenAndClosesNoLongerThanItsBound() {
         world(RateLimit(perSecond: 10, burst: 10)) { time, owner, traffic in
-            traffic.limiter.close(until: time.now + .seconds(86_400), at: time.now)
-            #expect(traffic.limiter.closedUntil(at: time.now) == time.now + .seconds(600))
+            traffic.calls.pause(for: .seconds(86_400))
+            #expect(traffic.calls.limits.bucket.pausedUntil(at: time.now) == time.now + .seconds(600))
             time.run(for: .seconds(600))
-            #expect(traffic.limiter.tryAcquire(at: time.now))
-            #expect(!traffic.limiter.tryAcquire(at: time.now))
+            #expect(traffic.calls.passAtOnce())
+            #expect(!traffic.calls.passAtOnce())
         }
     }
 
@@ -251,11 +260,11 @@ struct RateLimiterTests {
         world(RateLimit(perSecond: 100, burst: 40), share: 0.5) { time, owner, traffic in
             func drain() -> Int {
                 var count = 0
-                while traffic.limiter.tryAcquire(at: time.now) { count += 1 }
+                while traffic.calls.passAtOnce() { count += 1 }
                 return count
             }
-            traffic.limiter.setShare(0.25, at: time.now)
-            traffic.limiter.setShare(1, at: time.now)
+            traffic.calls.queue.setShare(0.25)
+            traffic.calls.queue.setShare(1)
             #expect(drain() == 10, "a quarter of the burst was left, and nothing came with the larger share")
             time.run(for: .milliseconds(100))
             #expect(drain() == 10)
@@ -274,10 +283,10 @@ struct RateLimiterTests {
                 }
             }
             time.settle()
-            traffic.limiter.setShare(0.25, at: time.now)
+            traffic.calls.queue.setShare(0.25)
             time.settle()
             #expect(traffic.refused.map(\.name) == [3, 4, 5], "two turns of 400 ms fit into a second")
-            traffic.limiter.setShare(0, at: time.now)
+            traffic.calls.queue.setShare(0)
             time.settle()
             #expect(traffic.refused.suffix(2).map(\.name) == [1, 2])
             #expect(traffic.refused.last?.retryAfter == nil)
@@ -287,7 +296,7 @@ struct RateLimiterTests {
     @Test
     func nothingPassesBeyondTheEndOfAShare() {
         world(RateLimit(perSecond: 100, burst: 10)) { time, owner, traffic in
-            traffic.limiter.setShare(1, until: time.now + .milliseconds(500), at: time.now)
+            traffic.calls.queue.setShare(1, until: time.now + .milliseconds(500))
             for name in 0..<100 {
                 Task.immediate(executorPreference: time) {
                     _ = owner
@@ -299,7 +308,7 @@ struct RateLimiterTests {
             #expect((58...60).contains(traffic.admitted.count), "\(traffic.admitted.count)")
             #expect(traffic.refused.isEmpty, "who has time left waits for the next share")
 
-            traffic.limiter.setShare(1, at: time.now)
+            traffic.calls.queue.setShare(1)
             time.run(for: .seconds(2))
             #expect(traffic.admitted.count == 100)
         }
@@ -308,7 +317,7 @@ struct RateLimiterTests {
     @Test
     func whoHasTimeForTheShareThatIsHopedForWaitsForIt() {
         world(RateLimit(perSecond: 10, burst: 1), share: 0) { time, owner, traffic in
-            traffic.limiter.setShare(0, prospect: 1, at: time.now)
+            traffic.calls.queue.setShare(0, prospect: 1)
             for (name, seconds) in [(0, 1), (1, 5)] {
                 Task.immediate(executorPreference: time) {
                     _ = owner
@@ -319,11 +328,11 @@ struct RateLimiterTests {
             #expect(traffic.refused.isEmpty)
 
             time.run(for: .seconds(2))
-            traffic.limiter.setShare(0, prospect: 1, at: time.now)
+            traffic.calls.queue.setShare(0, prospect: 1)
             time.settle()
             #expect(traffic.refused.map(\.name) == [0], "its time is over")
 
-            traffic.limiter.setShare(1, prospect: 1, at: time.now)
+            traffic.calls.queue.setShare(1, prospect: 1)
             time.run(for: .seconds(1))
             #expect(traffic.admitted.map(\.name) == [1])
         }

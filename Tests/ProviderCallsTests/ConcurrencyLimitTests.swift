@@ -1,10 +1,13 @@
 import Basics
+import LocationSearch
 import TestSupport
 import Testing
 
+@testable import ProviderCalls
 @testable import Resilience
 
-struct AdaptiveLimitTests {
+/// Calls that wait until others have ended.
+struct ConcurrencyLimitTests {
     private func world(
         maximum: Int = 256, isAdaptive: Bool = true, servers: Int, seconds: Double = 0.1, seed: UInt64 = 1,
         _ body: @Sendable (VirtualTime, isolated Owner, AdaptiveTraffic) throws -> Void
@@ -176,64 +179,60 @@ struct AdaptiveLimitTests {
 
     @Test func limiterServesTheLongestWaitingCallerWhenACallEnds() {
         world(maximum: 2, servers: 1) { time, owner, traffic in
-            let (limit, passed) = (traffic.limit, Log<Int>())
+            let passed = Log<Int>()
             for name in 0..<6 {
                 Task.immediate(executorPreference: time) {
                     _ = owner
-                    guard let permit = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
-                    else { return }
+                    guard let grant = try? await traffic.grant(before: Deadline(time.now + .seconds(9))) else { return }
                     passed.note(name)
                     await time.sleep(for: .milliseconds(100))
-                    permit.finish(.answered, at: time.now)
+                    traffic.calls.queue.finish(grant, failedWith: nil, health: .ignored, at: time.now)
                 }
             }
             time.settle()
             #expect(passed.entries == [0, 1])
-            #expect(limit.statistics.inFlight == 2 && limit.statistics.waiting == 4)
-            #expect(!limit.hasRoom)
+            #expect(traffic.limit.inFlight == 2 && traffic.limit.waiting == 4)
+            #expect(traffic.calls.limits.concurrency.room == 0)
             time.run(for: .seconds(1))
             #expect(passed.entries == [0, 1, 2, 3, 4, 5])
-            #expect(limit.statistics.inFlight == 0)
-            #expect(limit.hasRoom)
+            #expect(traffic.limit.inFlight == 0)
+            #expect(traffic.calls.limits.concurrency.room > 0)
         }
     }
 
     @Test func callerThatIsCancelledOrDropsItsSlotGivesTheRoomBack() {
         world(maximum: 1, servers: 1) { time, owner, traffic in
-            let (limit, passed) = (traffic.limit, Log<Int>())
+            let passed = Log<Int>()
             let tasks = (0..<3).map { name in
                 Task.immediate(executorPreference: time) {
                     _ = owner
-                    guard let permit = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
-                    else { return }
+                    guard let grant = try? await traffic.grant(before: Deadline(time.now + .seconds(9))) else { return }
                     passed.note(name)
                     await time.sleep(for: .milliseconds(100))
-                    _ = permit.start  // never finished
+                    _ = grant.permit.start  // never finished
                 }
             }
             time.settle()
             tasks[1].cancel()
             time.run(for: .seconds(1))
             #expect(passed.entries == [0, 2])
-            #expect(limit.statistics.cancelled == 1)
-            #expect(limit.statistics.inFlight == 0)
+            #expect(traffic.limit.cancelled == 1)
+            #expect(traffic.limit.inFlight == 0)
         }
     }
 
     /// With what is known of the latency, it need not wait to find out.
-    @Test func callerThatCannotBeAnsweredInTimeIsRefusedAtOnce() {
-        world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
+    @Test func callerThatCannotBeAnsweredInTimeIsRefusedAtOnce() throws {
+        try world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
             traffic.budget = { 3 }
             traffic.startBacklog(of: 4, on: owner)
             time.run(for: .seconds(10))
             let before = time.elapsed
-            let refusals = Log<LimitError>()
+            let refusals = Log<CallFailure>()
             Task.immediate(executorPreference: time) {
                 _ = owner
-                do throws(LimitError) {
-                    let permit = try await traffic.limit.acquire(
-                        before: Deadline(time.now + .milliseconds(200)), at: time.now)
-                    permit.finish(.ignored, at: time.now)
+                do throws(CallFailure) {
+                    _ = try await traffic.grant(before: Deadline(time.now + .milliseconds(200)))
                 } catch {
                     refusals.note(error)
                 }
@@ -241,8 +240,9 @@ struct AdaptiveLimitTests {
             time.settle()
             #expect(time.elapsed == before)
             #expect(refusals.count == 1)
-            guard case .tooLate(let retryAfter)? = refusals.entries.first else { return }
-            #expect(retryAfter != nil)
+            let refusal = try #require(refusals.entries.first).error
+            #expect(refusal.code == .rateLimited && refusal.retryAfter != nil)
+            #expect(refusal.message.contains("answers too slowly"))
         }
     }
 
@@ -250,12 +250,12 @@ struct AdaptiveLimitTests {
     @Test func droppedSlotLeavesTheExpectedLatencyUnchanged() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
-            let limit = AdaptiveLimit(AdaptiveLimit.Configuration(maximum: 20), timekeeper: time)
+            let limit = ConcurrencyLimit(ConcurrencyLimit.Configuration(maximum: 20), timekeeper: time)
             let expected = Log<Double>()
-            let deadline = Deadline(time.now + .seconds(600))
-            func call(_ limit: AdaptiveLimit, lasting duration: Duration, isDropped: Bool) async {
+            func call(_ limit: ConcurrencyLimit, lasting duration: Duration, isDropped: Bool) async {
                 _ = owner
-                guard let permit = try? limit.enter(before: deadline, at: time.now) else { return }
+                limit.noteTime(before: Deadline(time.now + .seconds(600)), at: time.now)
+                let permit = limit.take(at: time.now)
                 await time.sleep(for: duration)
                 if !isDropped { permit.finish(.answered, at: time.now) }
             }

@@ -1,0 +1,193 @@
+internal import Basics
+internal import LocationSearch
+import QuotaSharing
+import Resilience
+
+/// What a call may have to wait for before it begins.
+enum CallNeed {
+    /// A half-open breaker has as many probes under way as it lets through.
+    case probe
+    /// No call of the day's budget is reserved for the request's class.
+    case budget
+    /// The provider asked for a pause.
+    case pause
+    /// The rate has no token left.
+    case token
+    /// As many calls are under way as may be.
+    case permit
+}
+
+/// All that a call of one provider needs before it may begin. A call takes everything at one moment, or nothing, so that no call
+/// that waits has anything that another one waits for.
+///
+/// Belongs to one `ProviderQueue`, on whose actor everything runs.
+final class ProviderLimits {
+    let provider: ProviderID
+    let breaker: CircuitBreaker
+    var bucket: RateBucket
+    let concurrency: ConcurrencyLimit
+    /// `nil` for a provider without a daily budget.
+    let budget: BudgetAccess?
+    private let now: () -> Instant
+    /// Called when a call has given back what it did not use.
+    var onGivenBack: (() -> Void)?
+
+    init(
+        _ provider: ProviderID, breaker: CircuitBreaker, bucket: RateBucket, concurrency: ConcurrencyLimit,
+        budget: BudgetAccess?, timekeeper: any Timekeeper
+    ) {
+        now = { timekeeper.now }
+        self.provider = provider
+        self.breaker = breaker
+        self.bucket = bucket
+        self.concurrency = concurrency
+        self.budget = budget
+    }
+
+    // MARK: - A call
+
+    /// Returns what a call of the class lacks; `nil` where it may begin.
+    func lacks(_ requestClass: RequestClass, at now: Instant) -> CallNeed? {
+        if breaker.rejection(at: now) != nil { return .probe }
+        if let budget, !budget.canTake(of: requestClass, at: now) { return .budget }
+        if !bucket.hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
+        return concurrency.room > 0 ? nil : .permit
+    }
+
+    /// Takes all that a call needs. To be called only where `lacks` has just said that it lacks nothing.
+    func take(_ requestClass: RequestClass, at now: Instant) -> Grant {
+        bucket.take(as: requestClass)
+        let turn = Grant.Turn(self, requestClass, budgetPermit: budget?.take(of: requestClass, at: now))
+        return Grant(breakerPermit: breaker.take(at: now), permit: concurrency.take(at: now), turn: turn)
+    }
+
+    fileprivate func takeBack(as requestClass: RequestClass, _ budgetPermit: BudgetAccess.Permit?) {
+        bucket.giveBack(as: requestClass, at: now())
+        if let budgetPermit { budget?.putBack(budgetPermit) }
+        onGivenBack?()
+    }
+
+    // MARK: - Refusals
+
+    /// Returns why no call may begin however long it waits: the breaker is open, or the day's budget is used up.
+    func refusal(at now: Instant) -> CallFailure? {
+        if let end = breaker.openUntil(at: now) {
+            return shut(for: now.duration(to: end), because: breaker.reason(at: now))
+        }
+        guard let end = budget?.usedUpUntil(at: now) else { return nil }
+        return shut(for: now.duration(to: end), because: .budgetUsedUp)
+    }
+
+    /// Returns why no batch call may begin today, where interactive ones may.
+    func refusalOfBatch(at now: Instant) -> CallFailure? {
+        guard case .keptForInteractive(let retryAfter)? = budget?.refusal(of: .batch, at: now) else { return nil }
+        return CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
+    }
+
+    // MARK: - Refusals of calls that would begin too late
+
+    /// Refuses a call whose token would come after its time.
+    func tooLate(latest: Instant, retryAfter: Duration?, at now: Instant) -> CallFailure {
+        guard let end = bucket.pausedUntil(at: now), end > latest else {
+            return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
+        }
+        let pause = CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now))
+        return CallFailure(error: .shut(pause, of: provider), cause: .paused)
+    }
+
+    /// Refuses a call that the provider would not answer before its deadline; `nil` where it would.
+    func tooSlow(before deadline: Deadline, at now: Instant) -> CallFailure? {
+        concurrency.missesTime(before: deadline, at: now).map { tooSlow(retryAfter: $0) }
+    }
+
+    func tooSlow(retryAfter: Duration?) -> CallFailure {
+        CallFailure(error: .tooLate(.concurrency, retryAfter: retryAfter, by: provider), cause: .limited)
+    }
+
+    /// Refuses a call whose time has passed while it waited.
+    func overdue(_ need: CallNeed, behind ahead: Double, latest: Instant, at now: Instant) -> CallFailure {
+        switch need {
+        case .token, .pause:
+            return tooLate(latest: latest, retryAfter: bucket.wait(behind: ahead, at: now), at: now)
+        case .permit:
+            let wait = concurrency.wait(behind: ahead)
+            return tooSlow(retryAfter: wait.isFinite ? Duration(roundingUp: wait) : nil)
+        case .budget: return CallFailure(error: .tooLate(.budget, retryAfter: nil, by: provider), cause: .limited)
+        case .probe:
+            return shut(for: breaker.rejection(at: now)?.retryAfter ?? .seconds(1), because: breaker.reason(at: now))
+        }
+    }
+
+    func shut(for time: Duration, because reason: CircuitBreaker.Reason?) -> CallFailure {
+        let rejection = CircuitBreaker.Rejection(retryAfter: time, reason: reason)
+        return CallFailure(error: .shut(rejection, of: provider), cause: .breakerOpen)
+    }
+
+    /// Returns the moment until which the provider is not to be asked; `nil` where it may be asked.
+    func shutUntil(at now: Instant) -> Instant? {
+        breaker.openUntil(at: now) ?? budget?.usedUpUntil(at: now) ?? bucket.pausedUntil(at: now)
+    }
+
+    /// The provider's state as it is shown: a budget that is used up looks like an open breaker.
+    func state(at now: Instant) -> CircuitBreaker.State {
+        let state = breaker.state(at: now)
+        return state == .closed && budget?.usedUpUntil(at: now) != nil ? .open : state
+    }
+
+    /// Why the provider is not asked as usual; `nil` where it is.
+    func reason(at now: Instant) -> CircuitBreaker.Reason? {
+        if breaker.state(at: now) == .closed, budget?.usedUpUntil(at: now) != nil { return .budgetUsedUp }
+        return breaker.reason(at: now)
+    }
+
+    // MARK: - The end of a call
+
+    /// Ends a call, and lets its result decide about the calls to come.
+    /// - Parameter error: why the call failed; `nil` when it was answered.
+    func finish(
+        _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
+    ) {
+        grant.breakerPermit.finish(health, at: now)
+        if let error, let (pause, reason) = error.requestedPause { self.pause(for: pause, because: reason, at: now) }
+        grant.permit.finish(error?.load ?? .answered, at: now)
+    }
+
+    /// Has no call begin for as long as the provider asked, which is never longer than the bucket allows.
+    func pause(for pause: Duration, because reason: CircuitBreaker.Reason, at now: Instant) {
+        bucket.pause(until: now + pause, at: now)
+        if let end = bucket.pausedUntil(at: now) { breaker.notePause(until: end, because: reason, at: now) }
+    }
+}
+
+/// The right to one call, with all that the call needs. Dropped before the call begins, everything is given back; dropped after it,
+/// nothing is learnt from the call.
+struct Grant: ~Copyable {
+    /// A token of the rate, and a call of the day's budget.
+    struct Turn: ~Copyable {
+        private let limits: ProviderLimits
+        private let requestClass: RequestClass
+        let budgetPermit: BudgetAccess.Permit?
+        var isUsed = false
+
+        fileprivate init(
+            _ limits: ProviderLimits, _ requestClass: RequestClass, budgetPermit: BudgetAccess.Permit?
+        ) {
+            self.limits = limits
+            self.requestClass = requestClass
+            self.budgetPermit = budgetPermit
+        }
+
+        deinit { if !isUsed { limits.takeBack(as: requestClass, budgetPermit) } }
+    }
+
+    let breakerPermit: CircuitBreaker.Permit
+    let permit: ConcurrencyLimit.Permit
+    var turn: Turn
+
+    /// Notes that the call begins.
+    /// - Returns: the call's part of the daily budget; `nil` for a provider without one.
+    mutating func begin() -> BudgetAccess.Permit? {
+        turn.isUsed = true
+        return turn.budgetPermit
+    }
+}

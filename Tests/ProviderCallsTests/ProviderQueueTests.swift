@@ -1,0 +1,168 @@
+import Basics
+import LocationSearch
+import Resilience
+import TestSupport
+import Testing
+
+@testable import ProviderCalls
+@testable import QuotaSharing
+
+/// Which calls may begin.
+struct ProviderQueueTests {
+    /// A loop with one provider whose calls of a day are all kept for interactive requests.
+    private final class Loop {
+        let time: VirtualTime
+        let member: BudgetMember
+        let keeper: BudgetKeeper
+        let calls: QueuedCalls
+        private let day: BudgetDay
+
+        init(_ time: VirtualTime) throws {
+            self.time = time
+            day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
+            member = BudgetMember(name: "m", budgets: ["p": 10], reserves: ["p": .calls(10)], at: time.now)
+            keeper = BudgetKeeper(member)
+            let access = try #require(keeper.access(to: "p"))
+            calls = QueuedCalls(budget: access, time: time)
+            keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
+        }
+
+        /// Looks at the clock, and reads back what is said.
+        func tick() -> BudgetMessage? { keeper.tick(["p": day], at: time.now) }
+
+        func read(_ message: BudgetMessage) {
+            member.read(message, at: 0, now: time.now)
+            keeper.review(at: time.now)
+        }
+    }
+
+    private func world(_ body: @Sendable (VirtualTime, isolated Owner) throws -> Void) rethrows {
+        let time = VirtualTime()
+        try Owner(time).assumeIsolated { try body(time, $0) }
+    }
+
+    /// Begins a call that waits, and notes what comes of it.
+    private func ask(
+        _ calls: QueuedCalls, for owner: RequestContext, on loop: isolated Owner, _ results: Log<CallEnding?>
+    ) {
+        Task.immediate(executorPreference: loop.time) {
+            _ = loop
+            do throws(CallFailure) {
+                var grant = try await calls.grant(for: owner, startingBefore: loop.time.now + .seconds(5))
+                _ = grant.begin()
+                results.note(nil)
+            } catch {
+                results.note(CallEnding(error))
+            }
+        }
+    }
+
+    /// The last calls of a day are kept for interactive requests, so a batch request is refused and nothing is shut.
+    @Test func batchRequestThatGetsNoneOfTheDaysCallsShutsNothing() throws {
+        try world { time, owner in
+            let (loop, results) = (try Loop(time), Log<CallEnding?>())
+            _ = loop.tick()
+            ask(loop.calls, for: RequestContext(since: time.now, flow: Flow(.batch)), on: owner, results)
+            time.settle()
+            guard case .keptForInteractive(let retryAfter)?? = results.entries.first else {
+                Issue.record("\(results.entries)")
+                return
+            }
+            #expect(retryAfter > .seconds(3000))
+            #expect(loop.calls.limits.state(at: time.now) == .closed)
+
+            // A person's call waits for the log only.
+            ask(loop.calls, for: RequestContext(since: time.now), on: owner, results)
+            time.settle()
+            #expect(results.count == 1)
+            time.run(for: .seconds(1))
+            loop.read(try #require(loop.tick()))
+            time.settle()
+            #expect(results.entries.last == .some(nil))
+        }
+    }
+
+    /// The refusal is on its way to the batch call when an interactive request joins it.
+    @Test func refusedBatchCallAsksAgainWhenAnInteractiveRequestHasJoinedIt() throws {
+        try world { time, owner in
+            let (loop, results) = (try Loop(time), Log<CallEnding?>())
+            let context = RequestContext(since: time.now, flow: Flow(.batch))
+            ask(loop.calls, for: context, on: owner, results)
+
+            // The call is refused, and its task has not gone on yet.
+            _ = loop.tick()
+            loop.keeper.review(at: time.now)
+            context.becomeInteractive()
+            loop.calls.queue.promote(context)
+            time.settle()
+            #expect(results.entries.isEmpty, "it waits again")
+
+            time.run(for: .seconds(1))
+            loop.read(try #require(loop.tick()))
+            time.settle()
+            #expect(results.entries == [nil])
+        }
+    }
+
+    /// Calls that wait when the breaker opens are refused as those that come after it.
+    @Test func noCallThatWaitsBeginsOnceTheBreakerHasOpened() throws {
+        world { time, owner in
+            let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 10), time: time), Log<CallEnding?>())
+            for _ in 0..<200 { ask(calls, for: RequestContext(since: time.now), on: owner, results) }
+            time.run(for: .seconds(1))
+            let granted = calls.limits.bucket.statistics.admitted
+            calls.limits.breaker.trip(for: .seconds(60), because: .keyRefused, at: time.now)
+            calls.queue.serve()
+            time.settle()
+            #expect(calls.limits.bucket.statistics.admitted == granted)
+            #expect(calls.queue.rateStatistics.waiting == 0)
+            #expect(time.timerCount == 0)
+        }
+    }
+
+    /// While a person's calls wait for a token, they hold none of the few probes of a half-open breaker.
+    @Test func callThatWaitsForATokenHoldsNoProbe() throws {
+        world { time, owner in
+            let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 1), time: time), Log<CallEnding?>())
+            #expect(calls.passAtOnce())
+            calls.limits.breaker.trip(for: .milliseconds(100), because: .failureRate, at: time.now)
+            time.run(for: .milliseconds(200))
+            for _ in 0..<20 { ask(calls, for: RequestContext(since: time.now), on: owner, results) }
+            time.settle()
+            #expect(calls.limits.breaker.rejection(at: time.now) == nil, "every probe is still to be had")
+        }
+    }
+
+    /// The budget of one call goes back and forth between two members, and the provider is shut once.
+    @Test func budgetThatOthersTakeAgainShutsTheProviderOnce() throws {
+        try world { time, owner in
+            let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
+            let keeper = BudgetKeeper(member)
+            let access = try #require(keeper.access(to: "p"))
+            let (calls, results, shut) = (QueuedCalls(budget: access, time: time), Log<CallEnding?>(), Log<Bool>())
+            access.onUsedUp = { shut.note($0 != nil) }
+            keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
+            let day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
+            _ = keeper.tick(["p": day], at: time.now)
+
+            var offset: Int64 = 0
+            func append(take: Int, giveBack: Int) {
+                var entry = BudgetMessage.Entry(QuotaScope(provider: "p"), day: day.label, limit: 1, made: [:])
+                (entry.take, entry.giveBack) = (take, giveBack)
+                offset += 1
+                let message = BudgetMessage(sender: "other", number: UInt64(offset), entries: [entry])
+                member.read(message, at: offset - 1, now: time.now)
+                keeper.review(at: time.now)
+            }
+            append(take: 1, giveBack: 0)
+            for _ in 0..<100 {
+                append(take: 0, giveBack: 1)
+                append(take: 1, giveBack: 0)
+                ask(calls, for: RequestContext(since: time.now), on: owner, results)
+                time.settle()
+            }
+            #expect(results.count == 100)
+            #expect(shut.entries == [true])
+        }
+    }
+}

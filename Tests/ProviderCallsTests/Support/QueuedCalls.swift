@@ -1,0 +1,80 @@
+import Basics
+import LocationSearch
+import QuotaSharing
+import Resilience
+import TestSupport
+
+@testable import ProviderCalls
+
+/// Calls in the queue of one provider that has the limits a test names, and no others.
+final class QueuedCalls {
+    let queue: ProviderQueue
+    private let time: VirtualTime
+
+    init(
+        rate: RateLimit? = nil, share: Double = 1, concurrency: ConcurrencyLimit.Configuration? = nil,
+        budget: BudgetAccess? = nil, fairness: FairTerms = FairTerms(), time: VirtualTime
+    ) {
+        self.time = time
+        var unlimited = ConcurrencyLimit.Configuration(maximum: 100_000)
+        unlimited.isAdaptive = false
+        let limits = ProviderLimits(
+            .hotpepper, breaker: CircuitBreaker(), bucket: RateBucket(limit: rate, share: share, at: time.now),
+            concurrency: ConcurrencyLimit(concurrency ?? unlimited, timekeeper: time), budget: budget,
+            timekeeper: time)
+        queue = ProviderQueue(limits, timekeeper: time, fairness: fairness)
+    }
+
+    var limits: ProviderLimits { queue.limits }
+
+    /// Waits for the grant of a call that may begin until `latest`, and has plenty of time then.
+    func grant(
+        in flow: Flow = .standard, for owner: RequestContext? = nil, startingBefore latest: Instant
+    ) async throws(CallFailure) -> Grant {
+        let patience = time.now.duration(to: latest)
+        return try await queue.grant(
+            for: owner ?? RequestContext(since: time.now, flow: flow),
+            within: CallTimes(deadline: Deadline(time.now + patience * 100), lastCall: latest))
+    }
+
+    /// Makes a call that takes no time.
+    func pass(in flow: Flow = .standard, startingBefore latest: Instant) async throws(CallFailure) {
+        var grant = try await grant(in: flow, startingBefore: latest)
+        _ = grant.begin()
+    }
+
+    /// Makes a call that takes no time, if it has to wait for nothing.
+    func passAtOnce(_ requestClass: RequestClass = .interactive) -> Bool {
+        let deadline = Deadline(time.now + .seconds(60))
+        guard var grant = try? queue.grantAtOnce(requestClass, before: deadline, at: time.now) else { return false }
+        _ = grant.begin()
+        return true
+    }
+
+    func pause(for duration: Duration) {
+        limits.pause(for: duration, because: .providerRateLimit, at: time.now)
+        queue.review()
+    }
+}
+
+/// Why a call was not granted.
+enum CallEnding: Hashable {
+    case tooLate(retryAfter: Duration?)
+    case usedUp(retryAfter: Duration)
+    case keptForInteractive(retryAfter: Duration)
+    case cancelled
+
+    init(_ failure: CallFailure) {
+        let (text, retryAfter) = (failure.error.message, failure.error.retryAfter)
+        self =
+            if failure.cause == .noTime {
+                .cancelled
+            } else if text.contains("kept for interactive") {
+                .keptForInteractive(retryAfter: retryAfter ?? .zero)
+            } else if text.contains("(callsPerDay)") {
+                .usedUp(retryAfter: retryAfter ?? .zero)
+            } else {
+                .tooLate(retryAfter: retryAfter)
+            }
+    }
+}
