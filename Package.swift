@@ -86,22 +86,23 @@ let package = Package(
         .target(name: "CCrash"),
         .target(name: "CScan"),
 
-        .target(name: "Basics", swiftSettings: safe),
+        .target(name: "LibC", swiftSettings: safe),
+        .target(name: "Basics", dependencies: ["LibC"], swiftSettings: safe),
         .target(
-            name: "EventLoop", dependencies: ["Basics", "CLinux", product("HeapModule", "swift-collections")],
+            name: "EventLoop", dependencies: ["Basics", "CLinux", "LibC", product("HeapModule", "swift-collections")],
             swiftSettings: safe),
         .target(name: "JSON", dependencies: ["CScan"], swiftSettings: spans),
         .target(
             name: "Kafka",
             dependencies: [
-                "Basics", "CCrash", "CRdkafka", "EventLoop", "JSON", logging,
+                "Basics", "CCrash", "CRdkafka", "EventLoop", "JSON", "LibC", logging,
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: common),
-        .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
+        .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop", "LibC"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: ["Basics", product("DequeModule", "swift-collections")],
             swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Basics"], swiftSettings: spans),
+        .target(name: "LocationSearch", dependencies: ["Basics", "LibC"], swiftSettings: spans),
         .target(
             name: "QuotaSharing",
             dependencies: [
@@ -114,14 +115,15 @@ let package = Package(
         .target(
             name: "PlaceProviders",
             dependencies: [
-                "Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", "ProviderCalls", "Resilience", tracing,
+                "Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", "LibC", "ProviderCalls", "Resilience",
+                tracing,
             ],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
         .target(
             name: "SessionState", dependencies: ["Basics", "EventContract", "LocationSearch"], swiftSettings: safe),
         .target(
-            name: "Observability", dependencies: ["Basics", logging, product("CoreMetrics", "swift-metrics")],
+            name: "Observability", dependencies: ["Basics", "LibC", logging, product("CoreMetrics", "swift-metrics")],
             swiftSettings: safe
         ),
         .target(
@@ -139,7 +141,7 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                "Basics", product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
+                "Basics", "LibC", product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
                 product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
@@ -155,7 +157,7 @@ let package = Package(
         .target(
             name: "ProviderSimulator",
             dependencies: [
-                "Basics", "JSON", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
+                "Basics", "JSON", "LibC", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("NIOHTTP1", "swift-nio"),
             ], swiftSettings: spans),
         .executableTarget(
@@ -164,7 +166,7 @@ let package = Package(
                 "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport", "JSON", "Kafka",
                 "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
                 "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
-                "COpenSSL", logging, metrics,
+                "COpenSSL", "LibC", logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),

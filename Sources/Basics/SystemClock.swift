@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// The clocks of the system: the one place where they are read.
 public struct SystemClock: Clock, Sendable {

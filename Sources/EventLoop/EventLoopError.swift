@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Says that the system refused what a loop needs to start, file descriptors or a thread. Raise the process's limits.
 public struct EventLoopError: Error, Hashable, CustomStringConvertible {

@@ -1,8 +1,7 @@
-#if canImport(Glibc)
+internal import LibC
+
+#if os(Linux)
     internal import CLinux
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
 #endif
 
 /// The system's threads, as far as a loop needs one.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Waits with poll(2), and is woken by a pipe. It serves systems without epoll; its cost grows with the number of
 /// descriptors that are watched.

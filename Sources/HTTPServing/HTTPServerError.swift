@@ -1,10 +1,5 @@
 internal import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// A server has no address to listen on. Another port or host cures it.
 package struct HTTPServerError: Error, Hashable, CustomStringConvertible {

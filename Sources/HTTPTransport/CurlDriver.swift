@@ -1,12 +1,7 @@
 internal import Basics
 internal import CCurl
 internal import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Owns a driver, and receives what the loop has for it. Both calls come on the loop's thread, outside any task.
 protocol CurlDriverOwner: ReadinessHandler {

@@ -1,10 +1,5 @@
 internal import CCurl
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Sets the URL of a transfer's calls.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 extension UnsafeRawBufferPointer {
     /// True when both hold the same bytes. `elementsEqual` goes by way of iterators, which take thirty instructions a byte.

@@ -1,11 +1,6 @@
 package import Logging
 internal import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Writes log lines to standard error. Lines of several threads never mix, and no caller waits for their reader
 /// (see `LineOutput`). Texts in `SecretRegistry.shared` never get there.

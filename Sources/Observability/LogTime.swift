@@ -1,10 +1,5 @@
 internal import Basics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// The wall clock as log lines show it.
 enum LogTime {

@@ -2,12 +2,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
+internal import LibC
 
 /// Serves Hot Pepper's and Google's place APIs, with invented places, on one address. Safe to call from any thread.
 ///

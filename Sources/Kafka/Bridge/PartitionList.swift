@@ -1,10 +1,5 @@
 internal import CRdkafka
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Owns one `rd_kafka_topic_partition_list_t`.
 struct PartitionList: ~Copyable {

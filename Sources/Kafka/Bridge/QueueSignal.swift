@@ -1,11 +1,6 @@
 internal import CRdkafka
 internal import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// A pipe into which librdkafka's queues write their number when they stop being empty, and which an event loop reads.
 ///

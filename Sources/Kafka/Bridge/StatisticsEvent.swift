@@ -1,12 +1,7 @@
 internal import CRdkafka
 internal import JSON
 internal import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Keeps the last statistics of a client. Safe to use from any thread.
 final class StatisticsBox: Sendable {

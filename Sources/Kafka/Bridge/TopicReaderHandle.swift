@@ -2,12 +2,7 @@ internal import Basics
 internal import CRdkafka
 internal import Logging
 internal import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// Owns a librdkafka consumer that belongs to no group. Each call holds its thread; safe to call from any thread.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// A position on WGS 84, in decimal degrees.
 public struct Coordinate: Sendable, Hashable {

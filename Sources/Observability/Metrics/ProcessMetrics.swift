@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// The process's own figures under the names that Prometheus' client libraries use. Empty where there is no /proc.
 package enum ProcessMetrics {

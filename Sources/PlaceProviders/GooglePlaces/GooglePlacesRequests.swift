@@ -2,12 +2,7 @@ import Basics
 import HTTPTransport
 import JSON
 import LocationSearch
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Makes the calls of the Places API (New). One header has the key, another names the wanted fields, the dearest of which
 /// sets the price of the call.

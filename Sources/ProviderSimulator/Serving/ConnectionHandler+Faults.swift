@@ -1,12 +1,5 @@
 internal import NIOCore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import LibC
 
 /// The faults, each of which is played in place of the right answer.
 extension ConnectionHandler {

@@ -2,12 +2,7 @@ internal import Basics
 import EventLoop
 import Foundation
 import HTTPTransport
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// A `locsearch worker` beside the demo's own, in a process that can be killed and started anew. It ends with the demo.
 actor WorkerChild {

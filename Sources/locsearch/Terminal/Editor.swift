@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// The editor of the person at the terminal: `VISUAL`, else `EDITOR`, else vi.
 enum Editor {

@@ -1,10 +1,5 @@
 import Observability
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Standard output and error of a command for people.
 enum Terminal {

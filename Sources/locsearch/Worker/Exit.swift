@@ -1,10 +1,5 @@
 import Observability
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Ends the process at once, in the middle of whatever it does. Log lines that wait have a moment to get out.
 func exitNow(_ code: Int32) -> Never {

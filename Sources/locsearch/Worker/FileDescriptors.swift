@@ -1,10 +1,5 @@
 import Logging
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// How many files and connections this process may have open.
 enum FileDescriptors {

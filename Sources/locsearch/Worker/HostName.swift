@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// The name by which people know the machine that this process runs on. In Kubernetes it is the pod's name.
 enum HostName {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Room for the log, which is all that a worker may write to a disk.
 struct DiskCheck: DoctorCheck {

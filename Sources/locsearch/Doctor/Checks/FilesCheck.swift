@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// Whether the system lets a worker have as many files and connections open as it may need.
 struct FilesCheck: DoctorCheck {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import LibC
 
 /// An address that a TCP connection can be made to.
 struct NetworkAddress: Sendable, Hashable {
