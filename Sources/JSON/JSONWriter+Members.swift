@@ -1,6 +1,5 @@
-/// Members of an object, each with its name.
+/// Members of an object, each with its name. A member that is `nil` is left out.
 extension JSONWriter {
-    /// Writes a member with a string; nothing for `nil`.
     @inlinable
     @inline(__always)
     public mutating func member(_ name: StaticString, _ text: String?) {
@@ -17,7 +16,6 @@ extension JSONWriter {
         value(utf8: text)
     }
 
-    /// Writes a member with a whole number; nothing for `nil`.
     @inlinable
     @inline(__always)
     public mutating func member(_ name: StaticString, _ number: Int?) {
@@ -26,7 +24,7 @@ extension JSONWriter {
         value(number)
     }
 
-    /// Writes a member with a number; nothing for `nil`, infinity and NaN.
+    /// Writes a member with a number; nothing for infinity and NaN.
     @inlinable
     @inline(__always)
     public mutating func member(_ name: StaticString, _ number: Double?) {
@@ -35,7 +33,6 @@ extension JSONWriter {
         value(number)
     }
 
-    /// Writes a member with a truth value; nothing for `nil`.
     @inlinable
     @inline(__always)
     public mutating func member(_ name: StaticString, _ flag: Bool?) {
@@ -55,13 +52,34 @@ extension JSONWriter {
 
     // MARK: Nesting
 
+    /// Returns the text of one object, whose members `body` writes.
+    /// - Parameter capacity: the number of bytes to make room for at first. It grows as needed.
+    @inlinable
+    public static func object(capacity: Int, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter(capacity: capacity)
+        json.object(body)
+        return json.finish()
+    }
+
+    /// Returns the text of one object as a string.
+    @inlinable
+    public static func objectText(capacity: Int, _ body: (inout JSONWriter) -> Void) -> String {
+        String(decoding: object(capacity: capacity, body), as: UTF8.self)
+    }
+
+    /// Writes an object, whose members `body` writes.
+    @inlinable
+    public mutating func object(_ body: (inout JSONWriter) -> Void) {
+        beginObject()
+        body(&self)
+        endObject()
+    }
+
     /// Writes a member with an object, whose members `body` writes.
     @inlinable
     public mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
         key(name)
-        beginObject()
-        body(&self)
-        endObject()
+        object(body)
     }
 
     /// Writes a member with an array, whose values `body` writes.
@@ -81,5 +99,13 @@ extension JSONWriter {
         array(name) { json in
             for element in elements { body(element, &json) }
         }
+    }
+
+    /// Writes a member with an array of one object for each element, whose members `body` writes.
+    @inlinable
+    public mutating func objects<Element>(
+        _ name: StaticString, of elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
+    ) {
+        array(name, of: elements) { element, json in json.object { body(element, &$0) } }
     }
 }

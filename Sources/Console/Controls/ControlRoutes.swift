@@ -20,31 +20,26 @@ struct ControlRoutes {
             let choice = try PauseChoice(json: try await request.bytes(upTo: Self.mostBytes))
             let result = try await kafka.run { try await backend.control(choice) }
 
-            var json = JSONWriter(capacity: 64)
-            json.beginObject()
-            json.member("taken", result.taken)
-            json.member("workers", result.workers)
-            json.endObject()
-            return JSONAnswer.response(json.finish())
+            let json = JSONWriter.object(capacity: 64) { json in
+                json.member("taken", result.taken)
+                json.member("workers", result.workers)
+            }
+            return JSONAnswer.response(json)
         }
     }
 
     private static func json(_ list: ControlList) -> [UInt8] {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.array("orders", of: list.orders) { order, json in
-            json.beginObject()
-            json.member("control", order.control)
-            json.member("provider", order.provider)
-            json.member("value", order.value)
-            json.member("worker", order.worker)
-            json.member("by", order.by)
-            json.member("at", order.at.description)
-            json.member("until", order.until?.description)
-            json.endObject()
+        JSONWriter.object(capacity: 1024) { json in
+            json.objects("orders", of: list.orders) { order, json in
+                json.member("control", order.control)
+                json.member("provider", order.provider)
+                json.member("value", order.value)
+                json.member("worker", order.worker)
+                json.member("by", order.by)
+                json.member("at", order.at.description)
+                json.member("until", order.until?.description)
+            }
+            json.member("providers", list.providers)
         }
-        json.member("providers", list.providers)
-        json.endObject()
-        return json.finish()
     }
 }

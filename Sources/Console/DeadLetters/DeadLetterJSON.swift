@@ -5,22 +5,19 @@ internal import LocationSearch
 /// Writes the JSON that the page of dead letters reads.
 enum DeadLetterJSON {
     static func list(_ list: DeadLetterList) -> [UInt8] {
-        var json = JSONWriter(capacity: 16384)
-        json.beginObject()
-        json.member("total", list.total)
-        json.member("pending", list.pending)
-        json.member("matching", list.matching)
-        json.member("readAt", list.readAt.description)
-        json.member("confirm", list.version)
-        if list.isPartial { json.member("isPartial", true) }
-        json.array("groups", of: list.groups) { group, json in write(group, to: &json) }
-        json.array("letters", of: list.letters) { letter, json in write(letter, to: &json) }
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 16384) { json in
+            json.member("total", list.total)
+            json.member("pending", list.pending)
+            json.member("matching", list.matching)
+            json.member("readAt", list.readAt.description)
+            json.member("confirm", list.version)
+            if list.isPartial { json.member("isPartial", true) }
+            json.objects("groups", of: list.groups) { group, json in write(group, to: &json) }
+            json.objects("letters", of: list.letters) { letter, json in write(letter, to: &json) }
+        }
     }
 
     private static func write(_ group: DeadLetterList.Group, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("reason", group.reason)
         json.member("member", group.member)
         json.member("producer", group.producer)
@@ -29,11 +26,9 @@ enum DeadLetterJSON {
         json.member("faulty", group.faulty)
         json.member("oldest", group.oldest?.description)
         json.member("newest", group.newest?.description)
-        json.endObject()
     }
 
     private static func write(_ letter: DeadLetterList.Letter, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("partition", Int(letter.position.partition))
         json.member("offset", Int(letter.position.offset))
         json.member("time", letter.time?.description)
@@ -48,47 +43,41 @@ enum DeadLetterJSON {
         json.member("isOutcome", letter.isOutcome)
         json.member("crashesWorkers", letter.crashesWorkers)
         json.member("fault", letter.fault)
-        json.endObject()
     }
 
     /// What is wrong with an edited value: an empty object where nothing is.
     static func fault(_ error: SearchError?) -> [UInt8] {
-        var json = JSONWriter(capacity: 256)
-        json.beginObject()
-        if let error {
-            json.object("fault") { json in
-                json.member("message", error.message)
-                json.member("member", error.member)
+        JSONWriter.object(capacity: 256) { json in
+            if let error {
+                json.object("fault") { json in
+                    json.member("message", error.message)
+                    json.member("member", error.member)
+                }
             }
         }
-        json.endObject()
-        return json.finish()
     }
 
     /// How far a redrive has come.
     static func report(_ report: RedriveReport, id: Int) -> [UInt8] {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.member("id", id)
-        json.member("chosen", report.chosen)
-        json.member("wentBefore", report.wentBefore)
-        json.member("deleted", report.deleted)
-        json.member("sent", report.sent)
-        json.member("isSending", report.isSending)
-        json.member("problem", report.problem)
-        json.member("completed", report.completed)
-        json.member("cameBack", report.cameBack)
-        json.member("open", report.open)
-        json.member("isWaiting", report.isWaiting)
-        json.member("waitMs", report.wait / .milliseconds(1))
-        json.member("outcomesProblem", report.outcomesProblem)
-        json.array("failed", of: report.failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }) { entry, json in
-            json.beginObject()
-            json.member("code", entry.key)
-            json.member("count", entry.value)
-            json.endObject()
+        JSONWriter.object(capacity: 512) { json in
+            json.member("id", id)
+            json.member("chosen", report.chosen)
+            json.member("wentBefore", report.wentBefore)
+            json.member("deleted", report.deleted)
+            json.member("sent", report.sent)
+            json.member("isSending", report.isSending)
+            json.member("problem", report.problem)
+            json.member("completed", report.completed)
+            json.member("cameBack", report.cameBack)
+            json.member("open", report.open)
+            json.member("isWaiting", report.isWaiting)
+            json.member("waitMs", report.wait / .milliseconds(1))
+            json.member("outcomesProblem", report.outcomesProblem)
+            json.objects("failed", of: report.failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                entry, json in
+                json.member("code", entry.key)
+                json.member("count", entry.value)
+            }
         }
-        json.endObject()
-        return json.finish()
     }
 }

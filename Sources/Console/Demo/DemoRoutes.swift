@@ -50,16 +50,12 @@ struct DemoRoutes {
     }
 
     private static func json(_ controls: [DemoControl]) -> [UInt8] {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.array("controls", of: controls) { control, json in
-            json.beginObject()
-            json.member("name", control.name)
-            json.member("isOn", control.isOn)
-            json.member("isFault", control.isFault)
-            json.endObject()
+        JSONWriter.object(capacity: 512) { json in
+            json.objects("controls", of: controls) { control, json in
+                json.member("name", control.name)
+                json.member("isOn", control.isOn)
+                json.member("isFault", control.isFault)
+            }
         }
-        json.endObject()
-        return json.finish()
     }
 }

@@ -6,11 +6,9 @@ package import JSON
 package enum PipelineJSON {
     /// - Parameter withPartitions: false for pages that show the totals only.
     package static func text(of report: PipelineReport, withPartitions: Bool) -> [UInt8] {
-        var json = JSONWriter(capacity: 2048)
-        json.beginObject()
-        write(report, withPartitions: withPartitions, to: &json)
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 2048) { json in
+            write(report, withPartitions: withPartitions, to: &json)
+        }
     }
 
     /// Writes the members of a report into an object that is open.
@@ -35,12 +33,10 @@ package enum PipelineJSON {
         json.member("group", backlog.group)
         json.member("topic", backlog.topic)
         if !backlog.topics.isEmpty {
-            json.array("topics", of: backlog.byTopic) { part, json in
-                json.beginObject()
+            json.objects("topics", of: backlog.byTopic) { part, json in
                 json.member("topic", part.topic.name)
                 json.member("classes", part.topic.classes)
                 writeTotals(of: part.backlog, to: &json)
-                json.endObject()
             }
         }
         json.member("at", backlog.time.description)
@@ -64,8 +60,7 @@ package enum PipelineJSON {
 
         guard withPartitions else { return }
         if let members = backlog.members { json.member("memberNames", members) }
-        json.array("partitions", of: backlog.partitions) { partition, json in
-            json.beginObject()
+        json.objects("partitions", of: backlog.partitions) { partition, json in
             json.member("topic", partition.topic)
             json.member("partition", Int(partition.number))
             json.member("committed", partition.committed.map { Int($0) })
@@ -75,7 +70,6 @@ package enum PipelineJSON {
             json.member("waiting", partition.waiting.map { Int($0) })
             json.member("oldestMs", backlog.age(of: partition)?.milliseconds(roundedUp: false))
             json.member("member", partition.member)
-            json.endObject()
         }
     }
 

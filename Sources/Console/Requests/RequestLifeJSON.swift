@@ -1,34 +1,28 @@
 internal import Basics
-internal import EventContract
-internal import JSON
+package import EventContract
+package import JSON
 internal import LocationSearch
 
 /// Writes what became of requests as the page and `locsearch explain --json` show it. What is not known is left out.
 package enum RequestLifeJSON {
     /// - Parameter link: makes the links to traces, where there are any.
     package static func text(of lives: RequestLives, link: TraceLink?) -> [UInt8] {
-        var json = JSONWriter(capacity: 8192)
-        json.beginObject()
-        json.member("id", lives.id)
-        json.array("requests", of: lives.lives) { life, json in
-            json.beginObject()
-            write(life, link: link, to: &json)
-            json.endObject()
+        JSONWriter.object(capacity: 8192) { json in
+            json.member("id", lives.id)
+            json.objects("requests", of: lives.lives) { life, json in
+                write(life, link: link, to: &json)
+            }
+            json.objects("readings", of: lives.readings) { reading, json in
+                json.member("topic", reading.topic)
+                json.member("since", reading.since?.description)
+                json.member("newest", reading.newest)
+                json.member("heldFrom", reading.held.map { Int($0.lowerBound) })
+                json.member("heldTo", reading.held.map { Int($0.upperBound) })
+                json.member("records", reading.records)
+                json.member("isCut", reading.isCut)
+                json.member("problem", reading.problem)
+            }
         }
-        json.array("readings", of: lives.readings) { reading, json in
-            json.beginObject()
-            json.member("topic", reading.topic)
-            json.member("since", reading.since?.description)
-            json.member("newest", reading.newest)
-            json.member("heldFrom", reading.held.map { Int($0.lowerBound) })
-            json.member("heldTo", reading.held.map { Int($0.upperBound) })
-            json.member("records", reading.records)
-            json.member("isCut", reading.isCut)
-            json.member("problem", reading.problem)
-            json.endObject()
-        }
-        json.endObject()
-        return json.finish()
     }
 
     private static func write(_ life: RequestLife, link: TraceLink?, to json: inout JSONWriter) {
@@ -43,10 +37,8 @@ package enum RequestLifeJSON {
 
         if let request = life.request { json.object("record") { json in write(request, to: &json) } }
         if let phases = RequestPhases(life) { write(phases, to: &json) }
-        json.array("outcomes", of: life.outcomes) { outcome, json in
-            json.beginObject()
+        json.objects("outcomes", of: life.outcomes) { outcome, json in
             write(outcome, to: &json)
-            json.endObject()
         }
         if let letter = life.letter { json.object("deadLetter") { json in write(letter, to: &json) } }
     }
@@ -70,34 +62,14 @@ package enum RequestLifeJSON {
         json.member("producer", request.producer)
         json.member("expiry", request.expiry?.description)
         json.member("fault", request.fault)
-        write(request.key, named: "key", to: &json)
-        json.array("headers", of: request.headers) { header, json in
-            json.beginObject()
-            json.member("name", header.name)
-            write(header.value, named: "value", to: &json)
-            json.endObject()
-        }
-        write(request.value, named: "value", to: &json)
-    }
-
-    /// Bytes that are no text stand in Base64, in a member of another name.
-    private static func write(_ bytes: [UInt8]?, named name: String, to json: inout JSONWriter) {
-        guard let bytes else { return }
-        if let text = String(validating: bytes, as: UTF8.self) {
-            json.key(name)
-            json.value(text)
-        } else {
-            json.key(name + "Base64")
-            json.value(Base64.encode(bytes))
-        }
+        json.members(ofKey: request.key, headers: request.headers, value: request.value)
     }
 
     private static func write(_ phases: RequestPhases, to json: inout JSONWriter) {
         json.member("totalMs", phases.total.milliseconds(roundedUp: false))
         json.member("areStepsKnown", phases.areStepsKnown)
         json.member("areStepsCut", phases.areCut)
-        json.array("phases", of: phases.all) { phase, json in
-            json.beginObject()
+        json.objects("phases", of: phases.all) { phase, json in
             json.member("kind", phase.kind.rawValue)
             json.member("provider", phase.provider)
             json.member("startMs", phase.start.milliseconds(roundedUp: false))
@@ -105,7 +77,6 @@ package enum RequestLifeJSON {
             json.member("code", phase.code)
             json.member("httpStatus", phase.httpStatus)
             json.member("sequel", phase.sequel?.rawValue)
-            json.endObject()
         }
     }
 
@@ -144,5 +115,29 @@ package enum RequestLifeJSON {
         json.member("time", letter.time?.description)
         json.member("isRedriven", letter.isRedriven)
         json.member("redrivenAt", letter.redrivenAt?.description)
+    }
+}
+
+extension JSONWriter {
+    /// Writes the members `key`, `headers` and `value` of a record. Bytes that are no text stand in Base64, in a member of
+    /// another name.
+    package mutating func members(ofKey key: [UInt8]?, headers: [EventHeader], value: [UInt8]?) {
+        bytes("key", key)
+        objects("headers", of: headers) { header, json in
+            json.member("name", header.name)
+            json.bytes("value", header.value)
+        }
+        bytes("value", value)
+    }
+
+    private mutating func bytes(_ name: String, _ bytes: [UInt8]?) {
+        guard let bytes else { return }
+        if let text = String(validating: bytes, as: UTF8.self) {
+            key(name)
+            value(text)
+        } else {
+            key(name + "Base64")
+            value(Base64.encode(bytes))
+        }
     }
 }

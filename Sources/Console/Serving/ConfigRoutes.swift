@@ -18,25 +18,23 @@ struct ConfigRoutes {
     }
 
     private var json: [UInt8] {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.member("version", configuration.version)
-        json.member("leaflet", configuration.leaflet["leaflet.js"] != nil)
-        json.member("streets", configuration.streets != nil)
-        json.member("googleMapsKey", configuration.googleMapsKey)
-        json.member("hasLogin", configuration.token != nil)
-        if isDemo { json.member("isDemo", true) }
+        JSONWriter.object(capacity: 512) { json in
+            json.member("version", configuration.version)
+            json.member("leaflet", configuration.leaflet["leaflet.js"] != nil)
+            json.member("streets", configuration.streets != nil)
+            json.member("googleMapsKey", configuration.googleMapsKey)
+            json.member("hasLogin", configuration.token != nil)
+            if isDemo { json.member("isDemo", true) }
 
-        if let tiles = configuration.tiles {
-            json.object("tiles") { json in
-                json.member("url", tiles.url)
-                json.member("attribution", tiles.attribution)
-                json.member("maxZoom", 19)
+            if let tiles = configuration.tiles {
+                json.object("tiles") { json in
+                    json.member("url", tiles.url)
+                    json.member("attribution", tiles.attribution)
+                    json.member("maxZoom", 19)
+                }
             }
-        }
 
-        json.member("start", of: configuration.start)
-        json.endObject()
-        return json.finish()
+            json.member("start", of: configuration.start)
+        }
     }
 }

@@ -37,15 +37,14 @@ package struct ConsoleError: Error, Hashable {
 
     /// The failure as an answer: `{"error":{"message":...,"member":...}}`.
     var response: Response {
-        var json = JSONWriter(capacity: 256)
-        json.beginObject()
-        json.object("error") { json in
-            json.member("message", message)
-            json.member("member", member)
+        let json = JSONWriter.object(capacity: 256) { json in
+            json.object("error") { json in
+                json.member("message", message)
+                json.member("member", member)
+            }
         }
-        json.endObject()
 
-        var response = JSONAnswer.response(json.finish(), status: status)
+        var response = JSONAnswer.response(json, status: status)
         if case .tooEarly(let wait) = kind { response.headers[.retryAfter] = "\(wait.components.seconds + 1)" }
         if kind == .busy { response.headers[.retryAfter] = "2" }
         return response

@@ -21,19 +21,17 @@ enum SessionJSON {
     }
 
     static func state(_ state: SessionState, sessionID: String, ages: Ages) -> [UInt8] {
-        var json = JSONWriter(capacity: 16384)
-        json.beginObject()
-        json.member("session", sessionID)
-        json.member("revision", state.revision)
-        if let search = state.search { write(search, ages, to: &json) }
+        JSONWriter.object(capacity: 16384) { json in
+            json.member("session", sessionID)
+            json.member("revision", state.revision)
+            if let search = state.search { write(search, ages, to: &json) }
 
-        json.array("inFlight", of: state.inFlight) { request, json in write(request, ages, to: &json) }
+            json.objects("inFlight", of: state.inFlight) { request, json in write(request, ages, to: &json) }
 
-        if let list = state.list { write(list, to: &json) }
-        if let selected = state.selected { write(selected, to: &json) }
-        if let error = state.error { write(error, to: &json) }
-        json.endObject()
-        return json.finish()
+            if let list = state.list { write(list, to: &json) }
+            if let selected = state.selected { write(selected, to: &json) }
+            if let error = state.error { write(error, to: &json) }
+        }
     }
 
     private static func write(_ search: SessionState.Search, _ ages: Ages, to json: inout JSONWriter) {
@@ -63,7 +61,6 @@ enum SessionJSON {
     }
 
     private static func write(_ pending: SessionState.PendingRequest, _ ages: Ages, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("requestId", pending.requestID)
         json.member("operation", pending.operation.rawValue)
         json.member("provider", pending.request.provider.named?.rawValue ?? "auto")
@@ -73,7 +70,6 @@ enum SessionJSON {
         json.member("ageMs", ages.age(of: pending.sentAt).milliseconds(roundedUp: false))
         let rest = ages.rest(of: pending.requestID, sentAt: pending.sentAt)
         json.member("expiresInMs", rest?.milliseconds(roundedUp: true))
-        json.endObject()
     }
 
     private static func write(_ list: SessionState.PlaceList, to json: inout JSONWriter) {
@@ -88,7 +84,7 @@ enum SessionJSON {
             json.member("attempts", list.attempts)
             if let search = list.search { write(search, to: &json) }
 
-            json.array("places", of: list.places) { place, json in write(place, to: &json) }
+            json.objects("places", of: list.places) { place, json in write(place, to: &json) }
         }
     }
 
@@ -108,10 +104,7 @@ enum SessionJSON {
             json.member("hasDetails", selected.hasDetails)
             json.member("imageURL", selected.imageURL)
             json.member("attributions", selected.attributions)
-            if let place = selected.place {
-                json.key("place")
-                write(place, to: &json)
-            }
+            if let place = selected.place { json.object("place") { json in write(place, to: &json) } }
         }
     }
 
@@ -129,7 +122,6 @@ enum SessionJSON {
     }
 
     private static func write(_ place: Place, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("id", place.id)
         json.member("provider", place.provider.rawValue)
         json.member("name", place.name)
@@ -144,7 +136,6 @@ enum SessionJSON {
         json.member("ratingCount", place.ratingCount)
         json.member("priceLevel", place.priceLevel)
         json.member("openNow", place.openNow)
-        json.endObject()
     }
 }
 

@@ -95,10 +95,7 @@ struct SessionRoutes {
     }
 
     private static func accepted(_ requestID: String) -> Response {
-        var json = JSONWriter(capacity: 64)
-        json.beginObject()
-        json.member("requestId", requestID)
-        json.endObject()
-        return JSONAnswer.response(json.finish(), status: .accepted)
+        let json = JSONWriter.object(capacity: 64) { json in json.member("requestId", requestID) }
+        return JSONAnswer.response(json, status: .accepted)
     }
 }

@@ -6,19 +6,17 @@ internal import LocationSearch
 enum TrafficJSON {
     /// One row of the table of outcomes.
     static func row(of record: OutcomeRecord, id: Int) -> [UInt8] {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.member("id", id)
-        json.member("code", record.code)
-        json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
-        json.members(of: record.position)
-        json.member("order", Int(record.time.milliseconds))
-        if let event = record.event { write(event, to: &json) }
-        json.member("waitedMs", record.waitedMilliseconds)
-        json.member("workedMs", record.workedMilliseconds)
-        json.member("tookMs", record.tookMilliseconds)
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 512) { json in
+            json.member("id", id)
+            json.member("code", record.code)
+            json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
+            json.members(of: record.position)
+            json.member("order", Int(record.time.milliseconds))
+            if let event = record.event { write(event, to: &json) }
+            json.member("waitedMs", record.waitedMilliseconds)
+            json.member("workedMs", record.workedMilliseconds)
+            json.member("tookMs", record.tookMilliseconds)
+        }
     }
 
     private static func write(_ event: OutcomeEvent, to json: inout JSONWriter) {
@@ -38,23 +36,21 @@ enum TrafficJSON {
 
     /// A record with all that it holds: its headers, and its value as JSON where it is JSON, else as text.
     static func details(of record: OutcomeRecord, id: Int) -> [UInt8] {
-        var json = JSONWriter(capacity: 1024 + (record.value?.count ?? 0))
-        json.beginObject()
-        json.member("id", id)
-        json.key("outcome")
-        json.value(json: row(of: record, id: id).span)
+        JSONWriter.object(capacity: 1024 + (record.value?.count ?? 0)) { json in
+            json.member("id", id)
+            json.key("outcome")
+            json.value(json: row(of: record, id: id).span)
 
-        json.array("headers", of: record.headers) { header, json in
-            json.beginArray()
-            json.value(header.name)
-            json.value(header.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
-            json.endArray()
+            json.array("headers", of: record.headers) { header, json in
+                json.beginArray()
+                json.value(header.name)
+                json.value(header.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
+                json.endArray()
+            }
+
+            json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
+            if let value = record.value { write(value, to: &json) }
         }
-
-        json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
-        if let value = record.value { write(value, to: &json) }
-        json.endObject()
-        return json.finish()
     }
 
     private static func write(_ value: [UInt8], to json: inout JSONWriter) {
@@ -86,32 +82,23 @@ enum TrafficJSON {
 
     /// The outcomes of an event of the stream.
     static func outcomes(_ batch: OutcomeBatch) -> [UInt8] {
-        var json = JSONWriter(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 })
-        json.beginObject()
-        json.member("missed", batch.missed)
-        json.array("outcomes", of: batch.entries) { entry, json in json.value(json: entry.row.span) }
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 }) { json in
+            json.member("missed", batch.missed)
+            json.array("outcomes", of: batch.entries) { entry, json in json.value(json: entry.row.span) }
+        }
     }
 
-    /// The rates of one second.
     static func rates(_ second: OutcomeRates.Second) -> [UInt8] {
-        var json = JSONWriter(capacity: 128)
-        write(second, to: &json)
-        return json.finish()
+        JSONWriter.object(capacity: 128) { json in write(second, to: &json) }
     }
 
-    /// The rates of all seconds that are kept.
     static func history(_ seconds: some Sequence<OutcomeRates.Second>) -> [UInt8] {
-        var json = JSONWriter(capacity: 16384)
-        json.beginObject()
-        json.array("rates", of: seconds) { second, json in write(second, to: &json) }
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 16384) { json in
+            json.objects("rates", of: seconds) { second, json in write(second, to: &json) }
+        }
     }
 
     private static func write(_ second: OutcomeRates.Second, to json: inout JSONWriter) {
-        json.beginObject()
         json.member("at", EventTime(milliseconds: second.time * 1000).description)
         json.member("completed", second.completed)
         json.member("failed", second.failed)
@@ -122,35 +109,27 @@ enum TrafficJSON {
                 json.member("p99", latency.p99)
             }
         }
-        json.endObject()
     }
 
     /// The states of the workers, each as the worker itself wrote it.
     static func workers(_ workers: [WorkerReport]) -> [UInt8] {
-        var json = JSONWriter(capacity: 4096)
-        json.beginObject()
-        json.array("workers", of: workers) { worker, json in
-            json.beginObject()
-            json.member("url", worker.url)
-            json.member("reachable", worker.status != nil)
-            json.member("problem", worker.problem)
-            if let status = worker.status.flatMap(embeddable) {
-                json.key("status")
-                json.value(json: status.span)
+        JSONWriter.object(capacity: 4096) { json in
+            json.objects("workers", of: workers) { worker, json in
+                json.member("url", worker.url)
+                json.member("reachable", worker.status != nil)
+                json.member("problem", worker.problem)
+                if let status = worker.status.flatMap(embeddable) {
+                    json.key("status")
+                    json.value(json: status.span)
+                }
             }
-            json.endObject()
         }
-        json.endObject()
-        return json.finish()
     }
 }
 
 extension JSONWriter {
     mutating func member(_ name: StaticString, of position: SourcePosition) {
-        key(name)
-        beginObject()
-        members(of: position)
-        endObject()
+        object(name) { json in json.members(of: position) }
     }
 
     mutating func members(of position: SourcePosition) {

@@ -30,11 +30,8 @@ struct ControlPlane: Sendable {
             try traffic.configure(change.apis) { change.apply(to: &$0) }
             return json(configuration(), outcome: "config")
         } catch {
-            var writer = JSONWriter(capacity: 256)
-            writer.beginObject()
-            writer.member("error", error.description)
-            writer.endObject()
-            var reply = json(writer.finish(), outcome: "config")
+            let text = JSONWriter.object(capacity: 256) { json in json.member("error", error.description) }
+            var reply = json(text, outcome: "config")
             reply.status = 400
             return reply
         }
@@ -50,23 +47,20 @@ struct ControlPlane: Sendable {
 
     private func statistics() -> [UInt8] {
         let snapshot = traffic.snapshot()
-        var json = JSONWriter(capacity: 16_384)
-        json.beginObject()
-        json.member("elapsedMs", snapshot.elapsedMilliseconds)
-        write(snapshot.total, to: &json)
-        // bounded: what this process has counted itself
-        json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
-        // bounded: as above
-        json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
-        json.object("apis") { json in
-            for service in snapshot.services {
-                json.key(service.api.name)
-                write(service, to: &json)
+        return JSONWriter.object(capacity: 16_384) { json in
+            json.member("elapsedMs", snapshot.elapsedMilliseconds)
+            write(snapshot.total, to: &json)
+            // bounded: what this process has counted itself
+            json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
+            // bounded: as above
+            json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
+            json.object("apis") { json in
+                for service in snapshot.services {
+                    json.key(service.api.name)
+                    write(service, to: &json)
+                }
             }
         }
-
-        json.endObject()
-        return json.finish()
     }
 
     private func write(_ service: TrafficSnapshot.Service, to json: inout JSONWriter) {
@@ -80,9 +74,7 @@ struct ControlPlane: Sendable {
         json.object("methods") { json in
             for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
                 json.key(name)
-                json.beginObject()
-                write(count, to: &json)
-                json.endObject()
+                json.object { json in write(count, to: &json) }
             }
         }
         json.endObject()
@@ -113,13 +105,9 @@ struct ControlPlane: Sendable {
     // MARK: Log
 
     private func log(_ query: QueryParameters) -> [UInt8] {
-        var json = JSONWriter(capacity: 16_384)
-        json.beginObject()
-        json.array("requests") { json in
-            let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
-
-            for entry in entries {
-                json.beginObject()
+        let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
+        return JSONWriter.object(capacity: 16_384) { json in
+            json.objects("requests", of: entries) { entry, json in
                 json.member("number", entry.number)
                 json.member("unixSecond", entry.second)
                 json.member("elapsedMs", Int(entry.nanoseconds &- min(since, entry.nanoseconds)) / 1_000_000)
@@ -128,11 +116,8 @@ struct ControlPlane: Sendable {
                 writeParts(ofURI: entry.uri, to: &json)
                 if !entry.body.isEmpty { json.member("body", entry.body) }
                 json.member("outcome", entry.outcome)
-                json.endObject()
             }
         }
-        json.endObject()
-        return json.finish()
     }
 
     /// Writes path and parameters, without the key. The values of a repeated parameter are joined with commas.
@@ -160,14 +145,12 @@ struct ControlPlane: Sendable {
     // MARK: Profiles
 
     private func configuration() -> [UInt8] {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        for api in ProviderAPI.allCases {
-            json.key(api.name)
-            write(traffic.profile(of: api), to: &json)
+        JSONWriter.object(capacity: 1024) { json in
+            for api in ProviderAPI.allCases {
+                json.key(api.name)
+                write(traffic.profile(of: api), to: &json)
+            }
         }
-        json.endObject()
-        return json.finish()
     }
 
     private func write(_ profile: TrafficProfile, to json: inout JSONWriter) {

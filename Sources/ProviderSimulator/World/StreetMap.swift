@@ -27,14 +27,12 @@ package struct StreetMap: Sendable {
         let (south, west) = (row * Self.cellsPerBlock, column * Self.cellsPerBlock)
         guard !Cell.isEmpty(latitude: Self.latitude(south), longitude: Self.longitude(west)) else { return nil }
 
-        var json = JSONWriter(capacity: 8192)
-        json.beginObject()
-        json.member("main", edges(south, west, main: true).map(\.encoded))
-        json.member("streets", (edges(south, west, main: false) + lanes(south, west)).map(\.encoded))
-        json.member("parks", parks(south, west).map(\.encoded))
-        json.array("names") { json in addNames(south, west, to: &json) }
-        json.endObject()
-        return json.finish()
+        return JSONWriter.object(capacity: 8192) { json in
+            json.member("main", edges(south, west, main: true).map(\.encoded))
+            json.member("streets", (edges(south, west, main: false) + lanes(south, west)).map(\.encoded))
+            json.member("parks", parks(south, west).map(\.encoded))
+            json.array("names") { json in addNames(south, west, to: &json) }
+        }
     }
 
     // MARK: - Lines

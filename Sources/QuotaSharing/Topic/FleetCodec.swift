@@ -5,21 +5,19 @@ internal import JSON
 /// A message is an object with one member, whose name is the message's kind.
 public enum FleetCodec {
     public static func bytes(of message: FleetMessage) -> [UInt8] {
-        var writer = JSONWriter(capacity: 512)
-        writer.beginObject()
-        switch message {
-        case .shares(let message):
-            writer.key("shares")
-            message.write(to: &writer)
-        case .budget(let message):
-            writer.key("budget")
-            message.write(to: &writer)
-        case .control(let message):
-            writer.key("control")
-            message.write(to: &writer)
+        JSONWriter.object(capacity: 512) { writer in
+            switch message {
+            case .shares(let message):
+                writer.key("shares")
+                message.write(to: &writer)
+            case .budget(let message):
+                writer.key("budget")
+                message.write(to: &writer)
+            case .control(let message):
+                writer.key("control")
+                message.write(to: &writer)
+            }
         }
-        writer.endObject()
-        return writer.finish()
     }
 
     /// Decodes a record's message; `nil` for a record without one, and for a message of a later version.

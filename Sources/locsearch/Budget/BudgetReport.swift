@@ -121,21 +121,19 @@ struct BudgetReport {
     /// One JSON object a provider.
     var json: [String] {
         lines.map { line in
-            var json = JSONWriter(capacity: 256)
-            json.beginObject()
-            json.member("provider", line.provider.rawValue)
-            json.member("key", line.key)
-            json.member("day", line.day.label)
-            json.member("budget", line.budget)
-            json.member("used", line.used)
-            json.member("reserved", line.reserved)
-            json.member("left", line.left)
-            json.member("kept", line.kept)
-            json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
-            json.member("until", line.day.end.formatted(.iso8601))
-            json.member("made", calls: line.made)
-            json.endObject()
-            return String(decoding: json.finish(), as: UTF8.self)
+            JSONWriter.objectText(capacity: 256) { json in
+                json.member("provider", line.provider.rawValue)
+                json.member("key", line.key)
+                json.member("day", line.day.label)
+                json.member("budget", line.budget)
+                json.member("used", line.used)
+                json.member("reserved", line.reserved)
+                json.member("left", line.left)
+                json.member("kept", line.kept)
+                json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
+                json.member("until", line.day.end.formatted(.iso8601))
+                json.member("made", calls: line.made)
+            }
         }
     }
 }

@@ -31,15 +31,10 @@ struct CallsOfKind: Sendable, Hashable {
 extension JSONWriter {
     /// Writes a member with one object for each kind, in the order of their kinds.
     mutating func member(_ name: StaticString, calls made: [String: Int]) {
-        key(name)
-        beginArray()
-        for calls in CallsOfKind.inOrder(made) {
-            beginObject()
-            member("operation", calls.operation)
-            member("sku", calls.priceClass)
-            member("calls", calls.count)
-            endObject()
+        objects(name, of: CallsOfKind.inOrder(made)) { calls, json in
+            json.member("operation", calls.operation)
+            json.member("sku", calls.priceClass)
+            json.member("calls", calls.count)
         }
-        endArray()
     }
 }

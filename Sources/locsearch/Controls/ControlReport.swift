@@ -57,21 +57,15 @@ struct ControlReport {
     // MARK: - For programs
 
     var json: String {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.array("orders", of: orders) { order, json in
-            json.beginObject()
-            order.writeMembers(to: &json)
-            json.endObject()
+        JSONWriter.objectText(capacity: 1024) { json in
+            json.objects("orders", of: orders) { order, json in
+                order.writeMembers(to: &json)
+            }
+            json.objects("workers", of: workers ?? []) { worker, json in
+                json.member("worker", worker.name)
+                json.member("instance", worker.instance)
+            }
         }
-        json.array("workers", of: workers ?? []) { worker, json in
-            json.beginObject()
-            json.member("worker", worker.name)
-            json.member("instance", worker.instance)
-            json.endObject()
-        }
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self)
     }
 }
 

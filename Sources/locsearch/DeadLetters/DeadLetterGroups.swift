@@ -68,19 +68,17 @@ struct DeadLetterGroups {
     /// One JSON object a line.
     var json: [String] {
         sorted.map { kind, count in
-            var json = JSONWriter(capacity: 256)
-            json.beginObject()
-            json.member("letters", count.letters)
-            json.member("pending", count.pending)
-            json.member("needForce", count.forced)
-            json.member("faulty", count.faulty)
-            json.member("reason", kind.reason)
-            json.member("member", kind.member)
-            json.member("producer", kind.producer)
-            json.member("oldest", count.oldest?.description)
-            json.member("newest", count.newest?.description)
-            json.endObject()
-            return String(decoding: json.finish(), as: UTF8.self)
+            JSONWriter.objectText(capacity: 256) { json in
+                json.member("letters", count.letters)
+                json.member("pending", count.pending)
+                json.member("needForce", count.forced)
+                json.member("faulty", count.faulty)
+                json.member("reason", kind.reason)
+                json.member("member", kind.member)
+                json.member("producer", kind.producer)
+                json.member("oldest", count.oldest?.description)
+                json.member("newest", count.newest?.description)
+            }
         }
     }
 }

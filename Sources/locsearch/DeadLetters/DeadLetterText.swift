@@ -20,24 +20,22 @@ enum DeadLetterText {
 
     /// One JSON object in one line.
     static func json(_ letter: DeadLetterSummary) -> String {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.member("reason", letter.reason)
-        json.member("message", letter.message)
-        json.member("member", letter.member)
-        json.member("topic", letter.source?.topic)
-        json.member("partition", letter.source.map { Int($0.partition) })
-        json.member("offset", letter.source.map { Int($0.offset) })
-        json.member("time", letter.time?.description)
-        json.member("bytes", letter.valueHead?.count ?? 0)
-        json.member("head", valueText(letter))
-        json.member("withoutContent", letter.isWithoutContent)
-        json.member("outcome", letter.isOutcome)
-        json.member("redriven", letter.isRedriven)
-        json.member("producer", letter.producer)
-        json.member("fault", letter.fault)
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self)
+        JSONWriter.objectText(capacity: 512) { json in
+            json.member("reason", letter.reason)
+            json.member("message", letter.message)
+            json.member("member", letter.member)
+            json.member("topic", letter.source?.topic)
+            json.member("partition", letter.source.map { Int($0.partition) })
+            json.member("offset", letter.source.map { Int($0.offset) })
+            json.member("time", letter.time?.description)
+            json.member("bytes", letter.valueHead?.count ?? 0)
+            json.member("head", valueText(letter))
+            json.member("withoutContent", letter.isWithoutContent)
+            json.member("outcome", letter.isOutcome)
+            json.member("redriven", letter.isRedriven)
+            json.member("producer", letter.producer)
+            json.member("fault", letter.fault)
+        }
     }
 
     /// A progress bar.

@@ -1,4 +1,5 @@
 import Basics
+import Console
 import EventContract
 import JSON
 
@@ -48,51 +49,28 @@ struct WholeLetter {
 
     /// One JSON object. Bytes that are no text stand in Base64, in a member of another name.
     var json: String {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.member("reason", letter.reason)
-        json.member("message", letter.message)
-        json.member("member", letter.member)
-        json.member("fault", summary.fault)
-        json.member("faultMember", summary.faultMember)
-        json.member("producer", summary.producer)
-        json.member("topic", letter.source?.topic)
-        json.member("partition", letter.source.map { Int($0.partition) })
-        json.member("offset", letter.source.map { Int($0.offset) })
-        json.member("time", letter.time?.description)
-        json.member("worker", letter.worker)
-        json.member("tries", letter.tries)
-        json.member("redriven", summary.isRedriven)
-        json.member("outcome", summary.isOutcome)
-        json.member("withoutContent", summary.isWithoutContent)
-        json.member("requestId", letter.requestID)
-        json.object("letter") { json in
-            json.member("partition", Int(summary.mark.partition))
-            json.member("offset", Int(summary.mark.offset))
-        }
-        Self.write(letter.key, named: "key", to: &json)
-        json.key("headers")
-        json.beginArray()
-        for header in letter.originalHeaders {
-            json.beginObject()
-            json.member("name", header.name)
-            Self.write(header.value, named: "value", to: &json)
-            json.endObject()
-        }
-        json.endArray()
-        Self.write(letter.value, named: "value", to: &json)
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self)
-    }
-
-    private static func write(_ bytes: [UInt8]?, named name: String, to json: inout JSONWriter) {
-        guard let bytes else { return }
-        if let text = String(validating: bytes, as: UTF8.self) {
-            json.key(name)
-            json.value(text)
-        } else {
-            json.key(name + "Base64")
-            json.value(Base64.encode(bytes))
+        JSONWriter.objectText(capacity: 1024) { json in
+            json.member("reason", letter.reason)
+            json.member("message", letter.message)
+            json.member("member", letter.member)
+            json.member("fault", summary.fault)
+            json.member("faultMember", summary.faultMember)
+            json.member("producer", summary.producer)
+            json.member("topic", letter.source?.topic)
+            json.member("partition", letter.source.map { Int($0.partition) })
+            json.member("offset", letter.source.map { Int($0.offset) })
+            json.member("time", letter.time?.description)
+            json.member("worker", letter.worker)
+            json.member("tries", letter.tries)
+            json.member("redriven", summary.isRedriven)
+            json.member("outcome", summary.isOutcome)
+            json.member("withoutContent", summary.isWithoutContent)
+            json.member("requestId", letter.requestID)
+            json.object("letter") { json in
+                json.member("partition", Int(summary.mark.partition))
+                json.member("offset", Int(summary.mark.offset))
+            }
+            json.members(ofKey: letter.key, headers: letter.originalHeaders, value: letter.value)
         }
     }
 }

@@ -41,25 +41,18 @@ struct DoctorReport: Sendable {
 
     /// One JSON object.
     func json(exitCode: Int32) -> String {
-        var json = JSONWriter(capacity: 4096)
-        json.beginObject()
-        json.member("exitCode", Int(exitCode))
-        for state in Finding.State.allCases {
-            json.key(state.rawValue)
-            json.value(count(state))
+        JSONWriter.objectText(capacity: 4096) { json in
+            json.member("exitCode", Int(exitCode))
+            for state in Finding.State.allCases {
+                json.key(state.rawValue)
+                json.value(count(state))
+            }
+            json.objects("checks", of: findings) { finding, json in
+                json.member("check", finding.check)
+                json.member("state", finding.state.rawValue)
+                json.member("text", finding.text)
+                json.member("cure", finding.cure)
+            }
         }
-        json.key("checks")
-        json.beginArray()
-        for finding in findings {
-            json.beginObject()
-            json.member("check", finding.check)
-            json.member("state", finding.state.rawValue)
-            json.member("text", finding.text)
-            json.member("cure", finding.cure)
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self)
     }
 }

@@ -65,25 +65,23 @@ struct OffsetsReport {
     /// One JSON object a partition.
     var json: [String] {
         partitions.map { partition in
-            var json = JSONWriter(capacity: 512)
-            json.beginObject()
-            json.member("group", group)
-            json.member("topic", partition.id.topic)
-            json.member("partition", Int(partition.id.partition))
-            json.member("committed", partition.commit.map { Int($0.offset) })
-            json.member("begin", Int(partition.bounds.lowerBound))
-            json.member("end", Int(partition.bounds.upperBound))
-            json.member("lag", partition.lag.map { Int($0) })
-            json.member("doneBeyond", Int(partition.doneBeyond))
-            json.member("open", partition.open.map { Int($0) })
-            json.member("metadataKind", partition.metadataKind)
-            json.member("metadata", partition.commit.flatMap { $0.metadata.isEmpty ? nil : $0.metadata })
-            json.member("notes", partition.words)
-            json.member("groupState", presence.description?.state)
-            json.member("groupMembers", presence.memberCount)
-            json.member("member", presence.member(of: partition.id))
-            json.endObject()
-            return String(decoding: json.finish(), as: UTF8.self)
+            JSONWriter.objectText(capacity: 512) { json in
+                json.member("group", group)
+                json.member("topic", partition.id.topic)
+                json.member("partition", Int(partition.id.partition))
+                json.member("committed", partition.commit.map { Int($0.offset) })
+                json.member("begin", Int(partition.bounds.lowerBound))
+                json.member("end", Int(partition.bounds.upperBound))
+                json.member("lag", partition.lag.map { Int($0) })
+                json.member("doneBeyond", Int(partition.doneBeyond))
+                json.member("open", partition.open.map { Int($0) })
+                json.member("metadataKind", partition.metadataKind)
+                json.member("metadata", partition.commit.flatMap { $0.metadata.isEmpty ? nil : $0.metadata })
+                json.member("notes", partition.words)
+                json.member("groupState", presence.description?.state)
+                json.member("groupMembers", presence.memberCount)
+                json.member("member", presence.member(of: partition.id))
+            }
         }
     }
 }

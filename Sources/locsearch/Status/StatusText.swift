@@ -138,28 +138,22 @@ enum StatusText {
     static func json(
         of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
     ) -> String {
-        var json = JSONWriter(capacity: 4096)
-        json.beginObject()
-        PipelineJSON.write(report, withPartitions: true, to: &json)
-        json.array("workerStates", of: workers) { worker, json in
-            let summary = WorkerSummary(worker)
-            json.beginObject()
-            json.member("url", worker.url)
-            json.member("host", summary?.host)
-            json.member("version", summary?.version)
-            json.member("ready", summary?.isReady ?? false)
-            json.member("problem", summary?.notReady ?? worker.problem)
-            json.member("inFlight", summary?.inFlight)
-            json.member("partitions", summary?.partitionCount)
-            json.endObject()
+        JSONWriter.objectText(capacity: 4096) { json in
+            PipelineJSON.write(report, withPartitions: true, to: &json)
+            json.objects("workerStates", of: workers) { worker, json in
+                let summary = WorkerSummary(worker)
+                json.member("url", worker.url)
+                json.member("host", summary?.host)
+                json.member("version", summary?.version)
+                json.member("ready", summary?.isReady ?? false)
+                json.member("problem", summary?.notReady ?? worker.problem)
+                json.member("inFlight", summary?.inFlight)
+                json.member("partitions", summary?.partitionCount)
+            }
+            json.objects("orders", of: orders) { order, json in
+                order.writeMembers(to: &json)
+            }
         }
-        json.array("orders", of: orders) { order, json in
-            json.beginObject()
-            order.writeMembers(to: &json)
-            json.endObject()
-        }
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self)
     }
 }
 

@@ -9,11 +9,9 @@ extension ControlStatus {
     func write(to json: inout JSONWriter) {
         json.member("instance", instance)
         json.member("known", isKnown)
-        json.array("orders", of: entries) { entry, json in
-            json.beginObject()
+        json.objects("orders", of: entries) { entry, json in
             entry.order.writeMembers(to: &json)
             json.member("refusal", entry.refusal)
-            json.endObject()
         }
     }
 }

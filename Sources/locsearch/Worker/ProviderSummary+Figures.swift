@@ -64,13 +64,11 @@ extension ProviderSummary {
         times.max().map { .number($0 / .seconds(1)) }
     }
 
-    /// Writes the provider's object of `/status`.
+    /// Writes the members of the provider's object of `/status`.
     func write(to json: inout JSONWriter) {
-        json.beginObject()
         json.member("provider", provider.rawValue)
         for figure in Self.statusFigures { figure.write(self, to: &json) }
         if let budget { Self.write(budget, to: &json) }
-        json.endObject()
     }
 
     private static func write(_ budget: BudgetStatus, to json: inout JSONWriter) {

@@ -124,46 +124,42 @@ struct WorkerStatus: AdminSource {
         let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
         let notReady = readinessProblem(lanes, providers: providers, controls: controls)
 
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.member("host", HostName.own)
-        json.member("version", Version.current)
-        json.member("ready", notReady == nil)
-        json.member("notReady", notReady)
-        if let lanes { Self.write(lanes, to: &json) }
-        if let providers {
-            json.array("providers", of: providers) { summary, json in summary.write(to: &json) }
-        }
-        if let link = worker.link {
-            json.object("fleet") { json in
-                json.member("topicUsable", link.problem == nil)
-                json.member("problem", link.problem)
+        let text = JSONWriter.objectText(capacity: 1024) { json in
+            json.member("host", HostName.own)
+            json.member("version", Version.current)
+            json.member("ready", notReady == nil)
+            json.member("notReady", notReady)
+            if let lanes { Self.write(lanes, to: &json) }
+            if let providers {
+                json.objects("providers", of: providers) { summary, json in summary.write(to: &json) }
+            }
+            if let link = worker.link {
+                json.object("fleet") { json in
+                    json.member("topicUsable", link.problem == nil)
+                    json.member("problem", link.problem)
+                }
+            }
+            if let controls {
+                json.object("controls") { json in controls.write(to: &json) }
             }
         }
-        if let controls {
-            json.object("controls") { json in controls.write(to: &json) }
-        }
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self) + "\n"
+        return text + "\n"
     }
 
     private static func write(_ lanes: [LaneStatus], to json: inout JSONWriter) {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.unconfirmed })
-        json.array("waiting", of: Self.waitingFlows(lanes).prefix(20)) { waiting, json in
-            json.beginObject()
+        json.objects("waiting", of: Self.waitingFlows(lanes).prefix(20)) { waiting, json in
             json.member("class", waiting.flow.requestClass.rawValue)
             json.member("tenant", waiting.flow.tenant.isEmpty ? nil : waiting.flow.tenant)
             json.member("requests", waiting.count)
             json.member("longestSeconds", waiting.longest / .seconds(1))
-            json.endObject()
         }
         json.member("draining", lanes.contains(where: \.isDraining))
         json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
 
-        json.array("assignment", of: lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id })) { partition, json in
-            json.beginObject()
+        json.objects("assignment", of: lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id })) { partition, json in
             json.member("topic", partition.id.topic)
             json.member("partition", Int(partition.id.partition))
             json.member("inFlight", partition.open)
@@ -171,7 +167,6 @@ struct WorkerStatus: AdminSource {
             json.member("end", partition.end.map(Int.init))
             json.member("lag", partition.lag.map(Int.init))
             json.member("problem", partition.problem)
-            json.endObject()
         }
     }
 }

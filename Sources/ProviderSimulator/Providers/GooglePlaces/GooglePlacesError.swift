@@ -36,22 +36,21 @@ struct GooglePlacesError {
 
     /// The answer that reports the error.
     var reply: Reply {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.object("error") { json in
-            json.member("code", code)
-            json.member("message", message)
-            json.member("status", status)
-            if reason != nil || field != nil || retrySeconds != nil {
-                json.array("details") { json in
-                    writeReason(to: &json)
-                    writeField(to: &json)
-                    writeRetry(to: &json)
+        let bytes = JSONWriter.object(capacity: 1024) { json in
+            json.object("error") { json in
+                json.member("code", code)
+                json.member("message", message)
+                json.member("status", status)
+                if reason != nil || field != nil || retrySeconds != nil {
+                    json.array("details") { json in
+                        writeReason(to: &json)
+                        writeField(to: &json)
+                        writeRetry(to: &json)
+                    }
                 }
             }
         }
-        json.endObject()
-        var body = JSONLayout.googlePlaces.lay(json.finish())
+        var body = JSONLayout.googlePlaces.lay(bytes)
         body.writeStaticString("\n")
         return Reply(Reply.json, body: body, status: code, outcome: status)
     }

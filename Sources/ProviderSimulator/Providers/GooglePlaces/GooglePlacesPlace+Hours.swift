@@ -19,8 +19,7 @@ extension GooglePlacesPlace {
     /// Writes the periods. A place that never closes has a regular period without `close`, and a current one that lasts
     /// seven whole days.
     private func writePeriods(of hours: OpeningHours, isCurrent: Bool, to json: inout JSONWriter) {
-        json.array("periods", of: hours.periods) { period, json in
-            json.beginObject()
+        json.objects("periods", of: hours.periods) { period, json in
             json.key("open")
             writePoint(period.open, isTruncated: isCurrent && hours.isAlwaysOpen, to: &json)
             let last = OpeningHours.Point(day: 6, hour: 23, minute: 59)
@@ -28,7 +27,6 @@ extension GooglePlacesPlace {
                 json.key("close")
                 writePoint(close, isTruncated: isCurrent && hours.isAlwaysOpen, to: &json)
             }
-            json.endObject()
         }
         json.member("weekdayDescriptions", hours.weekdays)
     }

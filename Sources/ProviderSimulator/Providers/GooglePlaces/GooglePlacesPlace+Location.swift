@@ -25,7 +25,7 @@ extension GooglePlacesPlace {
 
     private func writeAddressComponents(to json: inout JSONWriter) {
         let isJapanese = language == .japanese && text.isInJapan
-        let parts: [(String, [String])] = [
+        let parts: [(name: String, types: [String])] = [
             (
                 isJapanese ? text.district.japanese : text.district.english,
                 ["sublocality_level_2", "sublocality", "political"]
@@ -37,15 +37,11 @@ extension GooglePlacesPlace {
             ),
             (text.postalCode, ["postal_code"]),
         ]
-        json.array("addressComponents") { json in
-            for (name, types) in parts {
-                json.beginObject()
-                json.member("longText", name)
-                json.member("shortText", name)
-                json.member("types", types)
-                json.member("languageCode", isJapanese ? "ja" : "en")
-                json.endObject()
-            }
+        json.objects("addressComponents", of: parts) { part, json in
+            json.member("longText", part.name)
+            json.member("shortText", part.name)
+            json.member("types", part.types)
+            json.member("languageCode", isJapanese ? "ja" : "en")
         }
     }
 }

@@ -7,9 +7,8 @@ extension GooglePlacesPlace {
         guard place.ratingTenths != nil, place.kind.isFood else { return }
 
         var numbers = place.numbers(.reviews)
-        json.array("reviews", of: 0..<min(5, place.ratingCount)) { index, json in
+        json.objects("reviews", of: 0..<min(5, place.ratingCount)) { index, json in
             let (review, tag) = numbers.pick(Lexicon.reviews)
-            json.beginObject()
             json.member(
                 "name", "places/\(id)/reviews/\(Base64.encode(mixed(place.hash &+ UInt64(index)).bytes, as: .url))")
             json.member("relativePublishTimeDescription", language == .japanese ? "1 か月前" : "a month ago")
@@ -26,7 +25,6 @@ extension GooglePlacesPlace {
             writeAuthor(using: &numbers, to: &json)
             json.member(
                 "publishTime", "2026-0\(1 + numbers.next(below: 9))-1\(numbers.next(below: 10))T03:04:05.123456Z")
-            json.endObject()
         }
     }
 
@@ -43,9 +41,8 @@ extension GooglePlacesPlace {
         guard place.photoCount > 0, !isLocality else { return }
 
         var numbers = place.numbers(.photos)
-        json.array("photos", of: 0..<place.photoCount) { index, json in
+        json.objects("photos", of: 0..<place.photoCount) { index, json in
             let photo = PhotoReferences.Photo(words: ids.words(position), index: index)
-            json.beginObject()
             json.member(
                 "name", "places/\(id)/photos/\(PhotoReferences.reference(to: photo, seed: ids.seed, isNew: true))")
             json.member("widthPx", 800 + numbers.next(below: 4000))
@@ -59,7 +56,6 @@ extension GooglePlacesPlace {
                 "https://www.google.com/local/imagery/report/?cb_client=maps_api_places.places_api&image_key=!1e10!2s\(image)&hl=ja"
             )
             json.member("googleMapsUri", "https://www.google.com/maps/place//data=!3m4!1e2!3m2!1s\(image)!2e10")
-            json.endObject()
         }
     }
 }

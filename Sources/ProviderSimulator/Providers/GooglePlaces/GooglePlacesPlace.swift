@@ -21,40 +21,38 @@ struct GooglePlacesPlace {
 
     func render() -> [UInt8] {
         let id = ids.googleID(position)
-        var json = JSONWriter(capacity: 16_384)
-        json.beginObject()
-        json.member("name", "places/\(id)")
-        json.member("id", id)
-        json.member("types", place.kind.types)
-        writeContact(to: &json)
-        if !isServiceArea { writePosition(to: &json) }
-        if let tenths = place.ratingTenths { json.member("rating", Double(tenths) / 10) }
-        json.member("googleMapsUri", "https://maps.google.com/?cid=\(ids.words(position).1)")
-        writeHours(to: &json)
-        json.member("utcOffsetMinutes", text.isInJapan ? 540 : nil)
-        if !isServiceArea {
-            json.member("adrFormatAddress", "<span class=\"street-address\">\(text.vicinity(language))</span>")
-        }
-
-        json.member("businessStatus", status)
-        if isFuture {
-            json.object("openingDate") { json in
-                json.member("year", 2027)
-                json.member("month", 4)
+        return JSONWriter.object(capacity: 16_384) { json in
+            json.member("name", "places/\(id)")
+            json.member("id", id)
+            json.member("types", place.kind.types)
+            writeContact(to: &json)
+            if !isServiceArea { writePosition(to: &json) }
+            if let tenths = place.ratingTenths { json.member("rating", Double(tenths) / 10) }
+            json.member("googleMapsUri", "https://maps.google.com/?cid=\(ids.words(position).1)")
+            writeHours(to: &json)
+            json.member("utcOffsetMinutes", text.isInJapan ? 540 : nil)
+            if !isServiceArea {
+                json.member("adrFormatAddress", "<span class=\"street-address\">\(text.vicinity(language))</span>")
             }
-        }
 
-        writePrice(to: &json)
-        if place.ratingTenths != nil { json.member("userRatingCount", place.ratingCount) }
-        json.member("iconMaskBaseUri", "https://maps.gstatic.com/mapfiles/place_api/icons/v2/restaurant_pinlet")
-        json.member("iconBackgroundColor", "#FF9E67")
-        writeNames(to: &json)
-        writeFeatures(to: &json)
-        writeReviews(of: id, to: &json)
-        writePhotos(of: id, to: &json)
-        writeExtras(to: &json)
-        json.endObject()
-        return json.finish()
+            json.member("businessStatus", status)
+            if isFuture {
+                json.object("openingDate") { json in
+                    json.member("year", 2027)
+                    json.member("month", 4)
+                }
+            }
+
+            writePrice(to: &json)
+            if place.ratingTenths != nil { json.member("userRatingCount", place.ratingCount) }
+            json.member("iconMaskBaseUri", "https://maps.gstatic.com/mapfiles/place_api/icons/v2/restaurant_pinlet")
+            json.member("iconBackgroundColor", "#FF9E67")
+            writeNames(to: &json)
+            writeFeatures(to: &json)
+            writeReviews(of: id, to: &json)
+            writePhotos(of: id, to: &json)
+            writeExtras(to: &json)
+        }
     }
 
     private var status: String? {

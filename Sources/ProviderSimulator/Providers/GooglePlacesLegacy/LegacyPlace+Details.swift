@@ -22,11 +22,9 @@ extension LegacyPlace {
 
     private func writePeriods(to json: inout JSONWriter) {
         let hours = OpeningHours(place)
-        json.array("periods", of: hours.periods) { period, json in
-            json.beginObject()
+        json.objects("periods", of: hours.periods) { period, json in
             if let close = period.close { writePoint(close, as: "close", to: &json) }
             writePoint(period.open, as: "open", to: &json)
-            json.endObject()
         }
         json.member("weekday_text", hours.weekdays)
     }
@@ -42,10 +40,9 @@ extension LegacyPlace {
         guard place.photoCount > 0, !isLocality else { return }
 
         var numbers = place.numbers(.photos)
-        json.array("photos", of: 0..<min(place.photoCount, limit)) { index, json in
+        json.objects("photos", of: 0..<min(place.photoCount, limit)) { index, json in
             let photo = PhotoReferences.Photo(words: ids.words(position), index: index)
             let author = numbers.pick(Lexicon.authors)
-            json.beginObject()
             json.member("height", 600 + numbers.next(below: 3400))
             json.member(
                 "html_attributions",
@@ -54,7 +51,6 @@ extension LegacyPlace {
                 ])
             json.member("photo_reference", PhotoReferences.reference(to: photo, seed: ids.seed, isNew: false))
             json.member("width", 800 + numbers.next(below: 3200))
-            json.endObject()
         }
     }
 
@@ -62,16 +58,14 @@ extension LegacyPlace {
         guard place.ratingTenths != nil else { return }
 
         var numbers = place.numbers(.reviews)
-        json.array("reviews", of: 0..<min(5, place.ratingCount)) { _, json in
+        json.objects("reviews", of: 0..<min(5, place.ratingCount)) { _, json in
             let (review, language) = numbers.pick(Lexicon.reviews)
-            json.beginObject()
             json.member("author_name", numbers.pick(Lexicon.authors))
             json.member("language", language)
             json.member("rating", 1 + numbers.next(below: 5))
             json.member("relative_time_description", "a month ago")
             json.member("text", numbers.percent(15) ? "" : review)
             json.member("time", 1_600_000_000 + numbers.next(below: 100_000_000))
-            json.endObject()
         }
     }
 }

@@ -15,77 +15,72 @@ struct LegacyPlace {
 
     /// Writes the members that a search gives.
     func searchResult(isText: Bool) -> [UInt8] {
-        var json = JSONWriter(capacity: 2048)
-        json.beginObject()
-
-        if !isOld { json.member("business_status", status) }
-        if isText { json.member("formatted_address", text.address(language)) }
-        writeGeometry(to: &json)
-        writeIcon(to: &json)
-        if isOld { json.member("id", obsoleteID) }
-        json.member("name", text.googleName(language).text)
-        writeHours(to: &json, isDetailed: false)
-        if place.status != .operational { json.member("permanently_closed", true) }
-        writePhotos(to: &json, limit: 1)
-        json.member("place_id", id)
-        writePlusCode(to: &json)
-        writeRating(to: &json)
-        writeScope(to: &json)
-        json.member("types", place.kind.legacyTypes)
-        writeRatingCount(to: &json)
-        if !isText { json.member("vicinity", isLocality ? text.town.city.english : text.vicinity(language)) }
-        json.endObject()
-        return json.finish()
+        JSONWriter.object(capacity: 2048) { json in
+            if !isOld { json.member("business_status", status) }
+            if isText { json.member("formatted_address", text.address(language)) }
+            writeGeometry(to: &json)
+            writeIcon(to: &json)
+            if isOld { json.member("id", obsoleteID) }
+            json.member("name", text.googleName(language).text)
+            writeHours(to: &json, isDetailed: false)
+            if place.status != .operational { json.member("permanently_closed", true) }
+            writePhotos(to: &json, limit: 1)
+            json.member("place_id", id)
+            writePlusCode(to: &json)
+            writeRating(to: &json)
+            writeScope(to: &json)
+            json.member("types", place.kind.legacyTypes)
+            writeRatingCount(to: &json)
+            if !isText { json.member("vicinity", isLocality ? text.town.city.english : text.vicinity(language)) }
+        }
     }
 
     /// Writes all members. `fields` then leaves those that were asked for.
     func details() -> [UInt8] {
         var numbers = place.numbers(.contact)
-        var json = JSONWriter(capacity: 8192)
-        json.beginObject()
+        return JSONWriter.object(capacity: 8192) { json in
+            writeAddressComponents(to: &json)
+            json.member("adr_address", "<span class=\"street-address\">\(text.vicinity(language))</span>")
+            if !isOld { json.member("business_status", status) }
+            writeServices(to: &json)
+            if numbers.percent(20) { writeSummary(using: &numbers, to: &json) }
+            json.member("formatted_address", text.address(language))
 
-        writeAddressComponents(to: &json)
-        json.member("adr_address", "<span class=\"street-address\">\(text.vicinity(language))</span>")
-        if !isOld { json.member("business_status", status) }
-        writeServices(to: &json)
-        if numbers.percent(20) { writeSummary(using: &numbers, to: &json) }
-        json.member("formatted_address", text.address(language))
+            let phone = text.phoneDigits
+            let hasPhone = !isLocality && numbers.percent(85)
+            if hasPhone {
+                json.member(
+                    "formatted_phone_number", "\(phone.prefix(2))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
+            }
 
-        let phone = text.phoneDigits
-        let hasPhone = !isLocality && numbers.percent(85)
-        if hasPhone {
-            json.member(
-                "formatted_phone_number", "\(phone.prefix(2))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
+            writeGeometry(to: &json)
+            writeIcon(to: &json)
+            if isOld { json.member("id", obsoleteID) }
+            if hasPhone {
+                json.member(
+                    "international_phone_number",
+                    "+81 \(phone.dropFirst().prefix(1))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
+            }
+
+            json.member("name", text.googleName(language).text)
+            writeHours(to: &json, isDetailed: true)
+            if place.status != .operational { json.member("permanently_closed", true) }
+            writePhotos(to: &json, limit: 10)
+            json.member("place_id", id)
+            writePlusCode(to: &json)
+            writeRating(to: &json)
+            writeReviews(to: &json)
+            writeScope(to: &json)
+
+            json.member("types", place.kind.legacyTypes)
+            json.member("url", "https://maps.google.com/?cid=\(ids.words(position).1)")
+            writeRatingCount(to: &json)
+            json.member("utc_offset", text.isInJapan ? 540 : 0)
+            json.member("vicinity", text.vicinity(language))
+            if numbers.percent(60), !isLocality {
+                json.member("website", "http://shop\(place.hash % 100_000).example/")
+            }
         }
-
-        writeGeometry(to: &json)
-        writeIcon(to: &json)
-        if isOld { json.member("id", obsoleteID) }
-        if hasPhone {
-            json.member(
-                "international_phone_number",
-                "+81 \(phone.dropFirst().prefix(1))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
-        }
-
-        json.member("name", text.googleName(language).text)
-        writeHours(to: &json, isDetailed: true)
-        if place.status != .operational { json.member("permanently_closed", true) }
-        writePhotos(to: &json, limit: 10)
-        json.member("place_id", id)
-        writePlusCode(to: &json)
-        writeRating(to: &json)
-        writeReviews(to: &json)
-        writeScope(to: &json)
-
-        json.member("types", place.kind.legacyTypes)
-        json.member("url", "https://maps.google.com/?cid=\(ids.words(position).1)")
-        writeRatingCount(to: &json)
-        json.member("utc_offset", text.isInJapan ? 540 : 0)
-        json.member("vicinity", text.vicinity(language))
-        if numbers.percent(60), !isLocality { json.member("website", "http://shop\(place.hash % 100_000).example/") }
-
-        json.endObject()
-        return json.finish()
     }
 
     // MARK: Members
@@ -179,7 +174,7 @@ struct LegacyPlace {
     private func writeAddressComponents(to json: inout JSONWriter) {
         let isJapanese = language == .japanese
         let town = text.town
-        let parts: [(String, [String])] = [
+        let parts: [(name: String, types: [String])] = [
             (isJapanese ? text.district.japanese : text.district.english, ["sublocality", "political"]),
             (isJapanese ? town.city.japanese : town.city.english, ["locality", "political"]),
             (
@@ -189,14 +184,10 @@ struct LegacyPlace {
             (text.isInJapan ? isJapanese ? "日本" : "Japan" : "Elsewhere", ["country", "political"]),
             (text.postalCode, ["postal_code"]),
         ]
-        json.array("address_components") { json in
-            for (name, types) in parts {
-                json.beginObject()
-                json.member("long_name", name)
-                json.member("short_name", types[0] == "country" && text.isInJapan ? "JP" : name)
-                json.member("types", types)
-                json.endObject()
-            }
+        json.objects("address_components", of: parts) { part, json in
+            json.member("long_name", part.name)
+            json.member("short_name", part.types[0] == "country" && text.isInJapan ? "JP" : part.name)
+            json.member("types", part.types)
         }
     }
 }

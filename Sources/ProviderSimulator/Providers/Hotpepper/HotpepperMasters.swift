@@ -119,34 +119,31 @@ struct HotpepperMasters {
 
     /// Writes a list. The counts stand behind it, as in recordings of these lists.
     private func write(_ lines: [Line], as name: String, start: Int, total: Int) -> [UInt8] {
-        var json = JSONWriter(capacity: 8192)
-        json.beginObject()
-        json.object("results") { json in
-            json.member("api_version", "1.20")
-            json.key(name)
-            json.beginArray()
-            for line in lines {
-                json.beginObject()
-                json.member("code", line.own.code)
-                json.member("name", line.own.name)
-                for parent in line.parents {
-                    json.key(parent.name)
-                    json.codeAndName(parent.entry)
+        JSONWriter.object(capacity: 8192) { json in
+            json.object("results") { json in
+                json.member("api_version", "1.20")
+                json.key(name)
+                json.beginArray()
+                for line in lines {
+                    json.object { json in
+                        json.member("code", line.own.code)
+                        json.member("name", line.own.name)
+                        for parent in line.parents {
+                            json.key(parent.name)
+                            json.codeAndName(parent.entry)
+                        }
+                    }
                 }
-                json.endObject()
+                json.endArray()
+                json.member("results_available", total)
+                json.member("results_returned", String(lines.count))
+                json.member("results_start", start)
             }
-            json.endArray()
-            json.member("results_available", total)
-            json.member("results_returned", String(lines.count))
-            json.member("results_start", start)
         }
-        json.endObject()
-        return json.finish()
     }
 }
 
 extension JSONWriter {
-    /// Writes `{"code": ..., "name": ...}`.
     mutating func codeAndName(_ entry: (code: String, name: String)) {
         beginObject()
         member("code", entry.code)

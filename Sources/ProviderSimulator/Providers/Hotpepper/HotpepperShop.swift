@@ -52,21 +52,20 @@ struct HotpepperShop {
 
     /// Writes the few members that a shop search gives.
     func renderForShopSearch() -> ByteBuffer {
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.member("address", text.hotpepperAddress)
-        json.member("desc", place.hash >> 5 & 7 == 0 ? "0" : "1")
-        json.object("genre") { json in
-            json.member("name", place.kind.genre?.name)
+        let bytes = JSONWriter.object(capacity: 512) { json in
+            json.member("address", text.hotpepperAddress)
+            json.member("desc", place.hash >> 5 & 7 == 0 ? "0" : "1")
+            json.object("genre") { json in
+                json.member("name", place.kind.genre?.name)
+            }
+            json.member("id", id)
+            json.member("name", text.hotpepperName)
+            json.member("name_kana", text.kana)
+            json.object("urls") { json in
+                json.member("pc", page)
+            }
         }
-        json.member("id", id)
-        json.member("name", text.hotpepperName)
-        json.member("name_kana", text.kana)
-        json.object("urls") { json in
-            json.member("pc", page)
-        }
-        json.endObject()
-        return JSONLayout.hotpepper.lay(json.finish())
+        return JSONLayout.hotpepper.lay(bytes)
     }
 
     private var id: String { ids.hotpepperID(PlaceIDs.Place(cell: text.cell.id, slot: Int(place.slot))) }
@@ -242,14 +241,12 @@ struct HotpepperShop {
 
         guard style.hasSpecials else { return }
 
-        json.array("special", of: place.specials) { special, json in
-            json.beginObject()
+        json.objects("special", of: place.specials) { special, json in
             json.member("code", special.code)
             json.member("name", special.name)
             json.key("special_category")
             json.codeAndName(HotpepperMasters.specialCategories.first { $0.code == special.category } ?? ("", ""))
             json.member("title", special.name + "★")
-            json.endObject()
         }
     }
 }
