@@ -33,30 +33,7 @@ struct HostAddresses: Sendable {
 
     /// Only IPv4: a host that has both would else count twice.
     private static func addresses(of host: String) -> [String] {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_family = AF_INET
-        #if canImport(Glibc)
-            unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-            unsafe hints.ai_socktype = SOCK_STREAM
-        #endif
-
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
-        defer { unsafe freeaddrinfo(list) }
-
-        // Safe: the list is the system's own, ends with nil, and is freed after the loop.
-        var addresses: [String] = []
-        var next = unsafe list
-        while let entry = unsafe next?.pointee {
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let code = unsafe getnameinfo(
-                entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-            if code == 0 {
-                addresses.append(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
-            }
-            unsafe next = entry.ai_next
-        }
-        return addresses
+        let found = try? NetworkAddress.resolve(host, port: 80, family: AF_INET)
+        return found?.map(\.host) ?? []
     }
 }

@@ -5,8 +5,12 @@ struct NetworkAddress: Sendable, Hashable {
     let family: Int32
     /// The system's form of the address, a `sockaddr`.
     let bytes: [UInt8]
+    /// The address in numbers.
+    let host: String
+    let port: UInt16
+
     /// The address in numbers, with its port.
-    let text: String
+    var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Why a name has no address, in the system's words.
     struct Unknown: Error, Hashable {
@@ -15,8 +19,11 @@ struct NetworkAddress: Sendable, Hashable {
 
     /// Looks a name up. Holds its thread for as long as the system's name servers take.
     /// - Parameter isOwn: true for an address of this machine to listen on.
-    static func resolve(_ host: String, port: UInt16, isOwn: Bool = false) throws(Unknown) -> [NetworkAddress] {
+    static func resolve(
+        _ host: String, port: UInt16, isOwn: Bool = false, family: Int32 = AF_UNSPEC
+    ) throws(Unknown) -> [NetworkAddress] {
         var hints = unsafe addrinfo()
+        unsafe hints.ai_family = family
         unsafe hints.ai_socktype = streamSocket
         if isOwn { unsafe hints.ai_flags = AI_PASSIVE }
 
@@ -45,8 +52,8 @@ struct NetworkAddress: Sendable, Hashable {
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe getnameinfo(address, socklen_t(length), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
         else { return nil }
-        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        text = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.port = port
     }
 
     #if canImport(Glibc)
