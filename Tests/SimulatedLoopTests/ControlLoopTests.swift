@@ -1,7 +1,7 @@
 import Basics
 import EventLoop
 import Logging
-import QuotaSharing
+@testable import QuotaSharing
 import SimulatedLoop
 import Testing
 

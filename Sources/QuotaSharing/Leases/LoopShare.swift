@@ -10,10 +10,4 @@ public struct LoopShare: Sendable, Hashable {
     /// The share that the loop would have within two seconds if it had demand for all that it can get, 0 to 1. It is an
     /// estimate: other members may have more demand by then. It is that of interactive requests; batch requests get less.
     public var prospect: Double
-
-    public init(share: Double, end: Instant, prospect: Double) {
-        self.share = share
-        self.end = end
-        self.prospect = prospect
-    }
 }

@@ -41,15 +41,9 @@ public protocol FleetMember: Sendable {
 /// The result of a tick.
 public struct FleetTick: Sendable {
     /// The messages to publish at once.
-    public var messages: [FleetMessage]
+    public var messages: [FleetMessage] = []
     /// `false` while no request may begin, because there is no quota yet that it could use.
-    public var isReady: Bool
+    public var isReady = true
     /// The time until the next tick is due.
-    public var nextTick: Duration
-
-    public init(messages: [FleetMessage] = [], isReady: Bool = true, nextTick: Duration = LeaseTimes().tick) {
-        self.messages = messages
-        self.isReady = isReady
-        self.nextTick = nextTick
-    }
+    public var nextTick: Duration = LeaseTimes().tick
 }

@@ -13,16 +13,10 @@ public struct FleetRecord: Sendable, Hashable {
     /// The record's offset in the topic's only partition. All members read the records in this order.
     public var offset: Int64
     /// True for a record that was there before this process began to read.
-    public var isOld: Bool
+    public var isOld = false
     /// The record's message; `nil` for a record without one, for a message of a later version, and where the topic is
     /// read up to this offset without a record there, as at the end of a transaction.
     public var message: FleetMessage?
-
-    public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
-        self.offset = offset
-        self.isOld = isOld
-        self.message = message
-    }
 }
 
 /// The offsets of the fleet topic when a process begins to read it.

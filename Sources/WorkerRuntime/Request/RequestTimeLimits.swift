@@ -11,12 +11,6 @@ struct RequestTimeLimits: Sendable, Hashable {
     /// `worker.maxAge`: an older request is expired. `nil`: age does not matter.
     var maxAge: Duration?
 
-    init(standard: Duration, longest: Duration, maxAge: Duration? = nil) {
-        self.standard = standard
-        self.longest = longest
-        self.maxAge = maxAge
-    }
-
     /// Returns the time that a request has from now on.
     /// - Parameter age: the time since the request was made; `nil` when that is not known.
     /// - Parameter timeToExpiry: the time until the request is of no use any more; `nil`: it does not expire.

@@ -1,6 +1,6 @@
 import Basics
 import Kafka
-import QuotaSharing
+@testable import QuotaSharing
 import Synchronization
 import TestSupport
 import Testing
