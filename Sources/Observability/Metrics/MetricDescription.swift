@@ -22,30 +22,31 @@ package struct MetricDescription: Sendable, Hashable {
     /// Names are contract: add, never rename.
     package let name: String
     package let kind: Kind
-    package let section: Section
     /// The names of the labels that its series have. No label holds anything that was read from a record.
-    package let labels: [String]
-    /// One sentence, which stands in the `# HELP` line and in docs/metrics.md.
-    package let help: String
-    /// The name that OpenTelemetry's semantic conventions (1.44) have for the same thing; `nil` where they have none.
-    package let convention: String?
+    package var labels: [String] = []
     /// The upper bounds of a histogram's buckets in seconds, ascending; empty for the other kinds.
-    package let bounds: [Double]
+    package var bounds: [Double] = []
     /// True when a series appears with its first observation: most of the possible ones never have any.
-    package let isSparse: Bool
+    package var isSparse = false
+    /// The name that OpenTelemetry's semantic conventions (1.44) have for the same thing; `nil` where they have none.
+    package var convention: String?
+    package internal(set) var section = Section.process
+    /// One sentence, which stands in the `# HELP` line and in docs/metrics.md.
+    package internal(set) var help = ""
 
-    init(
-        _ name: String, _ kind: Kind, in section: Section, labels: [String] = [], bounds: [Double] = [],
-        isSparse: Bool = false, convention: String? = nil, _ help: String
-    ) {
-        self.name = name
-        self.kind = kind
-        self.section = section
-        self.labels = labels
-        self.bounds = bounds
-        self.isSparse = isSparse
-        self.convention = convention
-        self.help = help
+    static func counter(_ name: String, labels: [String] = [], convention: String? = nil) -> MetricDescription {
+        MetricDescription(name: name, kind: .counter, labels: labels, convention: convention)
+    }
+
+    static func gauge(_ name: String, labels: [String] = [], convention: String? = nil) -> MetricDescription {
+        MetricDescription(name: name, kind: .gauge, labels: labels, convention: convention)
+    }
+
+    static func histogram(
+        _ name: String, labels: [String] = [], bounds: [Double], isSparse: Bool = false, convention: String? = nil
+    ) -> MetricDescription {
+        MetricDescription(
+            name: name, kind: .histogram, labels: labels, bounds: bounds, isSparse: isSparse, convention: convention)
     }
 
     // MARK: - Looking up
