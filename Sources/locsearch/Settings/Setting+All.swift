@@ -19,70 +19,57 @@ extension Setting {
     private static let consumer = ConsumerConfiguration(bootstrapServers: "")
     private static let producer = ProducerConfiguration(bootstrapServers: "")
 
-    private static let kafka: [Setting] = [
-        Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092", help: "brokers to ask first"),
-        Setting(
-            "kafka.groupId", .text, default: consumer.groupID, help: "the group whose members share the requests"),
-        Setting(
-            "kafka.startFrom", .startPosition, default: consumer.startFrom.text,
-            help: "where a group begins that has committed no offset yet: with all there is, what comes, or a time"),
-        Setting("kafka.groupInstanceId", .text, help: "makes the member static: a quick restart moves no partitions"),
-        Setting(
-            "kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"]),
-            help: "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky"),
+    private static let kafka: [Setting] = described([
+        Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092"): "brokers to ask first",
+        Setting("kafka.groupId", .text, default: consumer.groupID): "the group whose members share the requests",
+        Setting("kafka.startFrom", .startPosition, default: consumer.startFrom.text):
+            "where a group begins that has committed no offset yet: with all there is, what comes, or a time",
+        Setting("kafka.groupInstanceId", .text): "makes the member static: a quick restart moves no partitions",
+        Setting("kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"])):
+            "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky",
         Setting(
             "kafka.groupProtocol", .choice(ConsumerConfiguration.GroupProtocol.allCases.map(\.rawValue)),
-            default: consumer.groupProtocol.rawValue,
-            help: "who shares partitions: a member, or the broker (Kafka 4.0 and librdkafka 2.12 or newer)"),
-        Setting(
-            "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text,
-            help: "how long an outcome waits for others while many come; up to 20ms more while the loop is busy"),
-        Setting(
-            "kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s",
-            help: "how often librdkafka reports on brokers and its queues, for the metrics"),
-        Setting("kafka.properties", .properties, help: "any librdkafka properties"),
-    ]
+            default: consumer.groupProtocol.rawValue):
+            "who shares partitions: a member, or the broker (Kafka 4.0 and librdkafka 2.12 or newer)",
+        Setting("kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text):
+            "how long an outcome waits for others while many come; up to 20ms more while the loop is busy",
+        Setting("kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s"):
+            "how often librdkafka reports on brokers and its queues, for the metrics",
+        Setting("kafka.properties", .properties): "any librdkafka properties",
+    ])
 
-    private static let security: [Setting] = [
-        Setting(
-            "kafka.security.protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]),
-            help: "how to speak to the brokers; unset: plaintext"),
-        Setting(
-            "kafka.security.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
-        Setting("kafka.security.certificateFile", .text, help: "PEM file with our certificate"),
-        Setting("kafka.security.keyFile", .text, help: "PEM file with our certificate's key"),
-        Setting("kafka.security.keyPassword", .text, help: "password of that key", isSecret: true),
-        Setting(
-            "kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]),
-            help: "how to log in"),
-        Setting("kafka.security.sasl.username", .text, help: "whom to log in as"),
-        Setting("kafka.security.sasl.password", .text, help: "password for it", isSecret: true),
-        Setting("kafka.security.sasl.passwordFile", .text, help: "file that holds the password, instead"),
-        Setting(
-            "kafka.security.oidc.tokenURL", .url(canBeOff: false),
-            help: "token endpoint of the OpenID provider, for OAUTHBEARER"),
-        Setting("kafka.security.oidc.clientId", .text, help: "the client's name at the OpenID provider"),
-        Setting("kafka.security.oidc.clientSecret", .text, help: "the client's password there", isSecret: true),
-        Setting("kafka.security.oidc.clientSecretFile", .text, help: "file that holds that password, instead"),
-        Setting("kafka.security.oidc.scope", .text, help: "the access to ask for; unset: what the provider gives"),
-    ]
+    private static let security: [Setting] = described([
+        Setting("kafka.security.protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"])):
+            "how to speak to the brokers; unset: plaintext",
+        Setting("kafka.security.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
+        Setting("kafka.security.certificateFile", .text): "PEM file with our certificate",
+        Setting("kafka.security.keyFile", .text): "PEM file with our certificate's key",
+        Setting("kafka.security.keyPassword", .text, isSecret: true): "password of that key",
+        Setting("kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"])):
+            "how to log in",
+        Setting("kafka.security.sasl.username", .text): "whom to log in as",
+        Setting("kafka.security.sasl.password", .text, isSecret: true): "password for it",
+        Setting("kafka.security.sasl.passwordFile", .text): "file that holds the password, instead",
+        Setting("kafka.security.oidc.tokenURL", .url(canBeOff: false)):
+            "token endpoint of the OpenID provider, for OAUTHBEARER",
+        Setting("kafka.security.oidc.clientId", .text): "the client's name at the OpenID provider",
+        Setting("kafka.security.oidc.clientSecret", .text, isSecret: true): "the client's password there",
+        Setting("kafka.security.oidc.clientSecretFile", .text): "file that holds that password, instead",
+        Setting("kafka.security.oidc.scope", .text): "the access to ask for; unset: what the provider gives",
+    ])
 
     private static let topics: [Setting] = {
         let topics = WorkerConfiguration.Topics()
-        return [
-            Setting(
-                "topics.requests", .requestTopics, default: topics.requests,
-                help: "requests; the program's own commands write to the first topic"),
-            Setting(
-                "topics.results", .topic, default: topics.results, help: "one record per request that succeeded"),
-            Setting("topics.errors", .topic, default: topics.errors, help: "one record per request that failed"),
-            Setting(
-                "topics.deadLetters", .topic, default: topics.deadLetters,
-                help: "records that are no requests, untouched"),
-            Setting(
-                "topics.fleet", .topic, default: topics.fleet,
-                help: "what workers tell each other about limits that they share by demand; one partition"),
-        ]
+        return described([
+            Setting("topics.requests", .requestTopics, default: topics.requests):
+                "requests; the program's own commands write to the first topic",
+            Setting("topics.results", .topic, default: topics.results): "one record per request that succeeded",
+            Setting("topics.errors", .topic, default: topics.errors): "one record per request that failed",
+            Setting("topics.deadLetters", .topic, default: topics.deadLetters):
+                "records that are no requests, untouched",
+            Setting("topics.fleet", .topic, default: topics.fleet):
+                "what workers tell each other about limits that they share by demand; one partition",
+        ])
     }()
 
     // MARK: - Worker
@@ -90,91 +77,77 @@ extension Setting {
     private static let worker: [Setting] = {
         let worker = WorkerConfiguration()
         let deadlines = Kind.duration(.milliseconds(1) ... .seconds(60), canBeOff: false)
-        return [
-            Setting(
-                "worker.concurrency", .integer(1...65_536), default: "\(worker.concurrency)",
-                help: "most requests in flight in this process"),
-            Setting(
-                "worker.loops", .integer(1...64), default: "\(worker.loops)",
-                help: "event loops, each good for one core"),
-            Setting(
-                "worker.deadline", deadlines, default: worker.deadline.text,
-                help: "the time a request has that names none"),
-            Setting(
-                "worker.maxDeadline", deadlines, default: worker.maxDeadline.text,
-                help: "the most that a request's timeoutMs gets"),
-            Setting(
-                "worker.maxRequestBytes", .integer(1024...10_485_760), default: "\(worker.maxRequestBytes)",
-                help: "larger records are refused"),
+        return described([
+            Setting("worker.concurrency", .integer(1...65_536), default: "\(worker.concurrency)"):
+                "most requests in flight in this process",
+            Setting("worker.loops", .integer(1...64), default: "\(worker.loops)"):
+                "event loops, each good for one core",
+            Setting("worker.deadline", deadlines, default: worker.deadline.text):
+                "the time a request has that names none",
+            Setting("worker.maxDeadline", deadlines, default: worker.maxDeadline.text):
+                "the most that a request's timeoutMs gets",
+            Setting("worker.maxRequestBytes", .integer(1024...10_485_760), default: "\(worker.maxRequestBytes)"):
+                "larger records are refused",
             Setting(
                 "worker.maxAge", .duration(.seconds(1) ... .seconds(604_800), canBeOff: true),
-                default: worker.maxAge?.text ?? "off", help: "older requests end as expired"),
+                default: worker.maxAge?.text ?? "off"):
+                "older requests end as expired",
             Setting(
                 "worker.ordering", .choice(WorkerConfiguration.Ordering.allCases.map(\.rawValue)),
-                default: worker.ordering.rawValue, help: "which outcomes leave in the order of their requests"),
-            Setting(
-                "worker.fairBy", .fairBy, default: "none",
-                help: "what tells tenants apart, who then have equal parts of what is scarce"),
-            Setting("worker.fairWeights", .weights, help: "tenants that have more than one part"),
-            Setting(
-                "worker.batchFloor", .number(0...1), default: "\(worker.fairness.batchFloor)",
-                help: "the part of a limit that batch requests get in any case while some wait"),
-            Setting(
-                "worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.lookAheadBytes)",
-                help:
-                    "memory for requests that are read and wait for their turn, where classes or tenants are told apart"
-            ),
+                default: worker.ordering.rawValue):
+                "which outcomes leave in the order of their requests",
+            Setting("worker.fairBy", .fairBy, default: "none"):
+                "what tells tenants apart, who then have equal parts of what is scarce",
+            Setting("worker.fairWeights", .weights): "tenants that have more than one part",
+            Setting("worker.batchFloor", .number(0...1), default: "\(worker.fairness.batchFloor)"):
+                "the part of a limit that batch requests get in any case while some wait",
+            Setting("worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.lookAheadBytes)"):
+                "memory for requests that are read and wait for their turn, where classes or tenants are told apart",
             Setting(
                 "worker.delivery", .choice(WorkerConfiguration.Delivery.allCases.map(\.rawValue)),
-                default: worker.delivery.rawValue,
-                help: "whether a crash may double outcomes, or transactions prevent it"),
+                default: worker.delivery.rawValue):
+                "whether a crash may double outcomes, or transactions prevent it",
             Setting(
                 "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false),
-                default: worker.shutdownGrace.text,
-                help: "time to finish what is in flight at SIGTERM, and to commit it"),
+                default: worker.shutdownGrace.text):
+                "time to finish what is in flight at SIGTERM, and to commit it",
             Setting(
                 "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false),
-                default: worker.commitInterval.text,
-                help: "finished work of so much time may be uncommitted; nothing begins beyond it"),
-            Setting(
-                "worker.doneSetBytes", .integer(0...32_767), default: "\(worker.doneSetBytes)",
-                help: "kept beside each committed offset: what is done beyond it, so that a crash does not repeat it"),
-            Setting(
-                "worker.requestSteps", .flag, default: worker.requestSteps ? "true" : "false",
-                help: "each outcome says in a header how its request waited and which calls were made for it"),
-            Setting(
-                "worker.allowNoProvider", .flag, default: "false",
-                help: "start although no provider has an API key: requests end as unauthorized"),
-        ]
+                default: worker.commitInterval.text):
+                "finished work of so much time may be uncommitted; nothing begins beyond it",
+            Setting("worker.doneSetBytes", .integer(0...32_767), default: "\(worker.doneSetBytes)"):
+                "kept beside each committed offset: what is done beyond it, so that a crash does not repeat it",
+            Setting("worker.requestSteps", .flag, default: worker.requestSteps ? "true" : "false"):
+                "each outcome says in a header how its request waited and which calls were made for it",
+            Setting("worker.allowNoProvider", .flag, default: "false"):
+                "start although no provider has an API key: requests end as unauthorized",
+        ])
     }()
 
     // MARK: - Providers
 
-    private static let providers: [Setting] = [
-        Setting(
-            "googlePlaces.baseURL", .url(canBeOff: false), default: "https://places.googleapis.com",
-            help: "Places API (New)"),
-        Setting("googlePlaces.apiKey", .text, help: "key for both Google APIs", isSecret: true),
-        Setting("googlePlaces.apiKeyFile", .text, help: "file that holds the key, instead"),
-        Setting(
-            "googlePlaces.fields", .googlePlacesFields, default: GooglePlacesFields.enterprise.text,
-            help: "what the Places API (New) is asked for each place; the dearest field sets the price of a call"),
-        Setting(
-            "googlePlacesLegacy.baseURL", .url(canBeOff: false), default: "https://maps.googleapis.com",
-            help: "Places API, legacy"),
-        Setting(
-            "hotpepper.baseURL", .url(canBeOff: false), default: "https://webservice.recruit.co.jp",
-            help: "Hot Pepper Gourmet"),
-        Setting("hotpepper.apiKey", .text, help: "its key", isSecret: true),
-        Setting("hotpepper.apiKeyFile", .text, help: "file that holds the key, instead"),
+    private static let providers: [Setting] = described([
+        Setting("googlePlaces.baseURL", .url(canBeOff: false), default: "https://places.googleapis.com"):
+            "Places API (New)",
+        Setting("googlePlaces.apiKey", .text, isSecret: true): "key for both Google APIs",
+        Setting("googlePlaces.apiKeyFile", .text): "file that holds the key, instead",
+        Setting("googlePlaces.fields", .googlePlacesFields, default: GooglePlacesFields.enterprise.text):
+            "what the Places API (New) is asked for each place; the dearest field sets the price of a call",
+        Setting("googlePlacesLegacy.baseURL", .url(canBeOff: false), default: "https://maps.googleapis.com"):
+            "Places API, legacy",
+        Setting("hotpepper.baseURL", .url(canBeOff: false), default: "https://webservice.recruit.co.jp"):
+            "Hot Pepper Gourmet",
+        Setting("hotpepper.apiKey", .text, isSecret: true): "its key",
+        Setting("hotpepper.apiKeyFile", .text): "file that holds the key, instead",
         Setting(
             "hotpepper.response", .choice(HotpepperResponseType.allCases.map(\.rawValue)),
-            default: HotpepperResponseType.lite.rawValue,
-            help: "how much is asked of a shop: lite is a quarter of the bytes and lacks the sub-genre only"),
+            default: HotpepperResponseType.lite.rawValue):
+            "how much is asked of a shop: lite is a quarter of the bytes and lacks the sub-genre only",
         Setting(
             "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
-            default: "hotpepper,google-places", help: "whom auto asks, first to last"),
-    ]
+            default: "hotpepper,google-places"):
+            "whom auto asks, first to last",
+    ])
 
     private static let limits =
         limits(of: "googlePlaces", dayBegins: "America/Los_Angeles")
@@ -185,134 +158,108 @@ extension Setting {
     private static func limits(of provider: String, dayBegins zone: String) -> [Setting] {
         let prefix = "providers.\(provider)."
         let policy = ProviderPolicy(concurrency: 1)
-        return [
-            Setting(
-                prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)",
-                help: "calls for one request, the first included"),
-            Setting(
-                prefix + "attemptTimeout", .duration(.milliseconds(1) ... .seconds(600), canBeOff: true),
-                help:
-                    "longest time of one call while a retry or the next provider can follow; unset: from recent latency"
-            ),
-            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), help: "limit of the API key"),
-            Setting(prefix + "burst", .number(1...1_000_000), help: "requests at once after a pause"),
-            Setting(
-                prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared",
-                help: "whether all workers share the limit, by demand or by partitions, or each has it"),
-            Setting(
-                prefix + "callsPerDay", .integer(1...1_000_000_000),
-                help: "most calls in a day, by all workers together; unset: no budget"),
-            Setting(
-                prefix + "callsPerDayReserved", .budgetReserve, default: "0",
-                help: "calls of a day that are kept for interactive requests; batch requests get none of them"),
-            Setting(
-                prefix + "dayBegins", .timeZone, default: zone,
-                help: "the time zone at whose midnight the day of callsPerDay begins"),
-            Setting(
-                prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio),
-                help: "most retries per request, over 10 s"),
+        return described([
+            Setting(prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)"):
+                "calls for one request, the first included",
+            Setting(prefix + "attemptTimeout", .duration(.milliseconds(1) ... .seconds(600), canBeOff: true)):
+                "longest time of one call while a retry or the next provider can follow; unset: from recent latency",
+            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000)): "limit of the API key",
+            Setting(prefix + "burst", .number(1...1_000_000)): "requests at once after a pause",
+            Setting(prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared"):
+                "whether all workers share the limit, by demand or by partitions, or each has it",
+            Setting(prefix + "callsPerDay", .integer(1...1_000_000_000)):
+                "most calls in a day, by all workers together; unset: no budget",
+            Setting(prefix + "callsPerDayReserved", .budgetReserve, default: "0"):
+                "calls of a day that are kept for interactive requests; batch requests get none of them",
+            Setting(prefix + "dayBegins", .timeZone, default: zone):
+                "the time zone at whose midnight the day of callsPerDay begins",
+            Setting(prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio)):
+                "most retries per request, over 10 s",
             Setting(
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
-                default: policy.whenOpen.rawValue,
-                help: "what an open breaker does with requests: fail them, or hold them back"),
-        ] + breaker(prefix + "breaker.", policy: policy) + [
-            Setting(
-                prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)",
-                help: "identical searches in flight share one call"),
-            Setting(
-                prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)",
-                help: "fewer requests in flight when the provider slows"),
-        ]
+                default: policy.whenOpen.rawValue):
+                "what an open breaker does with requests: fail them, or hold them back",
+        ]) + breaker(prefix + "breaker.", policy: policy)
+            + described([
+                Setting(prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)"):
+                    "identical searches in flight share one call",
+                Setting(prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)"):
+                    "fewer requests in flight when the provider slows",
+            ])
     }
 
     private static func breaker(_ prefix: String, policy: ProviderPolicy) -> [Setting] {
         let times = Kind.duration(.milliseconds(1) ... .seconds(600), canBeOff: false)
         let breaker = policy.breaker
-        return [
-            Setting(
-                prefix + "enabled", .flag, default: "\(breaker.isEnabled)",
-                help: "stop asking a provider that is failing"),
-            Setting(
-                prefix + "failureRate", .number(0.01...1), default: plain(breaker.failureRate),
-                help: "failures that open it"),
-            Setting(
-                prefix + "slowCallRate", .number(0.01...1), default: plain(breaker.slowCallRate),
-                help: "slow calls that open it"),
-            Setting(
-                prefix + "slowCallDuration", times, default: breaker.slowCallDuration.text,
-                help: "slower calls are slow"),
-            Setting(
-                prefix + "openDuration", times, default: breaker.openDuration.text, help: "pause before it probes"),
-            Setting(
-                prefix + "minimumCalls", .integer(1...100_000), default: "\(breaker.minimumCalls)",
-                help: "calls in the window before it may open"),
-            Setting(prefix + "window", times, default: breaker.window.text, help: "calls that count"),
-        ]
+        return described([
+            Setting(prefix + "enabled", .flag, default: "\(breaker.isEnabled)"):
+                "stop asking a provider that is failing",
+            Setting(prefix + "failureRate", .number(0.01...1), default: plain(breaker.failureRate)):
+                "failures that open it",
+            Setting(prefix + "slowCallRate", .number(0.01...1), default: plain(breaker.slowCallRate)):
+                "slow calls that open it",
+            Setting(prefix + "slowCallDuration", times, default: breaker.slowCallDuration.text):
+                "slower calls are slow",
+            Setting(prefix + "openDuration", times, default: breaker.openDuration.text): "pause before it probes",
+            Setting(prefix + "minimumCalls", .integer(1...100_000), default: "\(breaker.minimumCalls)"):
+                "calls in the window before it may open",
+            Setting(prefix + "window", times, default: breaker.window.text): "calls that count",
+        ])
     }
 
     private static let http: [Setting] = {
         let http = HTTPConfiguration()
-        return [
-            Setting("http.proxy", .proxy, help: "proxy for provider calls; as a variable, for those to http URLs only"),
-            Setting("http.httpsProxy", .proxy, help: "proxy for provider calls to https URLs"),
-            Setting("http.noProxy", .text, help: "hosts that are called without a proxy, such as .example,10.0.0.1"),
-            Setting("http.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
-            Setting(
-                "http.maxResponseBytes", .integer(1024...1_073_741_824), default: "\(http.maxResponseBytes)",
-                help: "larger answers are refused"),
+        return described([
+            Setting("http.proxy", .proxy): "proxy for provider calls; as a variable, for those to http URLs only",
+            Setting("http.httpsProxy", .proxy): "proxy for provider calls to https URLs",
+            Setting("http.noProxy", .text): "hosts that are called without a proxy, such as .example,10.0.0.1",
+            Setting("http.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
+            Setting("http.maxResponseBytes", .integer(1024...1_073_741_824), default: "\(http.maxResponseBytes)"):
+                "larger answers are refused",
             Setting(
                 "http.connectTimeout", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false),
-                default: http.connectTimeout.text, help: "longest time to connect, within the deadline"),
-        ]
+                default: http.connectTimeout.text):
+                "longest time to connect, within the deadline",
+        ])
     }()
 
     // MARK: - Process
 
-    private static let process: [Setting] = [
-        Setting("admin.host", .text, default: "127.0.0.1", help: "address of /livez /readyz /metrics /status"),
+    private static let process: [Setting] = described([
+        Setting("admin.host", .text, default: "127.0.0.1"): "address of /livez /readyz /metrics /status",
+        Setting("admin.token", .text, isSecret: true):
+            "clients of /metrics and /status must send it as bearer token; at least 16 characters",
+        Setting("admin.tokenFile", .text): "file that holds the token, instead; read again when it changes",
+        Setting("admin.port", .integer(0...65_535), default: "8080"): "their port; 0: any free one, printed",
         Setting(
-            "admin.token", .text,
-            help: "clients of /metrics and /status must send it as bearer token; at least 16 characters",
-            isSecret: true),
-        Setting("admin.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
-        Setting("admin.port", .integer(0...65_535), default: "8080", help: "their port; 0: any free one, printed"),
-        Setting(
-            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), default: "info",
-            help: "least severe lines to write"),
-        Setting(
-            "log.format", .choice(["json", "text"]), default: "json", help: "one JSON object a line, or text for people"
-        ),
-    ]
+            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+            default: "info"):
+            "least severe lines to write",
+        Setting("log.format", .choice(["json", "text"]), default: "json"): "one JSON object a line, or text for people",
+    ])
 
     // MARK: - Traces
 
     private static let tracing: [Setting] = {
         let tracing = TraceExportConfiguration()
-        return [
-            Setting(
-                "tracing.endpoint", .url(canBeOff: true),
-                help: "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off"),
-            Setting(
-                "tracing.headers", .headers, help: "headers for the collector, such as a token", isSecret: true),
-            Setting("tracing.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
-            Setting(
-                "tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio),
-                help: "part of the requests that is traced where the record names no trace"),
-            Setting(
-                "tracing.log", .flag, default: "false",
-                help: "write the steps of traced requests to the log as well"),
+        return described([
+            Setting("tracing.endpoint", .url(canBeOff: true)):
+                "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off",
+            Setting("tracing.headers", .headers, isSecret: true): "headers for the collector, such as a token",
+            Setting("tracing.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
+            Setting("tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio)):
+                "part of the requests that is traced where the record names no trace",
+            Setting("tracing.log", .flag, default: "false"): "write the steps of traced requests to the log as well",
             Setting(
                 "tracing.timeout", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false),
-                default: tracing.timeout.text, help: "longest time of one export"),
-            Setting(
-                "tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)",
-                help: "most spans that wait to be exported; more are dropped"),
-            Setting(
-                "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces"),
-            Setting("tracing.attributes", .headers, help: "what traces tell of the worker beside its name"),
-            Setting(
-                "tracing.uiURL", .text,
-                help: "page of a trace, with {traceId}, for links of `explain` and the console; unset: no links"),
-        ]
+                default: tracing.timeout.text):
+                "longest time of one export",
+            Setting("tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)"):
+                "most spans that wait to be exported; more are dropped",
+            Setting("tracing.serviceName", .text, default: tracing.serviceName): "the worker's name in traces",
+            Setting("tracing.attributes", .headers): "what traces tell of the worker beside its name",
+            Setting("tracing.uiURL", .text):
+                "page of a trace, with {traceId}, for links of `explain` and the console; unset: no links",
+        ])
     }()
 }

@@ -54,18 +54,24 @@ struct Setting: Sendable {
     let kind: Kind
     /// The value where none is given, as a user would write it; `nil` when the setting is not set then.
     let defaultValue: String?
-    let help: String
+    private(set) var help = ""
     let isSecret: Bool
 
     /// - Parameter defaultValue: taken from the configuration struct that the setting ends up in, where it has one.
-    init(
-        _ name: String, _ kind: Kind, default defaultValue: String? = nil, help: String, isSecret: Bool = false
-    ) {
+    init(_ name: String, _ kind: Kind, default defaultValue: String? = nil, isSecret: Bool = false) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
-        self.help = help
         self.isSecret = isSecret
+    }
+
+    /// Returns the settings of a part of the table, each of which stands there with its help.
+    static func described(_ settings: KeyValuePairs<Setting, String>) -> [Setting] {
+        settings.map { setting, help in
+            var setting = setting
+            setting.help = help
+            return setting
+        }
     }
 
     // bounded: a test finds a name that stands twice
