@@ -11,14 +11,14 @@ struct Failure: Error, CustomStringConvertible {
     let code: Int32
     let description: String
 
-    init(code: Int32, description: String) {
+    init(_ description: String, code: Int32 = 1) {
         self.code = code
         self.description = description
     }
 
     /// Says what could not be done in front of why. The exit code follows from why.
     init(_ error: any Error, doing what: String) {
-        self.init(code: Self.known(error)?.code ?? 1, description: "\(what): \(error)")
+        self.init("\(what): \(error)", code: Self.known(error)?.code ?? 1)
     }
 
     /// Writes the line and hands back what makes ArgumentParser exit with the code. Errors that ArgumentParser knows, such
@@ -36,9 +36,9 @@ struct Failure: Error, CustomStringConvertible {
     private static func known(_ error: any Error) -> Failure? {
         switch error {
         case let known as Failure: return known
-        case let known as SettingsError: return Failure(code: configuration, description: known.description)
-        case let known as KafkaError: return Failure(code: code(of: known.kind), description: known.description)
-        case let known as EventLoopError: return Failure(code: 1, description: known.description)
+        case let known as SettingsError: return Failure(known.description, code: configuration)
+        case let known as KafkaError: return Failure(known.description, code: code(of: known.kind))
+        case let known as EventLoopError: return Failure(known.description)
         default: return nil
         }
     }

@@ -22,7 +22,7 @@ struct TextTableTests {
     func namesCannotSteerTheTerminal(text: String, expected: String) { #expect(TerminalText.safe(text) == expected) }
 
     @Test func tableColumnsStandUnderTheirTitles() {
-        var table = TextTable([.init(title: "name"), .init(title: "empty"), .init(title: "n", alignment: .right)])
+        var table = TextTable(["name", "empty", .right("n")])
         table.add(["日本", "", "5"])
         table.add(["abcdef", "", "10"])
         #expect(table.lines == ["name     n", "日本     5", "abcdef  10"])

@@ -68,17 +68,13 @@ struct BudgetReport {
 
     private var budgetLines: [String] {
         let showsKept = lines.contains { $0.kept != nil }
-        var table = TextTable(
-            [
-                TextTable.Column(title: "provider"), TextTable.Column(title: "day"),
-                TextTable.Column(title: "budget", alignment: .right),
-                TextTable.Column(title: "used", alignment: .right),
-                TextTable.Column(title: "reserved", alignment: .right),
-                TextTable.Column(title: "left", alignment: .right),
-            ] + (showsKept ? [TextTable.Column(title: "for interactive", alignment: .right)] : []) + [
-                TextTable.Column(title: "used of it", alignment: .right), TextTable.Column(title: "since"),
-                TextTable.Column(title: "next day in"),
-            ])
+        var columns: [TextTable.Column] = [
+            "provider", "day", .right("budget"), .right("used"), .right("reserved"), .right("left"),
+        ]
+        if showsKept { columns.append(.right("for interactive")) }
+        columns += [.right("used of it"), "since", "next day in"]
+
+        var table = TextTable(columns)
         for line in lines {
             let name = line.provider.rawValue + (showsKeys ? line.key.map { " (key \($0))" } ?? "" : "")
             let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
@@ -94,10 +90,7 @@ struct BudgetReport {
     }
 
     private var kindLines: [String] {
-        var table = TextTable([
-            TextTable.Column(title: "provider"), TextTable.Column(title: "operation"),
-            TextTable.Column(title: "price class"), TextTable.Column(title: "calls of the day", alignment: .right),
-        ])
+        var table = TextTable(["provider", "operation", "price class", .right("calls of the day")])
         var isEmpty = true
         for line in lines {
             for calls in CallsOfKind.mostFirst(line.made) {

@@ -89,7 +89,7 @@ struct BudgetChange: ParsableArguments {
         try await show()
         let keepers = try await requireKeepers(of: provider, settings: settings, topic: topic)
         guard yes || Terminal.confirms("\(question)?") else {
-            throw Failure(code: 1, description: "nothing was changed")
+            throw Failure("nothing was changed")
         }
 
         // The person may have thought until after midnight: the order is for the day that lasts now.
@@ -103,12 +103,11 @@ struct BudgetChange: ParsableArguments {
         try await show()
         guard applied < keepers else { return }
         throw Failure(
-            code: 1,
-            description: """
-                \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
-                \(Self.timeToApply.readable): the day of the others is another one (dayBegins, their clocks), /status shows a \
-                problem of their budget, or they cannot write to topics.fleet
-                """)
+            """
+            \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
+            \(Self.timeToApply.readable): the day of the others is another one (dayBegins, their clocks), /status shows a \
+            problem of their budget, or they cannot write to topics.fleet
+            """)
     }
 
     /// Says how many workers will go by the order.
@@ -120,12 +119,11 @@ struct BudgetChange: ParsableArguments {
         let setting = Settings.providerNames.first { $0.id == provider }.map { "providers.\($0.name).callsPerDay" }
         guard count > 0 || force else {
             throw Failure(
-                code: 1,
-                description: """
-                    0 workers of the group \(group) keep a daily budget of \(provider.rawValue), so nothing was changed: \
-                    set \(setting ?? "callsPerDay") for the workers, or start them; --force gives the \
-                    order to those that start later today
-                    """)
+                """
+                0 workers of the group \(group) keep a daily budget of \(provider.rawValue), so nothing was changed: \
+                set \(setting ?? "callsPerDay") for the workers, or start them; --force gives the \
+                order to those that start later today
+                """)
         }
         Terminal.note("\(count) \(count == 1 ? "worker keeps" : "workers keep") a daily budget of \(provider.rawValue)")
         return count

@@ -179,7 +179,7 @@ extension DeadLettersCommand {
             do {
                 deleted = try await run.send(chosen, of: snapshot, in: topic, values: values) { progress.show($0) }
             } catch let error as Failure {
-                throw Failure(code: error.code, description: "\(error); run the command again for the rest")
+                throw Failure("\(error); run the command again for the rest", code: error.code)
             }
 
             Terminal.endProgress()

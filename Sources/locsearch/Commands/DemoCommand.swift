@@ -158,8 +158,7 @@ struct DemoCommand: AsyncParsableCommand {
         while await !house.isReady(with: child) {
             guard begin.duration(to: .now) < Self.timeToJoin else {
                 throw Failure(
-                    code: Failure.unreachable,
-                    description: "the workers got no partitions within \(Self.timeToJoin.readable)")
+                    "the workers got no partitions within \(Self.timeToJoin.readable)", code: Failure.unreachable)
             }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -196,16 +195,14 @@ struct DemoCommand: AsyncParsableCommand {
             """)
         if let record { try write(collector.received, to: record) }
         guard collector.missing == 0 else {
-            throw Failure(
-                code: 1,
-                description: "\(collector.missing) requests had no outcome within \(DemoCollector.timeout.readable)")
+            throw Failure("\(collector.missing) requests had no outcome within \(DemoCollector.timeout.readable)")
         }
     }
 
     private func write(_ outcomes: [ReceivedOutcome], to path: String) throws {
         let text = outcomes.map { $0.line + "\n" }.joined()
         guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8)) else {
-            throw Failure(code: 1, description: "--record: cannot write \(path)")
+            throw Failure("--record: cannot write \(path)")
         }
     }
 }

@@ -103,7 +103,7 @@ extension OffsetsCommand {
 
         private func requireNoMembers(_ presence: GroupPresence, of group: String) throws(Failure) {
             guard let reason = presence.refusal(of: group, isForced: force) else { return }
-            throw Failure(code: 1, description: TerminalText.safe("nothing was changed: \(reason)"))
+            throw Failure(TerminalText.safe("nothing was changed: \(reason)"))
         }
 
         /// Says of a dry run what the change itself would be refused for.
@@ -115,12 +115,12 @@ extension OffsetsCommand {
         private func confirm(_ plan: ResetPlan, _ group: String) throws(Failure) {
             if yes { return }
             guard Terminal.inputIsTerminal else {
-                throw Failure(code: 1, description: "nothing was changed: give --yes where nobody can be asked")
+                throw Failure("nothing was changed: give --yes where nobody can be asked")
             }
 
             guard Terminal.confirms(TerminalText.safe("\(plan.summary). Move the offsets of the group \(group)?"))
             else {
-                throw Failure(code: 1, description: "nothing was changed")
+                throw Failure("nothing was changed")
             }
         }
     }

@@ -44,7 +44,7 @@ struct ProbeCommand: AsyncParsableCommand {
             return (200..<300).contains(response.status) ? nil : Self.refusal(response)
         } catch {
             if error.kind == .invalidRequest { return ValidationError("URL: \(error)") }
-            return Failure(code: Failure.unreachable, description: "\(error)")
+            return Failure("\(error)", code: Failure.unreachable)
         }
     }
 
@@ -53,6 +53,6 @@ struct ProbeCommand: AsyncParsableCommand {
         let body = String(decoding: response.body.prefix(1000), as: UTF8.self)
         let firstLine = body.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
         let reason = firstLine.isEmpty ? "" : ": " + TerminalText.cut(TerminalText.safe(firstLine), to: 200)
-        return Failure(code: Failure.unreachable, description: "status \(response.status)\(reason)")
+        return Failure("status \(response.status)\(reason)", code: Failure.unreachable)
     }
 }

@@ -47,10 +47,9 @@ struct SearchCommand: AsyncParsableCommand {
         guard let outcome, let event = outcome.event else {
             Terminal.endProgress()
             throw Failure(
-                code: Failure.unreachable,
-                description: "no outcome within \(timeout.duration.readable): is a worker running on "
+                "no outcome within \(timeout.duration.readable): is a worker running on "
                     + "\(position.topic)? `locsearch status` shows it, and `locsearch demo` starts one, with a broker and a provider. "
-                    + "The request has expired: nobody will pay for it")
+                    + "The request has expired: nobody will pay for it", code: Failure.unreachable)
         }
         Terminal.endProgress()
         Terminal.line(json ? outcome.json : OutcomeText.full(event, asked: request))

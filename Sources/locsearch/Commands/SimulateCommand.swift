@@ -54,7 +54,7 @@ struct SimulateCommand: AsyncParsableCommand {
             Terminal.line(try await server.start())
         } catch {
             let cure = "--port 0 takes any free port, --host another address"
-            throw Failure(code: Failure.configuration, description: "\(error); \(cure)")
+            throw Failure("\(error); \(cure)", code: Failure.configuration)
         }
 
         await ProcessSetup.onFirstTermination()

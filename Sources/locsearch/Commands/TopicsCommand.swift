@@ -132,7 +132,7 @@ extension TopicsCommand {
             let reasons = [("not as recommended", deviating), ("not checked", unread)].filter { !$0.1.isEmpty }.map {
                 "\($0.0): " + $0.1.map(\.topic.name).joined(separator: ", ")
             }
-            if !reasons.isEmpty { throw Failure(code: 1, description: reasons.joined(separator: "; ")) }
+            if !reasons.isEmpty { throw Failure(reasons.joined(separator: "; ")) }
         }
     }
 }

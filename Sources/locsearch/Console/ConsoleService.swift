@@ -107,8 +107,7 @@ final class ConsoleService: Sendable {
                 log: log)
         } catch {
             throw Failure(
-                code: Failure.configuration,
-                description: "console.port: \(error); choose another, or 0 for any free one")
+                "console.port: \(error); choose another, or 0 for any free one", code: Failure.configuration)
         }
     }
 

@@ -38,10 +38,10 @@ struct ControlChange: ParsableArguments {
         let workers = try await topic.ask(proposal, atMost: meant == nil ? nil : 1)
         let hint = "--later gives the order to those that start"
         if let refusal = topic.refusal(of: workers, isLater: later, hint: hint, cure: cure) {
-            throw Failure(code: 1, description: refusal)
+            throw Failure(refusal)
         }
         guard yes || isConfirmed(words, order: proposal, workers: workers.count) else {
-            throw Failure(code: 1, description: "nothing was changed")
+            throw Failure("nothing was changed")
         }
 
         // The person may have thought for a while: the time of the order, and what --for counts from, is now.
@@ -75,7 +75,7 @@ struct ControlChange: ParsableArguments {
             let ids = meant.map(\.instance).joined(separator: ", ")
             problem = "\(meant.count) workers are called \(name); give one of their ids: \(ids)"
         }
-        throw Failure(code: 1, description: "\(problem). Nothing was changed")
+        throw Failure("\(problem). Nothing was changed")
     }
 
     private func isConfirmed(_ words: String, order: ControlOrder, workers: Int) -> Bool {
@@ -106,10 +106,9 @@ struct ControlChange: ParsableArguments {
             return "\(worker.name) (\(worker.instance)): \(refusal ?? "no answer within \(Self.timeToTakeUp.readable)")"
         }
         throw Failure(
-            code: 1,
-            description: """
-                \(count). The order is given, and counts for a worker as soon as it reads the topic: \
-                \(missing.joined(separator: "; "))
-                """)
+            """
+            \(count). The order is given, and counts for a worker as soon as it reads the topic: \
+            \(missing.joined(separator: "; "))
+            """)
     }
 }

@@ -24,9 +24,7 @@ struct ControlReport {
 
     private var orderLines: [String] {
         var table = TextTable([
-            TextTable.Column(title: "order", maxWidth: 60), TextTable.Column(title: "for", maxWidth: 80),
-            TextTable.Column(title: "by", maxWidth: 60), TextTable.Column(title: "given at"),
-            TextTable.Column(title: "until"),
+            .left("order", maxWidth: 60), .left("for", maxWidth: 80), .left("by", maxWidth: 60), "given at", "until",
         ])
         for order in orders {
             table.add([
@@ -38,9 +36,7 @@ struct ControlReport {
     }
 
     private static func lines(of workers: [ControlTopic.Worker]) -> [String] {
-        var table = TextTable([
-            TextTable.Column(title: "worker", maxWidth: 80), TextTable.Column(title: "id of its start"),
-        ])
+        var table = TextTable([.left("worker", maxWidth: 80), "id of its start"])
         for worker in workers { table.add([worker.name, worker.instance]) }
         return table.lines
     }

@@ -49,10 +49,8 @@ struct DeadLetterGroups {
     /// The lines of a table.
     var text: [String] {
         var table = TextTable([
-            .init(title: "letters", alignment: .right), .init(title: "can go back", alignment: .right),
-            .init(title: "only with --force", alignment: .right), .init(title: "still no request", alignment: .right),
-            .init(title: "reason"), .init(title: "member"),
-            .init(title: "producer"), .init(title: "oldest"), .init(title: "newest"),
+            .right("letters"), .right("can go back"), .right("only with --force"), .right("still no request"), "reason",
+            "member", "producer", "oldest", "newest",
         ])
         for (kind, count) in sorted {
             let unforced = count.pending - count.forced  // bounded: a part of the letters

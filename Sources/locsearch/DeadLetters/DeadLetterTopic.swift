@@ -98,9 +98,7 @@ struct DeadLetterTopic {
         try await read(from: starts, upTo: ends) { record, headers in
             if let end, Instant.now > end {
                 throw Failure(
-                    code: Failure.unreachable,
-                    description: "\(name): reading takes longer than \((extent.time ?? .zero).readable)"
-                )
+                    "\(name): reading takes longer than \((extent.time ?? .zero).readable)", code: Failure.unreachable)
             }
             bytes = bytes.saturatingAdding(record.value?.count ?? 0)
             take(record, headers, into: &contents, headBytes: extent.headBytes) { isWanted($0) ? $0 : nil }

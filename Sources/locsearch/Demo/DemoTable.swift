@@ -3,8 +3,7 @@ import EventContract
 /// The outcomes of the demo's requests, as they are shown.
 struct DemoTable {
     private var table = TextTable([
-        .init(title: "asked", maxWidth: 34), .init(title: "provider"), .init(title: "outcome", maxWidth: 52),
-        .init(title: "ms", alignment: .right), .init(title: "calls", alignment: .right),
+        .left("asked", maxWidth: 34), "provider", .left("outcome", maxWidth: 52), .right("ms"), .right("calls"),
     ])
 
     mutating func add(_ asked: DemoRequest, outcome: ReceivedOutcome?) {

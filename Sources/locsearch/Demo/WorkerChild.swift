@@ -35,7 +35,7 @@ actor WorkerChild {
         _ = await ChildProcess.holds(within: Self.timeToStart) { process.firstLine != nil || !process.isRunning }
         guard let line = process.firstLine, line.hasPrefix("admin "), let port = line.split(separator: ":").last else {
             process.signal(SIGKILL)
-            throw Failure(code: 1, description: "the demo's second worker did not start")
+            throw Failure("the demo's second worker did not start")
         }
         self.process = process
         loop = try EventLoop()
@@ -109,7 +109,7 @@ actor WorkerChild {
     /// The file of this program.
     private static func program() throws -> String {
         guard let program = Bundle.main.executablePath else {
-            throw Failure(code: 1, description: "the demo's second worker: this program's file is not to be found")
+            throw Failure("the demo's second worker: this program's file is not to be found")
         }
         return program
     }
@@ -118,7 +118,7 @@ actor WorkerChild {
         do {
             return try ChildProcess(arguments, environment: environment)
         } catch {
-            throw Failure(code: 1, description: "the demo's second worker cannot be started: \(error)")
+            throw Failure("the demo's second worker cannot be started: \(error)")
         }
     }
 
@@ -154,7 +154,7 @@ struct DemoKeyFile: Sendable {
         guard
             FileManager.default.createFile(
                 atPath: path, contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw Failure(code: 1, description: "the demo cannot write \(path)") }
+        else { throw Failure("the demo cannot write \(path)") }
     }
 
     /// Writes another key. Where somebody has given the demo a key of theirs, that one stays.

@@ -18,7 +18,7 @@ struct DoctorReport: Sendable {
     var failure: Failure? {
         let failures = findings.filter { $0.state == .failed }
         guard let first = failures.first else { return nil }
-        return Failure(code: first.code, description: failures.map(\.sentence).joined(separator: "\nlocsearch: "))
+        return Failure(failures.map(\.sentence).joined(separator: "\nlocsearch: "), code: first.code)
     }
 
     /// One finding as a line.

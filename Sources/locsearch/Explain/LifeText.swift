@@ -123,8 +123,7 @@ enum LifeText {
 
     private static func table(of phases: RequestPhases) -> [String] {
         var table = TextTable([
-            TextTable.Column(title: "after", alignment: .right), TextTable.Column(title: "took", alignment: .right),
-            TextTable.Column(title: "", maxWidth: widthOfBars), TextTable.Column(title: "what it did", maxWidth: 120),
+            .right("after"), .right("took"), .left("", maxWidth: widthOfBars), .left("what it did", maxWidth: 120),
         ])
         for phase in phases.all {
             table.add([

@@ -70,11 +70,10 @@ struct GroupOffsets {
         }
         guard let count, count > 0 else {
             throw Failure(
-                code: 1,
-                description: """
-                    there is no topic \(topic) at \(brokers), or this user may not see it: give --topic, make the topic with \
-                    `locsearch topics create`, or allow Describe on it
-                    """)
+                """
+                there is no topic \(topic) at \(brokers), or this user may not see it: give --topic, make the topic with \
+                `locsearch topics create`, or allow Describe on it
+                """)
         }
         return (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
     }
@@ -139,12 +138,11 @@ struct GroupOffsets {
         guard let newest, newest >= milliseconds else { return }
 
         throw Failure(
-            code: 1,
-            description: """
-                the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the newest \
-                is of \(EventTime(milliseconds: newest)), so nothing was changed: they do not look offsets up by time, as the \
-                embedded broker does not; give --to earliest, latest or an offset
-                """)
+            """
+            the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the newest \
+            is of \(EventTime(milliseconds: newest)), so nothing was changed: they do not look offsets up by time, as the \
+            embedded broker does not; give --to earliest, latest or an offset
+            """)
     }
 
     /// Commits the plan's offsets, and reads them back.
@@ -156,11 +154,10 @@ struct GroupOffsets {
             try await admin.commit(commits, within: timeout)
         } catch  where error.saysGroupHasMembers {
             throw Failure(
-                code: 1,
-                description: """
-                    the broker refuses to move the offsets of the group \(group), because it has members: stop its workers, \
-                    and wait until they have left (\(error))
-                    """)
+                """
+                the broker refuses to move the offsets of the group \(group), because it has members: stop its workers, \
+                and wait until they have left (\(error))
+                """)
         } catch {
             throw failure(error, "the offsets of the group \(group) may not be moved, or not all of them")
         }
@@ -170,11 +167,10 @@ struct GroupOffsets {
         }
         if let other = commits.keys.sorted().first(where: { now[$0]?.offset != commits[$0]?.offset }) {
             throw Failure(
-                code: 1,
-                description: """
-                    \(other) stands at \(now[other].map { "\($0.offset)" } ?? "no offset") and not at \
-                    \(commits[other]?.offset ?? 0): something else commits for the group \(group); stop it, then try again
-                    """)
+                """
+                \(other) stands at \(now[other].map { "\($0.offset)" } ?? "no offset") and not at \
+                \(commits[other]?.offset ?? 0): something else commits for the group \(group); stop it, then try again
+                """)
         }
     }
 
@@ -192,8 +188,6 @@ struct GroupOffsets {
     private func failure(_ error: KafkaError, _ what: String) -> Failure {
         let place = "\(what), with the brokers \(brokers)"
         guard error.kind == .authentication else { return Failure(error, doing: place) }
-        return Failure(
-            code: 1,
-            description: "\(place): \(error); `show` needs Describe on the group and the topic, and `reset` needs Read")
+        return Failure("\(place): \(error); `show` needs Describe on the group and the topic, and `reset` needs Read")
     }
 }

@@ -41,12 +41,8 @@ struct OffsetsReport {
     private var table: [String] {
         let hasTopics = topics.count > 1
         var table = TextTable([
-            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
-            TextTable.Column(title: "committed", alignment: .right), TextTable.Column(title: "end", alignment: .right),
-            TextTable.Column(title: "lag", alignment: .right),
-            TextTable.Column(title: "done beyond", alignment: .right),
-            TextTable.Column(title: "open", alignment: .right), TextTable.Column(title: "member"),
-            TextTable.Column(title: "the commit says", maxWidth: 120),
+            "topic", .right("partition"), .right("committed"), .right("end"), .right("lag"), .right("done beyond"),
+            .right("open"), "member", .left("the commit says", maxWidth: 120),
         ])
         for partition in partitions {
             table.add([

@@ -43,9 +43,7 @@ struct ResetPlan {
     var text: [String] {
         let hasTopics = Set(changes.map(\.partition.id.topic)).count > 1
         var table = TextTable([
-            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
-            TextTable.Column(title: "from", alignment: .right),
-            TextTable.Column(title: "to", alignment: .right), TextTable.Column(title: "what that does", maxWidth: 120),
+            "topic", .right("partition"), .right("from"), .right("to"), .left("what that does", maxWidth: 120),
         ])
         for change in changes {
             table.add([

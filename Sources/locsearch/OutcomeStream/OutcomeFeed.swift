@@ -40,9 +40,8 @@ struct OutcomeFeed: Sendable {
                 settings.isDefault("kafka.bootstrapServers")
                 ? "set kafka.bootstrapServers, or start `locsearch demo`; " : ""
             throw Failure(
-                code: Failure.unreachable,
-                description: "no broker answers at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
-                    + "\(cure)\(error)")
+                "no broker answers at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
+                    + "\(cure)\(error)", code: Failure.unreachable)
         }
     }
 

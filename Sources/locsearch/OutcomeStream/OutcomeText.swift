@@ -96,9 +96,8 @@ enum OutcomeText {
 
     private static func places(_ places: Places) -> [String] {
         var table = TextTable([
-            .init(title: "name", maxWidth: 40), .init(title: "category", maxWidth: 24),
-            .init(title: "metres", alignment: .right), .init(title: "rating", alignment: .right), .init(title: "open"),
-            .init(title: "address", maxWidth: 44), .init(title: "id", maxWidth: 32),
+            .left("name", maxWidth: 40), .left("category", maxWidth: 24), .right("metres"), .right("rating"), "open",
+            .left("address", maxWidth: 44), .left("id", maxWidth: 32),
         ])
         for place in places {
             table.add([

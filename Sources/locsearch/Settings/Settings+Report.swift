@@ -4,7 +4,7 @@ import JSON
 extension Settings {
     /// A table for a terminal.
     var table: String {
-        var table = TextTable([.init(title: "setting"), .init(title: "value", maxWidth: 80), .init(title: "from")])
+        var table = TextTable(["setting", .left("value", maxWidth: 80), "from"])
         for setting in Setting.all {
             guard let value = values[setting.name] else { continue }
             table.add([setting.name, value.text.map(setting.shown) ?? "-", value.origin.description])

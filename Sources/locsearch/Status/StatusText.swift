@@ -89,10 +89,8 @@ enum StatusText {
 
     private static func table(of workers: [WorkerReport]) -> [String] {
         var table = TextTable([
-            TextTable.Column(title: "worker"), TextTable.Column(title: "state", maxWidth: 100),
-            TextTable.Column(title: "in flight", alignment: .right),
-            TextTable.Column(title: "partitions", alignment: .right), TextTable.Column(title: "version"),
-            TextTable.Column(title: "address", maxWidth: 80),
+            "worker", .left("state", maxWidth: 100), .right("in flight"), .right("partitions"), "version",
+            .left("address", maxWidth: 80),
         ])
         for worker in workers {
             guard let summary = WorkerSummary(worker) else {
@@ -111,12 +109,8 @@ enum StatusText {
 
     private static func table(of backlog: GroupBacklog) -> [String] {
         var table = TextTable([
-            TextTable.Column(title: "topic"), TextTable.Column(title: "partition", alignment: .right),
-            TextTable.Column(title: "waiting", alignment: .right),
-            TextTable.Column(title: "oldest", alignment: .right),
-            TextTable.Column(title: "committed", alignment: .right),
-            TextTable.Column(title: "end", alignment: .right), TextTable.Column(title: "lag", alignment: .right),
-            TextTable.Column(title: "member"),
+            "topic", .right("partition"), .right("waiting"), .right("oldest"), .right("committed"), .right("end"),
+            .right("lag"), "member",
         ])
         for partition in backlog.partitions {
             table.add([

@@ -2,11 +2,14 @@
 struct TextTable {
     enum Alignment { case left, right }
 
-    struct Column {
+    struct Column: ExpressibleByStringLiteral {
         let title: String
         var alignment = Alignment.left
         /// The most columns of the terminal that a text may take. Longer ones are cut, with an ellipsis.
         var maxWidth = 60
+
+        static func left(_ title: String, maxWidth: Int) -> Column { Column(title: title, maxWidth: maxWidth) }
+        static func right(_ title: String) -> Column { Column(title: title, alignment: .right) }
     }
 
     let columns: [Column]
@@ -40,4 +43,8 @@ struct TextTable {
         let padding = String(repeating: " ", count: max(0, width - TerminalText.width(of: cell)))
         return alignment == .left ? cell + padding : padding + cell
     }
+}
+
+extension TextTable.Column {
+    init(stringLiteral title: String) { self.init(title: title) }
 }

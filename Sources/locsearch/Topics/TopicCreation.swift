@@ -82,9 +82,9 @@ struct TopicCreation {
 
         let brokers = cluster.brokers.count == 1 ? "is 1 broker" : "are \(cluster.brokers.count) brokers"
         throw Failure(
-            code: Failure.configuration,
-            description: "\(topic.name) cannot have \(topic.replicationFactor) replicas, because there \(brokers): "
-                + "give --replication-factor \(cluster.brokers.count), if records may be lost with one of them")
+            "\(topic.name) cannot have \(topic.replicationFactor) replicas, because there \(brokers): "
+                + "give --replication-factor \(cluster.brokers.count), if records may be lost with one of them",
+            code: Failure.configuration)
     }
 
     // MARK: - Making
@@ -128,8 +128,7 @@ struct TopicCreation {
             return try await body()
         } catch let error as KafkaError where error.kind == .unsupported {
             throw Failure(
-                code: 1,
-                description: "\(what): these brokers offer no such request, and the embedded broker is one of them;"
+                "\(what): these brokers offer no such request, and the embedded broker is one of them;"
                     + " use their own tools (\(error))")
         } catch let error as KafkaError {
             throw Failure(error, doing: what)

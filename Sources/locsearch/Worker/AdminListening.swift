@@ -20,8 +20,7 @@ extension AdminServer {
                 limits: AdminServer.limits.within(descriptors: FileDescriptors.limit), log: log)
         } catch {
             throw Failure(
-                code: Failure.configuration,
-                description: "admin.port: \(error); choose another, or 0 for any free one")
+                "admin.port: \(error); choose another, or 0 for any free one", code: Failure.configuration)
         }
     }
 }
