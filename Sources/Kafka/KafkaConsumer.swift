@@ -8,13 +8,11 @@ public import Logging
 /// `queued.min.messages`, and the broker waits. Nothing is ever paused. The main queue, with rebalances and errors,
 /// is served by signal and at least twice a second, whether or not anybody reads records.
 public actor KafkaConsumer: ReadinessHandler {
-    /// The loop that the consumer lives on.
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// The offsets of one assigned partition.
     public struct Position: Sendable, Hashable {
-        /// The partition and its assignment.
         public let partition: AssignedPartition
         /// The offset that the group continues from: the one committed last or, where nothing was ever committed, the one
         /// at which reading begins. `nil` until the broker has said which, soon after the assignment.
@@ -39,43 +37,6 @@ public actor KafkaConsumer: ReadinessHandler {
         /// True when there may be records, or an end, that the reader has not looked at.
         var hasNews = false
         var news = Condition()
-    }
-
-    /// The last word of the group to this member.
-    struct Group {
-        weak var listener: (any RebalanceListener)?
-        /// The topics that were subscribed to.
-        var topics: Set<String> = []
-        /// The partitions of other topics that the group handed over last, about which the log has a line.
-        var foreign: Set<TopicPartition> = []
-        /// True from an assignment on until the group takes partitions away without asking.
-        var isAssigned = false
-        /// The member's id as of the last assignment; `nil` before the first, and where librdkafka does not say.
-        var memberID: String?
-        /// Why the group does not take the member in, as one line for a person; `nil` from the next rebalance on.
-        var refusal: String?
-        /// True from the answer to a revocation to the next assignment.
-        var isRejoining = false
-        /// Looks up where the partitions stand; `nil` while nothing is looked up.
-        var lookup: Task<Void, Never>?
-        /// `nil`: nothing was looked up yet.
-        var nextLookup: Instant?
-        /// When the ends of partitions are asked for again; `nil` before the first question.
-        var nextEndLookup: Instant?
-        /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
-        var leavesBefore: Instant?
-        /// True until librdkafka has the answer to an assignment.
-        var isAssigning = false
-        /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
-        var startSearch: Task<Void, Never>?
-        /// True once the log says that it is not known where reading begins, until it is known.
-        var hasWarnedOfStarts = false
-        /// Looks up where and how reading goes on after a reset; `nil` while there is none.
-        var resetLookup: Task<Void, Never>?
-        /// The resets that are still to be reported.
-        var resets: [OffsetResets.Reset] = []
-        /// Answers the last rebalance. The client may not be destroyed before it has ended.
-        var answer: Task<Void, Never>?
     }
 
     let client: ClientHandle
