@@ -47,6 +47,12 @@ final class BrokerFailures: Sendable {
         }
     }
 
+    /// Adds why the brokers could not be reached, where that is the error.
+    func explain(_ error: KafkaError) -> KafkaError {
+        guard [.unreachable, .timedOut].contains(error.kind), let summary else { return error }
+        return KafkaError(error.kind, code: error.code, "\(error.description): \(summary)")
+    }
+
     /// Takes a line apart into the broker's `host:port`, why it could not be reached, and how far the connection had come,
     /// where the line tells.
     static func parse(_ line: String) -> (address: String, reason: String, end: ConnectionEnd?)? {

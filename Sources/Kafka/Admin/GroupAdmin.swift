@@ -97,10 +97,7 @@ package final class GroupAdmin: Sendable {
         do throws(KafkaError) {
             return try await body()
         } catch {
-            guard [.unreachable, .timedOut].contains(error.kind), let reasons = client.brokerFailures.summary else {
-                throw error
-            }
-            throw KafkaError(error.kind, code: error.code, "\(error.description): \(reasons)")
+            throw client.brokerFailures.explain(error)
         }
     }
 }

@@ -47,7 +47,7 @@ final class TopicAdminHandle: Sendable {
 
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let found = metadata?.pointee else {
             // The call only says that its time was up, whatever kept it from asking.
-            throw explained(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: "look up the topics"))
+            throw failures.explain(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: "look up the topics"))
         }
 
         var topics: [String: ClusterDescription.Topic] = [:]
@@ -118,7 +118,7 @@ final class TopicAdminHandle: Sendable {
         guard code >= 0 || code < -1 else {
             throw KafkaError(.unsupported, "\(what): librdkafka \(LibraryVersion.running) cannot ask; 2.3 or newer can")
         }
-        guard code == 0 else { throw explained(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
+        guard code == 0 else { throw failures.explain(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
         if bits == 0 { return nil }
         return Set(TopicOperation.allCases.filter { bits & 1 << $0.rawValue != 0 })
     }
@@ -129,7 +129,7 @@ final class TopicAdminHandle: Sendable {
         let what = "look up offsets by time"
         let list = PartitionList(partitions.map { ($0, offset: max(0, milliseconds)) })
         let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, Self.milliseconds(until: deadline))
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw explained(KafkaError(code, doing: what)) }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw failures.explain(KafkaError(code, doing: what)) }
 
         var offsets: [TopicPartition: Int64] = [:]
         for (id, offset, error) in PartitionList.contents(of: list.pointer) {
@@ -223,12 +223,12 @@ final class TopicAdminHandle: Sendable {
 
         // The request has a time limit of its own. The second on top of it is for its answer to arrive.
         guard let answer = rd_kafka_queue_poll(queue, milliseconds.saturatingAdding(1000)) else {
-            throw explained(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
+            throw failures.explain(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
         }
         let code = rd_kafka_event_error(answer)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             defer { rd_kafka_event_destroy(answer) }
-            throw explained(KafkaError(code, doing: what, reason: rd_kafka_event_error_string(answer)))
+            throw failures.explain(KafkaError(code, doing: what, reason: rd_kafka_event_error_string(answer)))
         }
         return answer
     }
@@ -243,11 +243,5 @@ final class TopicAdminHandle: Sendable {
 
     private static func milliseconds(until deadline: Instant) -> Int32 {
         Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
-    }
-
-    /// Adds why the brokers could not be reached, where that is the error.
-    private func explained(_ error: KafkaError) -> KafkaError {
-        guard [.unreachable, .timedOut].contains(error.kind), let reasons = failures.summary else { return error }
-        return KafkaError(error.kind, code: error.code, "\(error.description): \(reasons)")
     }
 }

@@ -147,18 +147,12 @@ final class TopicReaderHandle: Sendable {
             case .failed(let code):
                 let error = KafkaError(code, doing: what)
                 if error.kind == .authentication { throw error }
-                if SystemClock.now >= deadline { throw explained(error) }
+                if SystemClock.now >= deadline { throw failures.explain(error) }
             }
 
             var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)
             nanosleep(&pause, nil)
         }
-    }
-
-    /// Adds why the brokers could not be reached, where that is the error.
-    private func explained(_ error: KafkaError) -> KafkaError {
-        guard [.unreachable, .timedOut].contains(error.kind), let reasons = failures.summary else { return error }
-        return KafkaError(error.kind, code: error.code, "\(error.description): \(reasons)")
     }
 
     // MARK: - Reading
