@@ -91,24 +91,26 @@ extension JSONReader {
         return strings
     }
 
-    /// Reads one member of an object as text and skips the others.
-    mutating func wantedMember(_ name: StaticString) throws(JSONError) -> String? {
-        var value: String?
+    /// Reads one member of an object with `read`, and skips the others.
+    @inline(__always)
+    mutating func member<Value>(
+        _ name: StaticString, _ read: (inout JSONReader) throws(JSONError) -> Value?
+    ) throws(JSONError) -> Value? {
+        var value: Value?
         guard try enterObject() else { return nil }
         while let key = try nextKey() {
-            if name ~= key { value = try wanted() } else { try skip() }
+            if name ~= key { value = try read(&self) } else { try skip() }
         }
         return value
     }
 
+    mutating func wantedMember(_ name: StaticString) throws(JSONError) -> String? {
+        try member(name) { reader throws(JSONError) in try reader.wanted() }
+    }
+
     /// Reads one member of an object as text, which it keeps among the texts of `places`.
     mutating func wantedMember(_ name: StaticString, in places: inout Places) throws(JSONError) -> Places.Text? {
-        var value: Places.Text?
-        guard try enterObject() else { return nil }
-        while let key = try nextKey() {
-            if name ~= key { value = try wanted(in: &places) } else { try skip() }
-        }
-        return value
+        try member(name) { reader throws(JSONError) in try reader.wanted(in: &places) }
     }
 
     /// Reads the only member of an object that counts; the field is missing when there is none.

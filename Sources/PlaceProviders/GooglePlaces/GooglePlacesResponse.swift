@@ -140,7 +140,7 @@ struct GooglePlacesResponse {
             case "priceLevel": place.priceLevel = try Self.priceLevel(&reader)
             case "currentOpeningHours", "regularOpeningHours":
                 let isCurrent = "currentOpeningHours" ~= key
-                let open = try Self.openNow(&reader)
+                let open = try reader.member("openNow") { reader throws(JSONError) in try reader.bool() }
                 if isCurrent || place.openNow == nil { place.openNow = open ?? place.openNow }
             case "photos": try readPhotos(&reader)
             case "attributions": try readCredits(&reader, member: "provider")
@@ -187,15 +187,6 @@ struct GooglePlacesResponse {
         case "PRICE_LEVEL_VERY_EXPENSIVE": return 4
         default: return nil
         }
-    }
-
-    private static func openNow(_ reader: inout JSONReader) throws(JSONError) -> Bool? {
-        var open: Bool?
-        guard try reader.enterObject() else { return nil }
-        while let key = try reader.nextKey() {
-            if "openNow" ~= key { open = try reader.bool() } else { try reader.skip() }
-        }
-        return open
     }
 
     private mutating func readPhotos(_ reader: inout JSONReader) throws(JSONError) {

@@ -115,7 +115,10 @@ struct LegacyResponse {
             case "name": place.name = try reader.wanted(in: &list.places) ?? Places.Text()
             case "vicinity": vicinity = try reader.wanted(in: &list.places)
             case "formatted_address": place.address = try reader.wanted(in: &list.places)
-            case "geometry": place.location = try Self.location(&reader)
+            case "geometry":
+                place.location = try reader.member("location") { reader throws(JSONError) in
+                    try reader.coordinate(latitude: "lat", longitude: "lng")
+                }
             case "types": try reader.wantedTypes(of: &place, in: &list.places)
             // In some answers 0 stands for "unrated".
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
@@ -142,26 +145,8 @@ struct LegacyResponse {
         return place
     }
 
-    private static func location(_ reader: inout JSONReader) throws(JSONError) -> Coordinate? {
-        var location: Coordinate?
-        guard try reader.enterObject() else { return nil }
-        while let key = try reader.nextKey() {
-            if "location" ~= key {
-                location = try reader.coordinate(latitude: "lat", longitude: "lng")
-            } else {
-                try reader.skip()
-            }
-        }
-        return location
-    }
-
     private static func openNow(_ reader: inout JSONReader) throws(JSONError) -> Bool? {
-        var open: Bool?
-        guard try reader.enterObject() else { return nil }
-        while let key = try reader.nextKey() {
-            if "open_now" ~= key { open = try reader.bool() } else { try reader.skip() }
-        }
-        return open
+        try reader.member("open_now") { reader throws(JSONError) in try reader.bool() }
     }
 
     private mutating func readPhotos(_ reader: inout JSONReader) throws(JSONError) {
