@@ -5,16 +5,6 @@ internal import Basics
 ///
 /// A new member knows nothing before it has read the history, which must hold a snapshot or go back to the oldest record.
 struct BudgetLog {
-    /// The progress of the reading.
-    private enum Reading {
-        case notBegun
-        /// Reads the records that were there at the beginning; nothing is known before their end.
-        case history
-        /// The history that was read holds no snapshot, and there are older records.
-        case tooShort
-        case live
-    }
-
     /// The consequence of one record.
     struct Applied {
         /// `nil` for a message that was there before.
@@ -27,7 +17,7 @@ struct BudgetLog {
     private let terms: BudgetTerms
     /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
     private let spread: Double
-    private var reading = Reading.notBegun
+    private var reading = HistoryReading.notBegun
     /// The state after all records that were read.
     private(set) var ledger = BudgetLedger()
     /// The state before the log was begun anew, until it is read again.

@@ -6,16 +6,6 @@ public import Basics
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
 public final class ControlMember {
-    /// The progress of the reading.
-    private enum Reading {
-        case notBegun
-        /// Reads the records that were there at the beginning; nothing is known before their end.
-        case history
-        /// The history that was read holds no snapshot, and there are older records.
-        case tooShort
-        case live
-    }
-
     /// A message of another sender that is about this process.
     public enum News: Sendable, Hashable {
         case order(ControlOrder, sender: String)
@@ -29,7 +19,7 @@ public final class ControlMember {
     /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
     private let spread: Double
 
-    private var reading = Reading.notBegun
+    private var reading = HistoryReading.notBegun
     /// The orders that are known; those from before while the topic is read anew.
     public private(set) var book = ControlBook()
     /// The orders in the records of the history so far.
