@@ -70,7 +70,7 @@ package enum LatencyDistribution: Sendable, Hashable {
 
     /// Draws a standard normal number, in Box and Muller's way.
     private static func normal(_ numbers: inout HashStream) -> Double {
-        let radius = Mathematics.squareRoot(-2 * Mathematics.logarithm(1 - numbers.unit()))
+        let radius = (-2 * Mathematics.logarithm(1 - numbers.unit())).squareRoot()
         return radius * Mathematics.cosine(360 * numbers.unit())
     }
 }

@@ -4,7 +4,5 @@ import LibC
 enum Mathematics {
     static func logarithm(_ number: Double) -> Double { log(number) }
     static func exponential(_ number: Double) -> Double { exp(number) }
-    static func squareRoot(_ number: Double) -> Double { number.squareRoot() }
-    /// Returns the cosine of an angle in degrees.
     static func cosine(_ degrees: Double) -> Double { cos(degrees * (Double.pi / 180)) }
 }

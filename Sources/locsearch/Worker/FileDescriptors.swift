@@ -27,17 +27,14 @@ enum FileDescriptors {
     }
 
     /// The number of files and connections that this process may have open now.
-    static var limit: Int {
-        var limits = rlimit()
-        guard unsafe getrlimit(resource, &limits) == 0 else { return 1024 }
-        return Int(clamping: limits.rlim_cur)
-    }
+    static var limit: Int { limits.map { Int(clamping: $0.rlim_cur) } ?? 1024 }
 
     /// The number to which this process may raise that.
-    static var hardLimit: Int {
+    static var hardLimit: Int { limits.map { Int(clamping: $0.rlim_max) } ?? 1024 }
+
+    private static var limits: rlimit? {
         var limits = rlimit()
-        guard unsafe getrlimit(resource, &limits) == 0 else { return 1024 }
-        return Int(clamping: limits.rlim_max)
+        return unsafe getrlimit(resource, &limits) == 0 ? limits : nil
     }
 
     #if canImport(Glibc)
