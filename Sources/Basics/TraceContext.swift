@@ -40,7 +40,6 @@ public struct TraceContext: Sendable, Hashable {
     /// The id of the step: 16 hexadecimal digits.
     public var spanID: String { String(decoding: parent[36..<52], as: UTF8.self) }
 
-    /// The 16 bytes of the trace's id.
     public var traceIDBytes: [UInt8] { Self.bytes(of: parent[3..<35]) }
 
     /// The 8 bytes of the step's id.

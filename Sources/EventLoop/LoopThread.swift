@@ -25,7 +25,6 @@ enum LoopThread {
         #endif
     }
 
-    /// Names the thread that calls after the loop.
     static func nameCurrent() {
         #if canImport(Darwin)
             unsafe _ = pthread_setname_np(name)

@@ -78,7 +78,6 @@ final class CurlDriver {
 
     // MARK: - What the loop tells curl
 
-    /// Lets curl read and write what a socket is ready for.
     func ready(_ socket: Int32, readiness: Readiness) {
         guard sockets.indices.contains(Int(socket)), !sockets[Int(socket)].wanted.isEmpty else {
             unwatch(socket)

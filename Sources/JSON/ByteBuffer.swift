@@ -102,7 +102,6 @@ internal import CScan
         count &+= comma ? 1 : 0
     }
 
-    /// Appends all bytes of a span.
     mutating func append(_ bytes: Span<UInt8>) {
         reserve(bytes.count)
         let target = unsafe start + count
@@ -151,7 +150,6 @@ internal import CScan
 
     // MARK: Digits
 
-    /// Appends a number in decimal digits.
     @inline(__always)
     mutating func appendDigits(_ number: UInt64) {
         guard number < 100_000_000 else { return appendManyDigits(number) }

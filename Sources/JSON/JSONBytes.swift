@@ -166,7 +166,6 @@ struct JSONBytes: ~Escapable {
         }
     }
 
-    /// Returns the value of a hexadecimal digit; `nil` for another byte.
     static func hexadecimalValue(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -13,7 +13,6 @@ struct JSONNumber {
     /// True when `digits` or `exponent` do not fit, so that the text itself must be read.
     var isLong = false
 
-    /// Returns `true` for the bytes that a number may begin with.
     static func mayBegin(with byte: UInt8) -> Bool {
         byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10
     }

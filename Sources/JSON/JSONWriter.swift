@@ -66,7 +66,6 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Values
 
-    /// Writes a string.
     public mutating func value(_ text: String) {
         value(utf8: text.utf8.span)
     }
@@ -81,7 +80,6 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Writes a whole number.
     public mutating func value(_ number: Int) {
         separate()
         if number < 0 { buffer.append(UInt8(ascii: "-")) }
@@ -101,7 +99,6 @@ public struct JSONWriter: ~Copyable {
         if flag { buffer.append("true") } else { buffer.append("false") }
     }
 
-    /// Writes `null`.
     public mutating func null() {
         separate()
         buffer.append("null")

@@ -62,7 +62,6 @@ final class BrokerWatch {
         client.connections.allFailedSince.map { now - $0 >= Self.timeToBelieve } ?? false
     }
 
-    /// Notes that a broker has answered.
     func noteAnswer() {
         guard areDown else { return }
         areDown = false

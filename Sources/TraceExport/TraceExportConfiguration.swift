@@ -15,7 +15,6 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     package var queueSize = 8192
     /// `tracing.sampleRatio`: the part of the requests that is traced where the record does not say, 0 to 1.
     package var sampleRatio = 1.0
-    /// `tracing.serviceName`: what the worker is called in traces.
     package var serviceName = "location-search-worker"
     /// The version of the program, as traces show it.
     package var serviceVersion = ""

@@ -2,7 +2,6 @@ package import EventContract
 
 /// The dead letters of the topic as it stood when it was read.
 package struct DeadLetterList: Sendable, Hashable {
-    /// The position of a letter in the dead-letter topic.
     package struct Position: Sendable, Hashable {
         package let partition: Int32
         package let offset: Int64
@@ -101,7 +100,6 @@ package struct DeadLetterList: Sendable, Hashable {
     package let letters: [Letter]
     /// All letters that were read, counted by what is at fault and who sent them, the largest group first.
     package let groups: [Group]
-    /// The time at which the topic was read.
     package let readAt: EventTime
     /// A text that names where the topic ended.
     package let version: String

@@ -23,7 +23,6 @@ package struct GroupBacklog: Sendable, Hashable {
         /// `nil` where the group reads one topic only.
         package var topic: String?
         package var number: Int32
-        /// The offset that the group has committed.
         package var committed: Int64?
         /// One past the partition's newest record.
         package var end: Int64

@@ -70,7 +70,6 @@ package struct RequestLife: Sendable {
         package let time: EventTime?
         /// True once it was sent back to the requests topic, where it is another record.
         package var isRedriven = false
-        /// The time at which that was noted.
         package var redrivenAt: EventTime?
 
         package init(

@@ -33,7 +33,6 @@ struct PageRoutes {
     /// program.
     static func isOpen(_ path: String) -> Bool { path.hasPrefix("/assets/") || path == "/login" }
 
-    /// Returns one of the pages.
     func response(to view: PageView) throws(ConsoleError) -> Response {
         try Self.response(view.file, view.html(from: file))
     }

@@ -4,9 +4,7 @@ package import EventContract
 package final class OutcomeRecord: Sendable {
     /// The position in the outcome topic.
     package let position: SourcePosition
-    /// The record's key.
     package let key: [UInt8]?
-    /// The record's value.
     package let value: [UInt8]?
     /// The record's headers, in their order.
     package let headers: [EventHeader]

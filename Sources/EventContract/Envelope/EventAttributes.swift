@@ -20,7 +20,6 @@ struct EventAttributes {
     private var hasUnreadableExpiry = false
     /// True for a worker's error that says that an outcome stood in the requests topic.
     private(set) var answersOutcome = false
-    /// The class that the event asks for.
     private(set) var requestedClass = RequestedClass.none
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?

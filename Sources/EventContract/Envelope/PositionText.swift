@@ -6,7 +6,6 @@ struct PositionText {
     let partition: [UInt8]
     let offset: [UInt8]
 
-    /// The texts for a position.
     init(_ position: SourcePosition) {
         topic = Array(position.topic.utf8)
         partition = Self.digits(of: Int64(position.partition))
@@ -34,7 +33,6 @@ struct PositionText {
         return id
     }
 
-    /// Appends the three headers.
     func append(to headers: inout [EventHeader]) {
         headers.append(EventHeader("source-topic", topic))
         headers.append(EventHeader("source-partition", partition))

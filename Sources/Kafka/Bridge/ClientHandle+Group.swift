@@ -14,7 +14,6 @@ extension ClientHandle {
     /// True when what is being revoked belongs to other members already. The calls below clear it.
     var isAssignmentLost: Bool { rd_kafka_assignment_lost(pointer) != 0 }
 
-    /// Accepts partitions that the group assigned.
     func assign(_ partitions: [(id: TopicPartition, start: ReadingStart)]) throws(KafkaError) {
         let list = PartitionList(partitions.map { ($0.id, offset: $0.start.value) })
 

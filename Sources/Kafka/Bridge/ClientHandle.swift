@@ -22,7 +22,6 @@ final class ClientHandle: Sendable {
     let signal: QueueSignal
     /// Why brokers could not be reached, by what librdkafka reported last of each.
     let brokerFailures: BrokerFailures
-    /// The state of the connections to the brokers.
     let connections = BrokerConnections()
     /// Which partitions' reading went on somewhere else, because the broker had the next record no longer.
     let offsetResets = OffsetResets()

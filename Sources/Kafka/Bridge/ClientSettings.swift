@@ -124,7 +124,6 @@ enum ClientSettings {
             + advice
     }
 
-    /// Returns the text in a buffer that a C function has filled.
     static func text(_ buffer: [CChar]) -> String {
         String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

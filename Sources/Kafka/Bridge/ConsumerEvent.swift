@@ -34,7 +34,6 @@ extension ClientHandle {
         }
     }
 
-    /// Reads the answer to a commit.
     func commitAnswer(_ event: OpaquePointer) -> ConsumerEvent {
         let code = rd_kafka_event_error(event)
         if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([:], nil) }

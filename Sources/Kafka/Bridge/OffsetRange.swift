@@ -7,6 +7,5 @@ enum OffsetRange {
     /// million times a second has 2^61 records after 73,000 years.
     static let largest: Int64 = 1 << 61
 
-    /// Returns the offset, or the nearest that is in range.
     static func bounded(_ offset: Int64) -> Int64 { min(max(offset, -largest), largest) }
 }

@@ -9,7 +9,6 @@ import LibC
 struct GooglePlacesRequests {
     /// The address and the key.
     let configuration: ProviderConfiguration
-    /// The fields that are asked of each place.
     let fields: GooglePlacesFields
 
     /// Returns true for a search that nearby search cannot do: it has no keyword, no filter for open places and no pages.
@@ -17,7 +16,6 @@ struct GooglePlacesRequests {
         request.keyword != nil || request.openNow == true || request.pageToken != nil
     }
 
-    /// Returns a nearby search.
     func nearby(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()

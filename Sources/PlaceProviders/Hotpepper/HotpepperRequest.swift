@@ -5,7 +5,6 @@ import LocationSearch
 struct HotpepperRequest {
     /// The URL with the API key in it.
     let url: String
-    /// The operation of the request.
     let operation: SearchOperation
     /// The offset of the first result, counted from 1.
     let start: Int

@@ -4,7 +4,6 @@ internal import NIOHTTP1
 /// An invented picture of a place: a flat drawing that follows from the path it is asked under, so that a place looks the
 /// same in every run. Nothing of the path itself is in it.
 struct Picture {
-    /// The motif of a picture.
     enum Motif: CaseIterable {
         case bowl, cup, noren, storefront
     }

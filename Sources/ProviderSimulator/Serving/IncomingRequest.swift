@@ -42,7 +42,6 @@ struct IncomingRequest {
         return headers.first(name: "X-Goog-Api-Key") ?? query["key"] ?? query["$key"]
     }
 
-    /// A fingerprint of the API key.
     var keyFingerprint: UInt64 {
         var fingerprint = Fingerprint()
         fingerprint.combine((key ?? "").utf8)

@@ -31,7 +31,6 @@ struct QueryParameters {
         isEncoded ? decode(bytes, plusIsBlank: true) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The first value of this name.
     subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
     /// Returns `true` when there is a parameter of this name.

@@ -29,7 +29,6 @@ struct RequestLog {
         entries.append(entry)
     }
 
-    /// Notes a request's outcome, if the request is still in the log.
     mutating func finish(_ number: Int, outcome: String) {
         guard let first = entries.first, number >= first.number, number - first.number < entries.count else { return }
         entries[offset: number - first.number].outcome = outcome

@@ -10,7 +10,6 @@ final class TrafficControl: Sendable {
         let endpoint: Endpoint
         /// A fingerprint of everything but the key.
         let fingerprint: UInt64
-        /// A fingerprint of the key.
         let keyFingerprint: UInt64
         /// The fault that the request itself asks for.
         let plan: FaultPlan?

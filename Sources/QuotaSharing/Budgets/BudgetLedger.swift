@@ -86,7 +86,6 @@ public struct BudgetLedger: Sendable, Hashable {
     var renewed: [String: String] = [:]
     /// The offset at which each of these names was last used.
     var renewalOffsets: [String: Int64] = [:]
-    /// The newest message of each sender.
     var newestMessages: [String: NewestMessage] = [:]
     /// The offset at which senders of long ago were last forgotten.
     var cleaned: Int64 = 0

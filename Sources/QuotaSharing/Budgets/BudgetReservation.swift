@@ -102,7 +102,6 @@ struct BudgetReservation {
         if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
     }
 
-    /// Forgets the calls that are asked for.
     mutating func forgetAsked() { asked = 0 }
 
     /// Removes calls that are to be given back.

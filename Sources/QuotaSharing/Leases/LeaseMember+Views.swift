@@ -131,7 +131,6 @@ extension LeaseMember {
 }
 
 extension LeasePlan.Member {
-    /// A member as its message shows it.
     init(_ message: LeaseMessage, _ state: LeaseMessage.Limit) {
         self.init(
             name: message.sender, own: message.ownShare, demand: state.demandByClass,

@@ -23,7 +23,6 @@ protocol FleetObject: FleetValue {
     mutating func validate() throws
 }
 
-/// A member of an object.
 struct MessageMember<Object>: Sendable {
     fileprivate let name: StaticString
     fileprivate let isRequired: Bool

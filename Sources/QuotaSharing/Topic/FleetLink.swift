@@ -19,7 +19,6 @@ public protocol FleetPublisher: Sendable {
 public final class FleetLink: FleetPublisher {
     /// The topic, and how it is read.
     public struct Configuration: Sendable {
-        /// `topics.fleet`.
         public var topic: String
         /// The number of newest records that are read at the start; 0: none that was there before.
         public var history: Int64 = 0

@@ -8,7 +8,6 @@ public enum FleetMessage: Sendable, Hashable {
     case control(ControlMessage)
 }
 
-/// A record of the fleet topic.
 public struct FleetRecord: Sendable, Hashable {
     /// The record's offset in the topic's only partition. All members read the records in this order.
     public var offset: Int64

@@ -6,7 +6,6 @@ struct Exchanges: Sendable, Hashable {
     /// The bytes of all texts and places.
     private(set) var byteCount = 0
 
-    /// The number of places in all results.
     var placeCount: Int { all.reduce(0) { $0 + ($1.result?.places.count ?? 0) } }
 
     /// Adds an action and forgets what is past or too much.

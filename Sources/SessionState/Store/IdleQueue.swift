@@ -25,7 +25,6 @@ struct IdleQueue {
         }
     }
 
-    /// Keeps the entries that are still good, each once.
     mutating func keep(_ isGood: (Entry) -> Bool) {
         var ids: Set<String> = []
         entries = entries[start...].filter { isGood($0) && ids.insert($0.id).inserted }

@@ -8,7 +8,6 @@ package struct SpanContext: Sendable, Hashable {
     /// False when nobody looks at the spans of this trace here: then none is kept.
     let isRecorded: Bool
 
-    /// The key under which a `ServiceContext` holds it.
     enum Key: ServiceContextKey {
         typealias Value = SpanContext
     }

@@ -82,7 +82,6 @@ public struct ControlPolicy: Sendable {
 
     // MARK: - What follows
 
-    /// Returns what orders ask of one lane.
     func laneControls(of orders: [ControlOrder]) -> LaneControls {
         var controls = LaneControls()
         for order in orders {

@@ -47,7 +47,6 @@ final class ReadyOutcomes {
         if entries[partition]?.isEmpty == true { entries[partition] = nil }
     }
 
-    /// Removes and returns everything of a partition.
     func removeAll(of partition: OwnedPartition) -> [Entry] {
         Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
     }

@@ -86,6 +86,5 @@ struct KafkaMeters: Sendable {
     /// - Parameter change: by how much the number of assigned partitions differs from before.
     func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }
 
-    /// Counts a rebalance that is answered.
     func countRebalance(_ kind: RebalanceKind, after time: Duration) { rebalances[kind].record(wait: time) }
 }

@@ -58,10 +58,8 @@ struct RequestMeters: Sendable {
         if let wait { topicWait.record(wait: wait) }
     }
 
-    /// Counts a request that is no longer in flight.
     func countSettled() { inFlight.decrement() }
 
-    /// Counts a record that is no request.
     func countRejected() { rejected.increment() }
 
     /// Counts a record that is not run, because processes have crashed with it.

@@ -18,7 +18,6 @@ final class OutgoingOutcome: Sendable {
         self.calls = calls
     }
 
-    /// The topic that the event goes to.
     var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }
 
     /// The records to be written, the event first.

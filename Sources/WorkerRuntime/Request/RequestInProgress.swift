@@ -9,7 +9,6 @@ internal import Resilience
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress: TakenRequest {
     let record: IncomingRecord
-    /// The instant at which the record was taken.
     let takenAt: Instant
     /// How long the record had waited in its topic by then; `nil` where its timestamp is not known.
     let topicWait: Duration?

@@ -234,7 +234,6 @@ final class RequestRunner {
     /// Returns the providers that a request would be asked of, best first; empty where none can serve it.
     func providers(for decoded: DecodedRequest) -> [ProviderID] { interactor.providers(for: decoded.request) }
 
-    /// The configured providers.
     var configuredProviders: [ProviderID] { interactor.configuredProviders }
 
     /// How long a request may wait before its call begins, by its expiry and its age; `nil` where it may wait for any time.

@@ -41,7 +41,6 @@ final class RequestTrace {
         search = span
     }
 
-    /// Ends the search.
     @inline(never)
     func endSearch(with outcome: SearchOutcome) {
         guard let search else { return }
@@ -61,7 +60,6 @@ final class RequestTrace {
         search.end()
     }
 
-    /// Notes that the request ends with an error.
     func fail(with error: SearchError) { process.note(error) }
 
     // MARK: - Outcome

@@ -17,12 +17,10 @@ struct CallsOfKind: Sendable, Hashable {
         self.count = count
     }
 
-    /// Returns the calls in the order of their kinds.
     static func inOrder(_ made: [String: Int]) -> [CallsOfKind] {
         made.map { CallsOfKind($0.key, count: $0.value) }.sorted { $0.kind < $1.kind }
     }
 
-    /// Returns the calls with the kind first of which most were made.
     static func mostFirst(_ made: [String: Int]) -> [CallsOfKind] {
         made.map { CallsOfKind($0.key, count: $0.value) }.sorted { ($1.count, $0.kind) < ($0.count, $1.kind) }
     }

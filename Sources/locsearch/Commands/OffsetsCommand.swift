@@ -15,7 +15,6 @@ struct OffsetsCommand: AsyncParsableCommand {
             """, subcommands: [ShowCommand.self, ResetCommand.self])
 }
 
-/// The options that all commands about offsets have.
 struct OffsetsOptions: ParsableArguments {
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
     @Option(help: "The topic. Default: all of topics.requests.") var topic: String?

@@ -96,7 +96,6 @@ struct DemoHouse: Sendable {
         return settings
     }
 
-    /// The URL at which the simulator serves pictures.
     var pictureURL: String { simulatorURL + "/pictures" }
 
     /// True once every worker has partitions, as far as there are enough of them.

@@ -12,7 +12,6 @@ struct DemoState: Codable, Equatable {
     var childURL: String?
     /// The URL at which its simulator serves pictures.
     var pictureURL: String?
-    /// The URL of its simulated providers.
     var providerURL: String?
     /// The number of the demo's process. A file whose process is gone counts for nothing.
     var pid: Int32

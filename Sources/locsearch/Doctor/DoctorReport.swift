@@ -21,7 +21,6 @@ struct DoctorReport: Sendable {
         return Failure(failures.map(\.sentence).joined(separator: "\nlocsearch: "), code: first.code)
     }
 
-    /// One finding as a line.
     static func line(_ finding: Finding) -> String {
         let state = finding.state == .failed ? "FAILED" : finding.state.rawValue
         return padded(state, to: 8) + padded(finding.check, to: 12) + finding.sentence

@@ -51,7 +51,6 @@ struct Finding: Sendable, Hashable {
         Finding(check, .skipped, text, cure: cure)
     }
 
-    /// Text and cure as one sentence.
     var sentence: String { cure.map { "\(text); \($0)" } ?? text }
 
     /// Nothing in a finding shows a secret or moves a cursor: answers of strangers are a part of some.

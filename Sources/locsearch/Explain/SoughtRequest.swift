@@ -9,7 +9,6 @@ struct SoughtRequest: Sendable, Hashable {
     /// The position in a topic of requests, where the id is one.
     let position: SourcePosition?
 
-    /// - Parameter topics: the topics of requests.
     init(_ text: String, in topics: [String]) {
         self.text = text
         let isTrace = text.utf8.count == 32 && text.utf8.allSatisfy(\.isHexadecimal)

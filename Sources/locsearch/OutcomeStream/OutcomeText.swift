@@ -2,7 +2,6 @@ import Basics
 import EventContract
 import LocationSearch
 
-/// Outcomes as text for people.
 enum OutcomeText {
     /// A headline, and for a search its places as a table.
     static func full(_ event: OutcomeEvent, asked request: SearchRequest) -> String {

@@ -60,7 +60,6 @@ enum JSONSettings {
         return elements
     }
 
-    /// Returns the line of a byte, from 1.
     private static func line(at offset: Int, in bytes: [UInt8]) -> Int {
         bytes.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     }

@@ -165,7 +165,6 @@ struct Settings: Sendable {
 
     subscript(_ name: String) -> String? { values[name]?.text }
 
-    /// Returns the text of a setting that has a default.
     func text(_ name: String) -> String { self[name] ?? "" }
 
     /// Returns the number of a setting that has a default.

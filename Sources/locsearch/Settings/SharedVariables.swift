@@ -17,7 +17,6 @@ enum SharedVariables {
         ["OTEL_EXPORTER_OTLP_TRACES_\(name)", "OTEL_EXPORTER_OTLP_\(name)"]
     }
 
-    /// Returns all variables that a setting goes by.
     static func all(of setting: Setting) -> [String] {
         let (own, shared) = (setting.environmentName, names[setting.name] ?? [])
         return shared.contains(own) ? shared : [own] + shared

@@ -1,4 +1,3 @@
-/// Text as a terminal shows it.
 enum TerminalText {
     /// Returns the columns that a text takes: 2 for East Asian wide characters and emoji, 0 for combining marks.
     static func width(of text: String) -> Int { text.reduce(0) { $0 + width(of: $1) } }

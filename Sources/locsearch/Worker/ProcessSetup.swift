@@ -60,7 +60,6 @@ enum ProcessSetup {
         return "mimalloc \(version / 100).\(version / 10 % 10).\(version % 10)"
     }
 
-    /// Returns at the first of the signals that `trapTermination` traps.
     static func onFirstTermination() async { await trapTermination()() }
 
     /// Traps SIGTERM, SIGINT and SIGHUP: when this returns, they no longer end the process. SIGINT and SIGHUP stay ignored where

@@ -10,7 +10,6 @@ struct ProviderKeys: Sendable {
     private let hotpepper: Holder?
     private let quotaScopes: QuotaScopes
 
-    /// The providers that a key is for.
     static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
     static let ofHotpepper = [ProviderID.hotpepper]
 
@@ -41,7 +40,6 @@ struct ProviderKeys: Sendable {
         providers.reduce(into: [:]) { $0[$1] = quotaScopes.scope(of: $1, key: key) }
     }
 
-    /// Returns the services of the providers that have a key.
     func services(_ settings: Settings, http: any HTTPSending) -> [any PlaceService] {
         func configuration(_ baseURL: String, holder: Holder) -> ProviderConfiguration {
             ProviderConfiguration(baseURL: settings.text(baseURL), key: holder.key)

@@ -10,11 +10,9 @@ import Synchronization
 final class SecretFiles: Sendable {
     /// One secret that stands in a file.
     struct Entry: Sendable {
-        /// The setting that names the file.
         let setting: String
         /// The secret in use.
         let current: String
-        /// Reads the file.
         let read: @Sendable () throws(SettingsError) -> String?
         /// Has the new secret used from now on.
         let use: @Sendable (String) async -> Void

@@ -90,7 +90,6 @@ final class WorkerProcess: Sendable {
         await lanes.drain()
     }
 
-    /// Returns the status of each provider on each loop.
     func providerStatuses() async -> [ProviderStatus] {
         var statuses: [ProviderStatus] = []
         for lane in lanes.lanes { statuses += await lane.searches.statuses }

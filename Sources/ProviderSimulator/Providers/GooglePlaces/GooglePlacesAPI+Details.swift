@@ -2,7 +2,6 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Place details and photos.
 extension GooglePlacesAPI {
     func details() throws(InvalidArgument) -> Reply {
         guard request.method == .GET else { return Reply.page(404, title: "Not Found") }

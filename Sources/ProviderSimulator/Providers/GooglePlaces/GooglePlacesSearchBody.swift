@@ -15,7 +15,6 @@ struct GooglePlacesSearchBody {
         var excludedPrimary: [String] = []
     }
 
-    /// The conditions of a text search.
     struct TextConditions {
         /// The text itself; `nil` when the member is missing.
         var query: String?

@@ -1,7 +1,6 @@
 internal import Basics
 import Kafka
 
-/// The protocol that is spoken at an address.
 enum SpokenProtocol: Sendable, Hashable {
     /// Kafka's without TLS.
     /// - mechanisms: the ways to log in that are offered, where a login is wanted; `nil` where none is.
