@@ -14,7 +14,7 @@ extension FleetPlan: CustomStringConvertible {
         provider: answers in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
         limit \(rateLimit.map { "\($0.perSecond)/s, burst \($0.burst.short)" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
         \(callsPerDay.map { "\($0) calls a day" } ?? "no budget")
-        \(mixture.map { "classes, floor \($0.batchFloor)\($0.hasTenants ? ", tenants" : ""), \($0.lookAheadBytes) bytes read ahead\n" } ?? "")\
+        \(mixture.map { "classes, floor \($0.batchFloor)\($0.hasTenants ? ", tenants" : ""), \($0.lookAheadBytes) bytes read ahead\($0.unconfirmedOutcomes.map { ", \($0) outcomes" } ?? "")\n" } ?? "")\
         messages: \(fateOfMessages); beside an offset: \(keepsMetadata ? "\(settings.doneSetBytes) bytes" : "nothing is kept")\
         \(olderProcesses == 0 ? "" : ", and some processes are of an older version")
         """

@@ -354,9 +354,11 @@ public struct FleetPlan: Sendable {
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // Behind a record that is no request, nothing of its partition begins before all earlier ones are done, and some calls hang.
         let letters = failures > 0 ? requests.count { !$0.isValid } : 0
-        // One partition is one lane's, which has its part of the concurrency.
+        // One partition is one lane's, which has its part of the concurrency. Where there is little room for outcomes, they may wait for
+        // requests that begin one by one.
+        let atOnce = mixture?.unconfirmedOutcomes == nil ? concurrency / lanes : 1
         return Self.patience + clockSteps + waitForOrders + waitForPoisons + Double(letters) * settings.deadline
-            + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+            + max(time / Double(max(1, atOnce)), waitForBudget)
     }
 }
 

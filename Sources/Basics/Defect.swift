@@ -28,6 +28,9 @@ package enum Defect: String, CaseIterable, Sendable {
     /// A request that is dropped keeps its turn, so that the next outcome of its key waits for ever.
     case turnKept = "turn-kept"
 
+    /// The oldest request of a partition waits for room that the outcomes behind it take.
+    case reserveMissing = "reserve-missing"
+
     // MARK: Partitions that come and go
 
     /// A partition is given back without waiting for what is in flight on it.

@@ -104,6 +104,9 @@ public struct WorkerConfiguration: Sendable, Hashable {
             || topics.requestTopics.contains { $0.classes.count > 1 }
     }
 
+    /// The most outcomes of one loop that may wait for the brokers. `nil`: as `intakeLimits` says. Simulations set few.
+    package var unconfirmedOutcomes: Int?
+
     /// The bounds of what one loop takes at once.
     ///
     /// Outcomes on their way to the brokers: enough for the round trips at full speed, little enough to stay small in
@@ -113,14 +116,15 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// for the commit: 512 outcomes and a transaction of 100 ms allow some 3,000 requests a second, however many could be answered.
     ///
     /// With exactly-once an outcome may also wait for the requests before it, where an order is promised or there are no
-    /// done-sets, and most of what waits is in memory only once. So there is room for 16 MiB, which lets 1,600 outcomes of 10 KB wait behind a slow request. The oldest request of each
-    /// partition is always taken already, so that this bound cannot keep it from ending.
+    /// done-sets, and most of what waits is in memory only once. So there is room for 16 MiB, which lets 1,600 outcomes of 10 KB
+    /// wait behind a slow request. The oldest request of each partition is exempt from these bounds, so that it always ends: it is
+    /// taken before all others, or `WaitingRoom` begins it.
     var intakeLimits: IntakeGate.Limits {
         let inFlight = max(1, concurrency / loops)
         let (outcomes, unconfirmedBytes) =
             delivery == .exactlyOnce ? (2 * ReadyOutcomes.largestBatch, 16 << 20) : (512, 3 << 20)
         return IntakeGate.Limits(
-            inFlight: inFlight, open: inFlight + max(outcomes, 2 * concurrency / loops),
+            inFlight: inFlight, open: inFlight + (unconfirmedOutcomes ?? max(outcomes, 2 * concurrency / loops)),
             unconfirmedBytes: unconfirmedBytes / loops)
     }
 

@@ -54,15 +54,8 @@ extension WorkerLane {
 
         // A search that came too late takes no part in its session.
         let isInTime = time.map { $0 > .zero } ?? true
-        // What needs no call has its outcome at once, unless that is to leave behind others.
         let needsCall = !providers.isEmpty && request.refusal == nil && isInTime
-        guard needsCall || room.isOrdered else {
-            if isInTime, let decoded { endSuperseded(by: request, decoded) }
-            beginWaiting(request)
-            return request
-        }
-
-        room.enter(request, for: providers, atMost: time)
+        room.enter(request, for: needsCall ? providers : [], atMost: needsCall ? time : nil)
         partitions.adaptReading(of: partition, to: room)
         if isInTime, let decoded { endSuperseded(by: request, decoded) }
         return request
@@ -98,8 +91,7 @@ extension WorkerLane {
         guard let older = runner.joinSession(request, as: decoded.request) as? RequestInProgress,
             older.waitingBytes > 0, waitingRoom?.isOrdered == false
         else { return }
-        waitingRoom?.remove(older)
-        beginWaiting(older)
+        waitingRoom?.endWait(of: older)
     }
 
     // MARK: - Out of the room

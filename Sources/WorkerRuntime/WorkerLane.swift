@@ -76,7 +76,11 @@ public actor WorkerLane {
         flowRule = FlowRule(configuration)
         let calls = configuration.ordersRequests ? calls : nil
         let waitingRoom: WaitingRoom? =
-            if let calls { WaitingRoom(configuration, gate: gate, calls: calls, loop: loop) } else { nil }
+            if let calls {
+                WaitingRoom(configuration, gate: gate, partitions: partitions, calls: calls, loop: loop)
+            } else {
+                nil
+            }
         (self.calls, self.waitingRoom) = (calls, waitingRoom)
         runner = RequestRunner(
             interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing,
@@ -369,8 +373,8 @@ public actor WorkerLane {
             outcome = rejection
         }
 
-        // What ran alone may have overtaken requests that wait for a place, and whose turns come before its own.
-        let keepsPlace = waitingRoom == nil || request.permission != .runsAlone
+        // A record that ran alone, or is set aside, may have overtaken requests that wait for a place and must leave before it.
+        let keepsPlace = waitingRoom == nil || request.permission == .runs
         if !keepsPlace { gate.leaveFlight() }
         await request.turn?.wait()
         if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }

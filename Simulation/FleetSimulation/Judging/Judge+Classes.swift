@@ -16,7 +16,8 @@ extension Judge {
     /// it could read that one than their floor allows, beside those that had begun before.
     mutating func judgeClasses() {
         guard let mixture = plan.mixture, plan.isCalm, plan.failures == 0, plan.quota == nil, plan.callsPerDay == nil,
-            plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20
+            plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20,
+            plan.keepsDoneSets, mixture.unconfirmedOutcomes == nil
         else { return }
 
         // Several requests may ask for the same. A call may be for the newest of them that there was then, and had no outcome.

@@ -113,16 +113,17 @@ final class IntakeGate {
     /// Returns whether a request of the class may begin now.
     /// - Parameter others: The requests that are about to begin before it.
     func hasPlace(for requestClass: RequestClass, behind others: Int = 0) -> Bool {
-        guard !isClosed, room > others else { return false }
-        guard requestClass == .batch else { return true }
-        return room - others > window.limit / Self.interactivePart
-            && unconfirmedBytes < limits.unconfirmedBytes - limits.unconfirmedBytes / Self.interactivePart
+        let reserved = requestClass == .batch ? window.limit / Self.interactivePart : 0
+        return hasRoomForOutcome(of: requestClass) && window.limit - inFlight - others > reserved
     }
 
-    private var room: Int {
-        guard unconfirmedBytes < limits.unconfirmedBytes, open < limits.open else { return 0 }
-        return max(0, window.limit - inFlight)
+    /// Returns whether the outcome of a request of the class may be made now. A request without a call needs no more than that.
+    func hasRoomForOutcome(of requestClass: RequestClass) -> Bool {
+        let reserved = requestClass == .batch ? limits.unconfirmedBytes / Self.interactivePart : 0
+        return !isClosed && open < limits.open && unconfirmedBytes < limits.unconfirmedBytes - reserved
     }
+
+    private var room: Int { hasRoomForOutcome(of: .interactive) ? max(0, window.limit - inFlight) : 0 }
 
     /// Looks at the window again after its period, because it may widen although nothing ends meanwhile.
     private func watchWindow() {

@@ -15,26 +15,36 @@ internal import Resilience
 /// must begin in the order in which they are to end, whatever their providers: all wait in one line for each flow, those that need no call
 /// too. Else a place could be held by a request that waits for one which finds no place.
 ///
+/// With exactly-once an outcome may wait for every earlier request of its partition. So the oldest unfinished request of a partition also
+/// begins while outcomes take all their room: see docs/concurrency.md, "Why nothing stands still".
+///
 /// What waits here has cost nothing. A partition that goes to another member takes its part along, and the next owner reads it again.
 ///
 /// Confined to its lane; not `Sendable`.
 final class WaitingRoom {
     /// The requests that would be asked of the same providers.
-    private struct Queue {
+    fileprivate final class Queue {
+        /// Empty for requests that need no call.
         let providers: [ProviderID]
         let requests: CallOrder<RequestInProgress>
         /// True where the queue holds requests for any of the providers.
         let isForAll: Bool
 
+        init(_ providers: [ProviderID], isForAll: Bool, _ terms: FairTerms) {
+            self.providers = providers
+            self.isForAll = isForAll
+            requests = CallOrder(terms)
+        }
+
         func hasShortLine(for requestClass: RequestClass, in calls: any CallQueues) -> Bool {
             func isShort(_ provider: ProviderID) -> Bool { calls.hasShortLine(for: requestClass, at: provider) }
-            return isForAll ? providers.allSatisfy(isShort) : providers.contains(where: isShort)
+            return isForAll ? providers.allSatisfy(isShort) : providers.isEmpty || providers.contains(where: isShort)
         }
     }
 
     /// Where a request waits.
     struct Place {
-        fileprivate let line: CallOrder<RequestInProgress>
+        fileprivate let queue: Queue
         fileprivate let ticket: CallOrder<RequestInProgress>.Ticket
         /// Ends the wait of a request that may not wait for any time.
         fileprivate var timer: TimerID?
@@ -46,6 +56,7 @@ final class WaitingRoom {
     private static let (bytesOfRequest, bytesOfHeader, bytesOfTimer, bytesOfLine) = (768, 64, 256, 704)
 
     private let gate: IntakeGate
+    private let partitions: PartitionTable
     private let loop: EventLoop
     private let calls: any CallQueues
     private let terms: FairTerms
@@ -53,35 +64,41 @@ final class WaitingRoom {
     private let limit: Int
     /// True where outcomes leave in an order.
     let isOrdered: Bool
+    /// True where an outcome may wait for earlier requests of its partition.
+    private let outcomesWait: Bool
     /// The providers of all requests where they wait in one line.
     var configuredProviders: [ProviderID] = []
     private var queues: [Queue] = []
     /// Signalled when a request may begin that could not before.
     private var change = Condition()
     private var isChanged = true
-    /// Requests whose time was over while they waited: they begin at once, so that their outcomes say so.
-    private var overdue: [RequestInProgress] = []
 
-    init(_ configuration: WorkerConfiguration, gate: IntakeGate, calls: any CallQueues, loop: EventLoop) {
+    init(
+        _ configuration: WorkerConfiguration, gate: IntakeGate, partitions: PartitionTable, calls: any CallQueues,
+        loop: EventLoop
+    ) {
         self.gate = gate
+        self.partitions = partitions
         self.loop = loop
         self.calls = calls
         terms = configuration.fairness
         limit = configuration.lookAheadBytes / max(1, configuration.loops)
         isOrdered = configuration.ordering != .unordered
+        outcomesWait = isOrdered || configuration.delivery == .exactlyOnce
     }
 
     // MARK: - In
 
     /// Adds a request. `next` returns it when its turn has come.
     /// - Parameters:
-    ///   - providers: those that it would be asked of, best first.
+    ///   - providers: those that it would be asked of, best first; empty for a request that needs no call.
     ///   - time: how long it may wait; `nil`: for any time.
     func enter(_ request: RequestInProgress, for providers: [ProviderID], atMost time: Duration?) {
         let queue = queue(for: providers)
-        let (ticket, isFirstOfFlow) = queue.append(request, in: request.flow)
+        let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
         let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
-        request.place = Place(line: queue, ticket: ticket, timer: timer)
+        request.place = Place(queue: queue, ticket: ticket, timer: timer)
+        if outcomesWait { request.partition.waiting[request.slot] = request }
 
         count(request, isFirstOfLine: isFirstOfFlow, hasTimer: timer != nil)
         noteChange()
@@ -98,18 +115,21 @@ final class WaitingRoom {
 
     private func watch(_ request: RequestInProgress, until end: Instant) -> TimerID {
         loop.schedule(at: end) { [weak self, weak request] in
-            guard let self, let request, request.waitingBytes > 0 else { return }
-            overdue.append(request)
-            noteChange()
+            if let self, let request { endWait(of: request) }
         }
     }
 
-    private func queue(for providers: [ProviderID]) -> CallOrder<RequestInProgress> {
+    /// Has a request that waits end without a call: its time is over, or a newer search has taken its place.
+    func endWait(of request: RequestInProgress) {
+        if remove(request) { enter(request, for: [], atMost: nil) }
+    }
+
+    private func queue(for providers: [ProviderID]) -> Queue {
         let providers = isOrdered ? configuredProviders : providers
-        if let known = queues.first(where: { $0.providers == providers }) { return known.requests }
-        let new = Queue(providers: providers, requests: CallOrder(terms), isForAll: isOrdered)
+        if let known = queues.first(where: { $0.providers == providers }) { return known }
+        let new = Queue(providers, isForAll: isOrdered, terms)
         queues.append(new)
-        return new.requests
+        return new
     }
 
     /// True for a partition of which no more is to be read for the time being: it has its part of the memory.
@@ -127,25 +147,39 @@ final class WaitingRoom {
     /// Removes the request that is to begin now; `nil` while none may.
     /// - Parameter others: The requests that were removed before it, and have not begun yet.
     func next(behind others: Int = 0) -> RequestInProgress? {
-        while let request = overdue.popLast() {
-            if remove(request) { return request }
-        }
         for _ in queues.indices {
             let queue = queues.removeFirst()
             queues.append(queue)
             let request = queue.requests.popFirst { requestClass in
-                gate.hasPlace(for: requestClass, behind: others) && queue.hasShortLine(for: requestClass, in: calls)
+                queue.providers.isEmpty
+                    ? gate.hasRoomForOutcome(of: requestClass)
+                    : gate.hasPlace(for: requestClass, behind: others)
+                        && queue.hasShortLine(for: requestClass, in: calls)
             }
             if let request { return left(request) }
         }
-        return nil
+        return nextOldest()
+    }
+
+    /// Removes the oldest unfinished request of a partition while outcomes take all their room. They may wait for this one, so it begins
+    /// without room of its own. While places in flight are all that is lacking, it waits for its turn: no outcome holds one.
+    private func nextOldest() -> RequestInProgress? {
+        guard outcomesWait, !isPutBack(.reserveMissing) else { return nil }
+        let oldest = partitions.oldestWaiting.first { request in
+            let requestClass = request.flow.requestClass
+            return !gate.hasRoomForOutcome(of: requestClass)
+                && request.place?.queue.hasShortLine(for: requestClass, in: calls) ?? false
+        }
+        guard let oldest, remove(oldest) else { return nil }
+        oldest.place?.queue.requests.charge(1, to: oldest.flow)
+        return oldest
     }
 
     /// Removes a request before its turn.
     /// - Returns: false for one that does not wait.
     @discardableResult
     func remove(_ request: RequestInProgress) -> Bool {
-        guard let place = request.place, place.line.remove(place.ticket) != nil else { return false }
+        guard let place = request.place, place.queue.requests.remove(place.ticket) != nil else { return false }
         _ = left(request)
         return true
     }
@@ -167,6 +201,7 @@ final class WaitingRoom {
     private func left(_ request: RequestInProgress) -> RequestInProgress {
         request.partition.waitingBytes -= request.waitingBytes
         request.waitingBytes = 0
+        request.partition.waiting[request.slot] = nil
         if let timer = request.place?.timer { loop.cancel(timer) }
         return request
     }
@@ -175,7 +210,7 @@ final class WaitingRoom {
     static func charge(_ request: RequestInProgress, for calls: Int) {
         guard let place = request.place else { return }
         request.place = nil
-        place.line.charge(calls - 1, to: request.flow)
+        place.queue.requests.charge(calls - 1, to: request.flow)
     }
 
     // MARK: - Changes
@@ -204,7 +239,7 @@ final class WaitingRoom {
     func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {
         let paces = providers.map { calls.pace(of: $0) }
         guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
-        return .seconds(saturating: queue(for: providers).ahead(of: flow) / pace)
+        return .seconds(saturating: queue(for: providers).requests.ahead(of: flow) / pace)
     }
 
     /// Tells the providers' clients how many requests wait for them, which is part of the loop's demand.

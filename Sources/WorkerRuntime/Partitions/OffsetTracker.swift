@@ -78,6 +78,9 @@ struct OffsetTracker {
     /// The offset behind the record that was taken last; `nil` before the first.
     var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
 
+    /// The oldest record that is not delivered.
+    var oldestSlot: Slot? { open.first?.slot }
+
     /// The number of records taken and not delivered.
     var undeliveredCount: Int { open.count }
 

@@ -32,6 +32,8 @@ final class OwnedPartition {
     var holdReasons: HoldReasons = []
     /// The memory that the partition's requests take which were read and have not begun, in bytes.
     var waitingBytes = 0
+    /// The requests that were read and have not begun, where outcomes wait for earlier requests: see `WaitingRoom`.
+    var waiting: [OffsetTracker.Slot: RequestInProgress] = [:]
     /// The partition goes to another member: what was read of it and not taken yet is left to that one.
     var isLeaving = false
     /// The newest search of each session.
@@ -65,6 +67,9 @@ final class OwnedPartition {
     }
 
     var isIdle: Bool { requests.isEmpty }
+
+    /// The oldest unfinished request, if it is in `waiting`.
+    var oldestWaiting: RequestInProgress? { tracker.oldestSlot.flatMap { waiting[$0] } }
 
     func add(_ request: any TakenRequest) { requests[request.slot] = request }
 

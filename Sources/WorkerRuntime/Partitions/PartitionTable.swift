@@ -50,6 +50,9 @@ final class PartitionTable {
     var count: Int { partitions.count }
     var all: [OwnedPartition] { Array(partitions.values) }
 
+    /// The requests that have not begun although everything before them in their partitions has ended.
+    var oldestWaiting: some Sequence<RequestInProgress> { partitions.values.lazy.compactMap(\.oldestWaiting) }
+
     subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
 
     /// Returns the partition of a record; `nil` when its assignment is over or about to be.

@@ -21,6 +21,7 @@ actor FakeSource: RequestSource {
     private var refusals: [String: KafkaError] = [:]
     private var commitDelay = Duration.zero
     private var mostMetadata = Int.max
+    private var dropsMetadata = false
     /// What the brokers say of the topic's size; `nil`: nothing.
     private var knownPartitionCount: Int? = 4
     private var unknownTopics: Set<String> = []
@@ -59,6 +60,9 @@ actor FakeSource: RequestSource {
 
     /// Has the brokers keep no more than so many bytes beside an offset.
     func refuseMetadata(above bytes: Int) { mostMetadata = bytes }
+
+    /// Has the brokers keep nothing beside an offset.
+    func dropMetadata() { dropsMetadata = true }
 
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
         crashCommit = commit.map { [$0.partition.id: $0.next] } ?? [:]
@@ -267,7 +271,9 @@ actor FakeSource: RequestSource {
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
         let committed = await commits.merging(transactionOffsets()) { _, ofTransaction in ofTransaction }
-        return assigned.reduce(into: [:]) { known, partition in known[partition] = committed[partition.id] }
+        return assigned.reduce(into: [:]) { known, partition in
+            known[partition] = committed[partition.id].map { dropsMetadata ? CommittedOffset($0.offset) : $0 }
+        }
     }
 
     /// Ends reading with an error, as when the group has another process in this member's place.
