@@ -164,7 +164,8 @@ final class WaitingRoom {
     /// Removes the oldest unfinished request of a partition while outcomes take all their room. They may wait for this one, so it begins
     /// without room of its own. While places in flight are all that is lacking, it waits for its turn: no outcome holds one.
     private func nextOldest() -> RequestInProgress? {
-        guard outcomesWait, !isPutBack(.reserveMissing) else { return nil }
+        // Where batch requests have room, the others have it too.
+        guard outcomesWait, !gate.hasRoomForOutcome(of: .batch), !isPutBack(.reserveMissing) else { return nil }
         let oldest = partitions.oldestWaiting.first { request in
             let requestClass = request.flow.requestClass
             return !gate.hasRoomForOutcome(of: requestClass)
