@@ -117,6 +117,15 @@ CAUSES = [
         pages=["LocsearchTopicTakesNoRecords"],
     ),
     Cause(
+        "the logs of two topics were truncated",
+        together=[
+            alert("LocsearchPartitionBlocked", topic="requests"),
+            alert("LocsearchPartitionBlocked", topic="batch-requests"),
+        ],
+        later=[alert("LocsearchNothingTaken"), *each("LocsearchWorkerNotReady", instances=2)],
+        pages=["LocsearchPartitionBlocked"],
+    ),
+    Cause(
         "a key is refused",
         together=[alert("LocsearchKeyRefused", provider="hotpepper")],
         later=[alert("LocsearchErrors", code="unauthorized"), alert("LocsearchRetriesRefused", provider="hotpepper")],

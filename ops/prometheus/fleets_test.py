@@ -49,7 +49,13 @@ PAUSED = {
     "locsearch_group_completions_per_second": "0x800",
 }
 # Such series are there in trouble only.
-ABSENT = {"locsearch_topic_blocked", "locsearch_control_active", "locsearch_ready", "locsearch_worker_info"}
+ABSENT = {
+    "locsearch_topic_blocked",
+    "locsearch_partition_blocked",
+    "locsearch_control_active",
+    "locsearch_ready",
+    "locsearch_worker_info",
+}
 SERIES = re.compile(r"^(?P<metric>\w+)\{(?P<labels>.*)\}$")
 
 

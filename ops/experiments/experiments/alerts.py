@@ -174,6 +174,7 @@ def run(lab: Lab) -> None:
     kafka_takes_nothing(lab, stage, apart)
     the_fleets_topic(lab, stage, apart)
     a_record_that_crashes(lab, stage, apart)
+    a_log_that_was_truncated(lab, stage, apart)
     keys(lab, stage, apart)
     a_pause(stage, apart)
     a_budget(lab, stage, apart)
@@ -275,6 +276,31 @@ def a_record_that_crashes(lab: Lab, stage: Stage, apart: Apart) -> None:
         worker.append(apart.start("crashing"))
 
     stage.sees("LocsearchRecordSetAside", provoke=note_crashes, mend=lambda: apart.end("crashing", worker[0]))
+
+
+def a_log_that_was_truncated(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """The group has committed an offset past the end of its partition, until a person moves it."""
+    worker: list[Worker] = []
+    topics = apart.topics("truncated")
+
+    def commit(offset: int) -> None:
+        member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
+        member.commit(offsets=[TopicPartition(topics.requests, 0, offset)], asynchronous=False)
+        member.close()
+
+    def provoke() -> None:
+        apart.send("truncated", [request("truncated", 1)])
+        commit(500)
+        worker.append(apart.start("truncated"))
+
+    def mend() -> None:
+        worker[0].process.terminate()
+        worker[0].process.wait()
+        commit(0)
+        worker.append(apart.start("truncated"))
+
+    stage.sees("LocsearchPartitionBlocked", provoke=provoke, mend=mend)
+    apart.end("truncated", worker[1])
 
 
 def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
