@@ -311,7 +311,7 @@ final class FleetWorld {
     var staleDone: [PartitionID: Set<Int64>] = [:]
     /// What is done of a topic that was made again, according to the commit at which a member began to read last.
     var inheritedDone: [PartitionID: DoneSet] = [:]
-    /// Where members wait for further records of partitions of a topic that was made again, and the id of the topic.
+    /// Below which offset members that wait for further records pass over what is in a topic that was made again, and the id of the topic.
     var waits: [PartitionID: (topic: UInt64, offset: Int64)] = [:]
     /// The partitions of deleted topics, with what readers could see of them.
     var deletedOutputs: [String: [[LogEntry]]] = [:]

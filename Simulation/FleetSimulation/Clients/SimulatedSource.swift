@@ -48,7 +48,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     }
     /// Called where reading begins at what the group has committed, with that as far as the worker reads it, or begins anew.
     var onBeginning: (PartitionID, CommittedOffset) -> Void = { _, _ in }
-    /// Called where a broker has no further record: the offset that is asked for, and the id of the topic.
+    /// Called where a broker has no further record: where reading of its log began, and the id of the topic.
     var onWaiting: (PartitionID, Int64, UInt64) -> Void {
         get { consumer.onWaiting }
         set { consumer.onWaiting = newValue }

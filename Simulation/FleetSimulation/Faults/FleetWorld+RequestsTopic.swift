@@ -50,9 +50,9 @@ extension FleetWorld {
         if case .known(let metadata) = CommitMetadata.read(commit) { inheritedDone[partition] = metadata.done }
     }
 
-    /// Notes that a member has read all that its partition holds. It goes on there with the next record.
-    func noteWaiting(for partition: PartitionID, at offset: Int64, topic: UInt64) {
-        if isRemade(partition) { waits[partition] = (topic, offset) }
+    /// Notes that a member has read all that its partition holds, from an offset on. It goes on with the next record.
+    func noteWaiting(for partition: PartitionID, readFrom begin: Int64, topic: UInt64) {
+        if isRemade(partition) { waits[partition] = (topic, begin) }
     }
 
     private func isRemade(_ partition: PartitionID) -> Bool {

@@ -195,7 +195,7 @@ final class SimulatedWorker: @unchecked Sendable {
         source.onPaused = { [unowned world] in world.notePause(of: $0) }
         source.onRead = { [unowned world] in world.noteRead(of: $0, from: $1, next: $2, topic: $3) }
         source.onBeginning = { [unowned world] in world.noteBeginning(of: $0, at: $1) }
-        source.onWaiting = { [unowned world] in world.noteWaiting(for: $0, at: $1, topic: $2) }
+        source.onWaiting = { [unowned world] in world.noteWaiting(for: $0, readFrom: $1, topic: $2) }
         source.onStoredUnread = { [unowned world] in
             world.unreadCommits.append("\($0) is to be committed up to \($1.offset), which is beyond what was read")
         }

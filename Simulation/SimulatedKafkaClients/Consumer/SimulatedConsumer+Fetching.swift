@@ -72,6 +72,7 @@ extension SimulatedConsumer {
                 return again()
             }
             (source.position, source.isResetting) = (found.offset, false)
+            if let begin = source.origin?.begin { source.origin?.begin = min(begin, found.offset) }
             if let from {
                 if found.offset > from { handler?.missed(from..<found.offset, of: source.partition.id) }
             } else {
@@ -168,19 +169,27 @@ extension SimulatedConsumer {
         }
     }
 
+    /// Returns the log that an answer is of. Clients name topics, so they go on in another log where they stood in the former one, and
+    /// that may be behind what was handed over: they pass over records of aborted transactions.
+    private func origin(of part: FetchResponse.Partition, for source: Source) -> Origin {
+        if let known = source.origin, known.topic == part.topicID { return known }
+        let origin = Origin(topic: part.topicID, begin: source.position ?? 0)
+        source.origin = origin
+        return origin
+    }
+
     private func take(_ part: FetchResponse.Partition, for source: Source) {
         switch part.error {
         case .none:
             source.end = part.highWatermark
+            let origin = origin(of: part, for: source)
             for entry in part.entries where entry.offset >= source.position ?? .max {
                 source.position = entry.offset + 1
                 guard part.counts(entry) else { continue }
                 source.queue.append(ConsumerRecord(entry, of: source.partition))
-                source.topics.append(part.topicID)
+                source.origins.append(origin)
             }
-            if source.queue.isEmpty, let position = source.position {
-                onWaiting(source.id, min(position, source.nextOffset), part.topicID)
-            }
+            if source.queue.isEmpty { onWaiting(source.id, origin.begin, origin.topic) }
         case .offsetOutOfRange:
             reset(source, from: source.position)
         case .topicAuthorizationFailed:

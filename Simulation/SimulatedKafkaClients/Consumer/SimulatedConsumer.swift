@@ -30,6 +30,14 @@ package final class SimulatedConsumer {
         case closed
     }
 
+    /// A log of a partition: another one when its topic was deleted and made again.
+    struct Origin {
+        /// The id of its topic.
+        let topic: UInt64
+        /// Where its reading began. Nothing below is handed over.
+        var begin: Int64
+    }
+
     /// One assigned partition.
     final class Source {
         fileprivate(set) var partition: AssignedPartition
@@ -39,8 +47,10 @@ package final class SimulatedConsumer {
         /// The oldest offset is asked for, because the group has committed none, or one that is not there any more.
         var isResetting = false
         var queue: [ConsumerRecord] = []
-        /// The id of the topic that each of them was read from.
-        var topics: [UInt64] = []
+        /// The log that each of them was read from.
+        var origins: [Origin] = []
+        /// The log that was read last; `nil` before the first answer.
+        var origin: Origin?
         /// The offset behind the record that was handed over last, or at which reading began.
         var nextOffset: Int64 = 0
         /// Reading went back to lower offsets: nothing is handed over before it is known why.
@@ -132,7 +142,7 @@ package final class SimulatedConsumer {
     package var onPaused: (PartitionID) -> Void = { _ in }
     /// Called with each record that is handed over: where reading stood before and behind it, and the id of its topic.
     package var onRead: (PartitionID, _ from: Int64, _ next: Int64, _ topic: UInt64) -> Void = { _, _, _, _ in }
-    /// Called where a broker has no further record of a partition: the offset that is asked for, and the id of the topic.
+    /// Called where a broker has no further record of a partition: where reading of its log began, and the id of the topic.
     package var onWaiting: (PartitionID, _ offset: Int64, _ topic: UInt64) -> Void = { _, _, _ in }
     /// Called where an offset is to be committed behind what was read.
     package var onStoredUnread: (PartitionID, CommittedOffset) -> Void = { _, _ in }
@@ -246,7 +256,7 @@ package final class SimulatedConsumer {
             let count = countInOrder(source, atMost: most)
             records += source.queue.prefix(count)
             source.queue.removeFirst(count)
-            source.topics.removeFirst(count)
+            source.origins.removeFirst(count)
             emptyInARow = count == 0 ? emptyInARow + 1 : 0
         }
         if !records.isEmpty { fetchAll(isChanged: false) }
@@ -262,7 +272,8 @@ package final class SimulatedConsumer {
                 decide(about: source)
                 return index
             }
-            onRead(source.id, source.nextOffset, record.offset + 1, source.topics[index])
+            let origin = source.origins[index]
+            onRead(source.id, max(source.nextOffset, origin.begin), record.offset + 1, origin.topic)
             source.nextOffset = record.offset + 1
         }
         return most
