@@ -47,7 +47,7 @@ struct ProviderSummaryTests {
     @Test func statusShowsEachFigureOfAProvider() {
         var json = JSONWriter(capacity: 1024)
         json.beginArray()
-        for summary in Self.summaries { summary.write(to: &json) }
+        for summary in Self.summaries { json.object { summary.write(to: &$0) } }
         json.endArray()
 
         #expect(

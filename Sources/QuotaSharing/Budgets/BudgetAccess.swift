@@ -1,5 +1,4 @@
 public import Basics
-public import Resilience
 
 /// One loop's part of a provider's daily budget. A call takes a permit that its member has reserved, without a lock or an
 /// allocation; where none is reserved the call has to wait until the log has granted more.

@@ -1,5 +1,4 @@
 public import Basics
-public import Resilience
 
 /// The daily budgets of one loop: a member of the fleet, and each provider's access to its budget.
 ///
