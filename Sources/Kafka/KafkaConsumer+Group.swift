@@ -150,7 +150,10 @@ extension KafkaConsumer {
     private func assign(_ ids: [TopicPartition]) async {
         brokers.noteAnswer()
         let added = partitions.add(ids)
-        for source in added { source.awaitsStart = true }
+        for source in added {
+            source.awaitsStart = true
+            client.offsetResets.forgetReset(of: source.partition.id)
+        }
         group.isAssigning = true
         defer { group.isAssigning = false }
         await group.listener?.assigned(added.map(\.partition))

@@ -52,9 +52,7 @@ extension KafkaConsumer {
 
     /// Why the brokers refuse to commit offsets of single partitions, as where their topic was deleted or may not be read any more. They are
     /// tried again with each commit.
-    public var refusedCommits: [AssignedPartition: KafkaError] {
-        partitions.inOrder.reduce(into: [:]) { $0[$1.partition] = $1.commitRefusal }
-    }
+    public var refusedCommits: [AssignedPartition: KafkaError] { commits.refusals }
 
     /// How many offsets came for an assignment that was over, and were left out.
     public var staleOffsets: Int { commits.staleOffsets }

@@ -73,6 +73,7 @@ extension KafkaConsumer {
     private func report(_ reset: OffsetResets.Reset, next: Int64) async {
         // Where the log ends before the wanted offset, `decide` reports it.
         guard next > reset.from else { return }
+        client.offsetResets.forgetReset(of: reset.partition)
         let deleted = reset.from..<next
         let missed = await group.listener?.missed(deleted, of: reset.partition) ?? Int64(deleted.count)
         guard missed > 0 else { return }

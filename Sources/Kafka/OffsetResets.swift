@@ -27,10 +27,11 @@ final class OffsetResets: Sendable {
         return true
     }
 
-    /// True, once, where the broker did not have an offset, or a later one.
-    func takeReset(of id: TopicPartition, beyond offset: Int64) -> Bool {
-        last.withLock { ($0[id] ?? -1) >= offset && $0.removeValue(forKey: id) != nil }
-    }
+    /// True where the broker did not have an offset, or a later one, until that is forgotten.
+    func hasReset(of id: TopicPartition, beyond offset: Int64) -> Bool { last.withLock { ($0[id] ?? -1) >= offset } }
+
+    /// Forgets where the last reset of a partition began.
+    func forgetReset(of id: TopicPartition) { last.withLock { $0[id] = nil } }
 
     /// Removes and returns what was noted.
     func takeAll() -> [Reset] {

@@ -98,6 +98,32 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
+    /// The brokers have refused an offset for want of its topic, a minute ago. A worker that is killed behind a commit of it would have
+    /// requests of the new topic passed over.
+    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() async throws {
+        let (fixture, producer) = try await fixture(records: 0)
+        let (notes, id) = (Notes(), TopicPartition(fixture.topic, 0))
+        let consumer = try fixture.consumer()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
+        try await eventually("the end is met") { await consumer.client.offsetResets.hasReset(of: id, beyond: 500) }
+        let former = try #require(await notes.assigned.first)
+        await consumer.noteMissingTopic(since: .seconds(-60))
+
+        await consumer.store([(partition: former, next: CommittedOffset(501))])
+        try await consumer.commit()
+        #expect(await consumer.commitsBegun == 0)
+        // A lane reads on where nothing is refused.
+        #expect(await consumer.refusedCommits.isEmpty)
+
+        try await fixture.fill(3, partition: 0, with: producer)
+        #expect(try await consumer.read(3).map(\.offset) == Array(0..<3))
+        let renewed = try #require(await notes.restarted.first)
+        await consumer.store([(partition: renewed, next: CommittedOffset(2))])
+        #expect(try await consumer.commit()[renewed] == 2)
+        await finish(fixture, producer, consumer)
+    }
+
     // MARK: - Beside it
 
     /// The brokers know the partition of one of two topics no more.
@@ -143,8 +169,12 @@ struct PastEndTests {
 
 extension KafkaConsumer {
     /// Has the brokers say, in answer to a commit, that the topic is not there.
-    fileprivate func noteMissingTopic() {
-        for source in partitions.inOrder { source.missingSince = loop.now }
+    fileprivate func noteMissingTopic(since time: Duration = .zero) {
+        for source in partitions.inOrder {
+            (source.missingSince, source.commitRefusal) = (
+                loop.now + time, KafkaError(.unknownTopicOrPartition, "the topic is not there")
+            )
+        }
     }
 
     fileprivate func addPartition(_ id: TopicPartition) -> AssignedPartition? { partitions.add([id]).first?.partition }

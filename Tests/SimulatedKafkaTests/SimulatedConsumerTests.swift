@@ -237,20 +237,7 @@ struct SimulatedConsumerTests {
 
     @Test func abortedRecordsAndMarkersAreNotRead() {
         let fixture = ClientFixture()
-        let cluster = fixture.cluster
-        let identity = cluster.initProducerID(InitProducerIDRequest("tx")).producer
-        let (name, partition) = (TransactionName("tx", identity), PartitionID("requests", 0))
-        for (sequence, result) in [(Int32(0), TransactionResult.abort), (1, .commit)] {
-            _ = cluster.addPartitionsToTxn(AddPartitionsToTxnRequest(name, [partition]))
-            let batch = ProduceRequest.Batch(
-                partition, [SimulatedRecord(value: Array("\(result)".utf8))], producer: identity,
-                baseSequence: sequence,
-                isTransactional: true)
-            _ = cluster.produce(ProduceRequest([batch], transactionalID: "tx"))
-            _ = cluster.endTxn(EndTxnRequest(name, result))
-            fixture.network.reach { _ in }
-            fixture.pass(.milliseconds(10))
-        }
+        fixture.appendInTransactions([.abort, .commit])
         let (consumer, _) = fixture.consumer("first")
         fixture.pass(.seconds(3))
         let records = consumer.takeRecords(max: 10)

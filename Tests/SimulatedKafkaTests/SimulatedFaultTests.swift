@@ -122,6 +122,53 @@ struct SimulatedFaultTests {
         #expect(events.events.last == "restarted [0]")
     }
 
+    /// The client has handed nothing over of the former topic, but stands behind an aborted record and its marker.
+    @Test func clientPassesOverWhatStandsBelowItsPositionInATopicThatWasMadeAgain() {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        var (begins, waits): ([Int64], [Int64]) = ([], [])
+        consumer.onRead = { _, begin, _, _ in begins.append(begin) }
+        consumer.onWaiting = { partition, begin, _ in if partition.partition == 0 { waits.append(begin) } }
+        fixture.appendInTransactions([.abort])
+        fixture.pass(.seconds(3))
+        #expect(waits.last == 0)
+
+        fixture.remakeTopic(with: ["a", "b"])
+        fixture.pass(.seconds(3))
+        #expect(consumer.takeRecords(max: 10).isEmpty)
+        #expect(waits.last == 2)
+        fixture.append(["c", "d"])
+        fixture.pass(.seconds(3))
+        #expect(values(consumer.takeRecords(max: 10)) == ["c", "d"])
+        #expect(begins == [2, 3])
+    }
+
+    /// The commit that was refused for want of the topic is not tried again where that is another one by then.
+    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() throws {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        fixture.append(["a", "b", "c"])
+        fixture.pass(.seconds(3))
+        let former = try #require(consumer.takeRecords(max: 10).first).partition
+        consumer.store([(former, CommittedOffset(3))])
+
+        fixture.network.reach { _ = $0.deleteTopic(DeleteTopicRequest("requests")) }
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(consumer.refusedCommits.keys.map(\.self) == [former])
+        let settings = TopicSettings(partitions: 2)
+        fixture.network.reach { _ = $0.createTopic(CreateTopicRequest("requests", settings)) }
+        fixture.pass(.seconds(2))
+        fixture.append(["d", "e", "f"])
+        fixture.pass(.seconds(70))
+
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(fixture.cluster.committed(by: "workers").isEmpty)
+        #expect(consumer.refusedCommits.isEmpty)
+        _ = consumer.takeRecords(max: 10)
+        fixture.pass(.seconds(1))
+        #expect(values(consumer.takeRecords(max: 10)) == ["d", "e", "f"])
+    }
+
     /// A commit reached the new topic: it looks like a log that was truncated.
     @Test func partitionWhoseOffsetIsPastItsEndIsReadNoMore() {
         let fixture = ClientFixture()

@@ -46,7 +46,7 @@ extension SimulatedConsumer {
 
     /// Why the brokers refuse to commit offsets of single partitions.
     package var refusedCommits: [AssignedPartition: KafkaError] {
-        inOrder.reduce(into: [:]) { $0[$1.partition] = $1.commitRefusal }
+        inOrder.reduce(into: [:]) { $0[$1.partition] = $1.hasEnded ? nil : $1.commitRefusal }
     }
 
     /// Commits what is stored.
@@ -82,7 +82,8 @@ extension SimulatedConsumer {
 
     private var uncommitted: [Source] {
         inOrder.filter {
-            $0.uncommitted != nil && $0.missingSince.map { now - $0 >= 60 * ClusterRules.second } ?? true
+            $0.uncommitted != nil && !$0.hasEnded
+                && $0.missingSince.map { now - $0 >= 60 * ClusterRules.second } ?? true
         }
     }
 

@@ -74,7 +74,10 @@ extension SimulatedConsumer {
             (source.position, source.isResetting) = (found.offset, false)
             if let begin = source.origin?.begin { source.origin?.begin = min(begin, found.offset) }
             if let from {
-                if found.offset > from { handler?.missed(from..<found.offset, of: source.partition.id) }
+                if found.offset > from {
+                    source.lastReset = nil
+                    handler?.missed(from..<found.offset, of: source.partition.id)
+                }
             } else {
                 source.start = found.offset
             }
@@ -191,6 +194,7 @@ extension SimulatedConsumer {
             }
             if source.queue.isEmpty { onWaiting(source.id, origin.begin, origin.topic) }
         case .offsetOutOfRange:
+            source.lastReset = source.position
             reset(source, from: source.position)
         case .topicAuthorizationFailed:
             source.notBefore = now + ClusterRules.second

@@ -53,6 +53,8 @@ package final class SimulatedConsumer {
         var origin: Origin?
         /// The offset behind the record that was handed over last, or at which reading began.
         var nextOffset: Int64 = 0
+        /// The offset that a broker did not have last; `nil` where it had later ones, and once reading went back.
+        var lastReset: Int64?
         /// Reading went back to lower offsets: nothing is handed over before it is known why.
         var hasGoneBack = false
         /// It was found that a person has to decide.
@@ -71,6 +73,9 @@ package final class SimulatedConsumer {
         /// What was stored last, where the brokers have not confirmed it.
         var uncommitted: CommittedOffset?
         var end: Int64?
+
+        /// True where the log ended before what was read of it, until it is known how reading goes on: see `OffsetCommits`.
+        var hasEnded: Bool { hasGoneBack ? !isPaused : (lastReset ?? -1) >= nextOffset }
 
         init(_ id: PartitionID, epoch: UInt32) {
             self.id = id
@@ -268,7 +273,7 @@ package final class SimulatedConsumer {
         guard !source.hasGoneBack else { return 0 }
         for (index, record) in source.queue.prefix(most).enumerated() {
             guard record.offset >= source.nextOffset else {
-                source.hasGoneBack = true
+                (source.hasGoneBack, source.lastReset) = (true, nil)
                 decide(about: source)
                 return index
             }

@@ -21,7 +21,11 @@ extension ClientHandle {
 
     /// True where a partition ended before an offset, as librdkafka's log or the last fetch says.
     func wasReset(_ id: TopicPartition, beyond offset: Int64) -> Bool {
-        offsetResets.takeReset(of: id, beyond: offset) || knownEnd(of: id).map { $0 < offset } ?? false
+        if offsetResets.hasReset(of: id, beyond: offset) {
+            offsetResets.forgetReset(of: id)
+            return true
+        }
+        return knownEnd(of: id).map { $0 < offset } ?? false
     }
 }
 

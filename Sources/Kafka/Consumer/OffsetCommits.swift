@@ -59,12 +59,24 @@ final class OffsetCommits {
         }
     }
 
-    /// What is stored and not committed, except of a topic that was missing in the last minute: one that is made in its place must not get
-    /// the offsets.
+    /// What is stored and not committed, except of a topic that was missing in the last minute, and of a log that has ended: a topic that
+    /// is made in the place of another one must not get the offsets of that.
     private var committable: [PartitionSource] {
         partitions.inOrder.filter {
-            $0.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true
+            $0.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true && !hasEnded($0)
         }
+    }
+
+    /// True where a log ended before what was read of it, until it is known how reading goes on.
+    private func hasEnded(_ source: PartitionSource) -> Bool {
+        if source.rewound != nil { return !source.isPaused }
+        return client.offsetResets.hasReset(of: source.partition.id, beyond: source.nextOffset)
+    }
+
+    /// Why the brokers refuse to commit offsets of single partitions. What they refused of a log that has ended says nothing of the next one,
+    /// which is to be read.
+    var refusals: [AssignedPartition: KafkaError] {
+        partitions.inOrder.reduce(into: [:]) { $0[$1.partition] = hasEnded($1) ? nil : $1.commitRefusal }
     }
 
     /// Each topic has a request of its own: librdkafka gives the error of one partition to all of a request

@@ -16,7 +16,7 @@ final class PartitionSource {
     /// True while it is not known where reading begins: nothing is read.
     var awaitsStart = false
     /// The offset behind the record that was read last, or at which reading began.
-    private var nextOffset: Int64 = 0
+    private(set) var nextOffset: Int64 = 0
     /// A record that is to be read before those in the queue.
     var kept: ConsumerRecord?
     /// The record at which reading went back, because the log ended before the wanted one: nothing more is read.

@@ -82,11 +82,30 @@ final class ClientFixture {
         network.reach { _ = $0.produce(ProduceRequest([batch])) }
     }
 
-    /// Deletes the requests topic, and makes it again at once.
-    func remakeTopic() {
+    /// Writes a record to the first partition in one transaction after another, and ends each as it is to end.
+    func appendInTransactions(_ results: [TransactionResult]) {
+        let identity = cluster.initProducerID(InitProducerIDRequest("tx")).producer
+        let (name, partition) = (TransactionName("tx", identity), PartitionID("requests", 0))
+        for (sequence, result) in results.enumerated() {
+            _ = cluster.addPartitionsToTxn(AddPartitionsToTxnRequest(name, [partition]))
+            let batch = ProduceRequest.Batch(
+                partition, [SimulatedRecord(value: Array("\(result)".utf8))], producer: identity,
+                baseSequence: Int32(sequence), isTransactional: true)
+            _ = cluster.produce(ProduceRequest([batch], transactionalID: "tx"))
+            _ = cluster.endTxn(EndTxnRequest(name, result))
+            network.reach { _ in }
+            pass(.milliseconds(10))
+        }
+    }
+
+    /// Deletes the requests topic, and makes it again at once, with some records in its first partition.
+    func remakeTopic(with values: [String] = []) {
         network.reach { cluster in
             _ = cluster.deleteTopic(DeleteTopicRequest("requests"))
             _ = cluster.createTopic(CreateTopicRequest("requests", TopicSettings(partitions: 2)))
+            guard !values.isEmpty else { return }
+            let records = values.map { SimulatedRecord(value: Array($0.utf8)) }
+            _ = cluster.produce(ProduceRequest([ProduceRequest.Batch(PartitionID("requests", 0), records)]))
         }
     }
 
