@@ -115,7 +115,7 @@ simulate-defects: ## Puts known mistakes back into the worker, one at a time, an
 lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@# What only make simulate-defects compiles.
-	swiftc -typecheck -swift-version 6 -D DEFECTS -package-name defects -module-name Basics Sources/Basics/*.swift
+	swiftc -typecheck -swift-version 6 -D DEFECTS -package-name defects -module-name Basics Sources/Basics/Defect.swift
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers
