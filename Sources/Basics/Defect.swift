@@ -46,7 +46,7 @@ package enum Defect: String, CaseIterable, Sendable {
     /// A draining lane leaves without waiting for what is in flight.
     case drainDoesNotWait = "drain-does-not-wait"
 
-    /// What is open and done of a deleted topic counts for the one that was made in its place.
+    /// Open and done records of a deleted topic count for the one that was made in its place.
     case formerTopicCounts = "former-topic-counts"
 
     // MARK: Transactions
