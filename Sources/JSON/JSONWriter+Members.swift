@@ -54,7 +54,6 @@ extension JSONWriter {
 
     /// Returns the text of one object, whose members `body` writes.
     /// - Parameter capacity: the number of bytes to make room for at first. It grows as needed.
-    @inlinable
     public static func object(capacity: Int, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
         var json = JSONWriter(capacity: capacity)
         json.object(body)
@@ -62,7 +61,6 @@ extension JSONWriter {
     }
 
     /// Returns the text of one object as a string.
-    @inlinable
     public static func objectText(capacity: Int, _ body: (inout JSONWriter) -> Void) -> String {
         String(decoding: object(capacity: capacity, body), as: UTF8.self)
     }
