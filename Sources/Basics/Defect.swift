@@ -95,8 +95,6 @@ package enum Defect: String, CaseIterable, Sendable {
     case triesNotTakenBack = "tries-not-taken-back"
     /// Records begin before the brokers have the note of them.
     case noteNotAwaited = "note-not-awaited"
-    /// A partition is not read on after the records that it held have begun.
-    case heldPartitionForgotten = "held-partition-forgotten"
     /// A text counts beside an offset to which a tool has copied it.
     case copiedTextCounts = "copied-text-counts"
     /// A process that crashes by a fault of its own does not say which record it ran alone.

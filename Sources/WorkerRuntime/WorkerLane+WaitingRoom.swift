@@ -22,7 +22,8 @@ extension WorkerLane {
             let records = try await source.records(max: Self.largestRead)
             guard await waitUntilRequestsMayBegin() else { return }
 
-            take(records)
+            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+            if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
             if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
         }
     }
@@ -100,38 +101,35 @@ extension WorkerLane {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
-            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone,
-                noting.count < 2 * CarefulIntake.largestStepFromRoom, let request = room.next(behind: noting.count)
-            {
-                if request.partition.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
+            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone, let request = room.next() {
+                if request.partition.isWatched {
+                    await beginNoted(request, from: room)
+                } else {
+                    beginWaiting(request)
+                }
                 // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
                 await Task.yield()
             }
-            if carefulIntake.runsAlone { continue }
+            if carefulIntake.runsAlone {
+                await loop.pause(.milliseconds(5))
+                continue
+            }
             room.publishCounts()
             await room.waitForChange { !state.isRunning }
         }
     }
 
-    /// Begins a request of a partition with which a process has crashed, once the brokers have the note of it. Requests of other
-    /// partitions begin meanwhile.
-    private func beginOnceNoted(_ request: RequestInProgress) {
-        noting.append(request)
-        guard noting.count == 1 else { return }
-        Task(executorPreference: loop) { await self.beginNoted() }
-    }
+    /// Begins a request of a partition with which a process has crashed, and a few of those behind it, once the brokers have the note of
+    /// them.
+    private func beginNoted(_ first: RequestInProgress, from room: WaitingRoom) async {
+        var step = [first]
+        while step.count < CarefulIntake.largestStepFromRoom, let next = room.next(behind: step.count) {
+            step.append(next)
+        }
+        await carefulIntake.note(step) { state.isRunning }
 
-    /// Begins the requests that wait for their notes, a few with each commit.
-    private func beginNoted() async {
-        while !noting.isEmpty {
-            let step = Array(noting.prefix(CarefulIntake.largestStepFromRoom))
-            await carefulIntake.note(step) { state.isRunning }
-
-            noting.removeFirst(step.count)
-            for request in step {
-                if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
-            }
-            waitingRoom?.noteChange()
+        for request in step {
+            if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
         }
     }
 

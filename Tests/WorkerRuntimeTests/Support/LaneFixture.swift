@@ -135,7 +135,6 @@ struct LaneFixture: Sendable {
 actor FakeProvider: SearchReporting {
     private var isHolding = false
     private var heldID: String?
-    private var heldPrefix: String?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
     private(set) var asked: [String] = []
@@ -148,28 +147,21 @@ actor FakeProvider: SearchReporting {
     /// Keeps one request waiting, and answers all others.
     func hold(only id: String) { heldID = id }
 
-    /// Keeps requests waiting whose names begin so, and answers all others.
-    func hold(prefix: String) { heldPrefix = prefix }
-
     func release(_ count: Int) {
         for _ in 0..<min(count, waiters.count) { waiters.removeFirst().resume() }
     }
 
     func releaseAll() {
         isHolding = false
-        (heldID, heldPrefix) = (nil, nil)
+        heldID = nil
         for waiter in waiters { waiter.resume() }
         waiters = []
-    }
-
-    private func isHeld(_ id: String) -> Bool {
-        isHolding || heldID == id || heldPrefix.map(id.hasPrefix) ?? false
     }
 
     func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         asked.append(addressed.request.requestID)
         addressed.context?.noteCall(at: .now)
-        if isHeld(addressed.request.requestID) { await withCheckedContinuation { waiters.append($0) } }
+        if isHolding || heldID == addressed.request.requestID { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }
