@@ -104,6 +104,32 @@ struct ProviderQueueTests {
         }
     }
 
+    /// Nothing is reserved for calls that wait no more, whatever has ended their wait.
+    @Test func callsThatWaitNoMoreWantNothingOfTheBudget() throws {
+        try world { time, owner in
+            let (loop, results) = (try Loop(time), Log<CallEnding?>())
+            ask(loop.calls, for: RequestContext(since: time.now), on: owner, results)
+            time.settle()
+            #expect(loop.member.accounts[0].reservation.waiting == 1)
+            loop.calls.pause(for: .seconds(60))
+            time.settle()
+            #expect(results.count == 1)
+            #expect(loop.member.accounts[0].reservation.waiting == 0)
+
+            time.run(for: .seconds(61))
+            let task = Task.immediate(executorPreference: time) {
+                _ = owner
+                try? await loop.calls.pass(startingBefore: time.now + .seconds(5))
+            }
+            time.settle()
+            #expect(loop.member.accounts[0].reservation.waiting == 1)
+            task.cancel()
+            time.settle()
+            #expect(loop.member.accounts[0].reservation.waiting == 0)
+            #expect(time.timerCount == 0)
+        }
+    }
+
     /// Calls that wait when the breaker opens are refused as those that come after it.
     @Test func noCallThatWaitsBeginsOnceTheBreakerHasOpened() throws {
         world { time, owner in

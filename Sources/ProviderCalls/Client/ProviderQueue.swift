@@ -210,6 +210,7 @@ final class ProviderQueue {
         case .permit: concurrency.cancelled += 1
         case .probe, .budget: break
         }
+        noteLine(at: timekeeper.now)
     }
 
     /// Has a call that waits go on waiting as an interactive one does, because such a request needs its answer too.
@@ -242,7 +243,7 @@ final class ProviderQueue {
     private func serveNext(at now: Instant) -> Bool {
         if let refusal = limits.refusal(at: now) {
             guard let call = line.popFirst() else { return false }
-            limits.breaker.noteRejected()
+            if limits.breaker.openUntil(at: now) != nil { limits.breaker.noteRejected() }
             end(call, with: refusal)
             return true
         }
@@ -268,7 +269,7 @@ final class ProviderQueue {
         noteBudgetWanted(at: now)
         guard !line.isEmpty else {
             alarm?.timer.cancel()
-            alarm = nil
+            (alarm, reviewed) = (nil, [])
             return
         }
         // A token that is there already helps nobody who lacks something else.
@@ -282,8 +283,7 @@ final class ProviderQueue {
         alarm?.timer.cancel()
         let timer = timekeeper.schedule(at: due) { [weak self] in
             self?.alarm = nil
-            self?.reviewSome()
-            self?.serve()
+            self?.goOn()
         }
         alarm = (due, timer)
     }
@@ -340,8 +340,12 @@ final class ProviderQueue {
         (reviewed, reviewedFlow) = ([], nil)
         line.forEach { reviewed.append($0) }
         reviewed.reverse()
+        goOn()
+    }
+
+    private func goOn() {
         reviewSome()
-        serve()
+        if line.isEmpty { noteLine(at: timekeeper.now) } else { serve() }
     }
 
     private func reviewSome() {
