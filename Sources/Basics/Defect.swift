@@ -95,6 +95,12 @@ package enum Defect: String, CaseIterable, Sendable {
     case triesNotTakenBack = "tries-not-taken-back"
     /// Records begin before the brokers have the note of them.
     case noteNotAwaited = "note-not-awaited"
+    /// A partition is not read on after the records that it held have begun.
+    case heldPartitionForgotten = "held-partition-forgotten"
+    /// A producer goes on after it has aborted a transaction whose records were purged.
+    case purgingProducerKept = "purging-producer-kept"
+    /// Calls that wait begin although the breaker has opened since they came.
+    case openingUnnoticed = "opening-unnoticed"
     /// A text counts beside an offset to which a tool has copied it.
     case copiedTextCounts = "copied-text-counts"
     /// A process that crashes by a fault of its own does not say which record it ran alone.

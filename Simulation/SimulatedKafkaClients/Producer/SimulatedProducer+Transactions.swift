@@ -361,7 +361,8 @@ extension SimulatedProducer {
         }
     }
 
-    /// Reports what is not under way. A batch that was sent before may stand in the log, and its numbers are spent.
+    /// Reports what is not under way. The records that follow get the numbers of these, also where a batch was sent before and stands in
+    /// the log: librdkafka advances the base of the numbers by all that it purges (`rd_kafka_toppar_purge_queues`, up to 2.16).
     func purge() {
         let waiting = unplaced + inOrder.flatMap(\.queue)
         let sent = inOrder.filter { !$0.isUnderway }.flatMap(\.batch)
@@ -370,7 +371,6 @@ extension SimulatedProducer {
             lane.queue = []
             if !lane.isUnderway { lane.batch = [] }
         }
-        if sent.contains(where: { $0.status != .notPersisted }) { transaction.needsNewEpoch = true }
         for entry in waiting { finish(entry, code: LibraryCode.purgedQueue) }
         for entry in sent { finish(entry, code: LibraryCode.purgedInFlight) }
         wake()

@@ -90,6 +90,12 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
+    /// True for the report on a record that librdkafka gave up with its transaction. The record may have been sent before, and stand in
+    /// the log.
+    package var saysRecordWasPurged: Bool {
+        code == RD_KAFKA_RESP_ERR__PURGE_QUEUE.rawValue || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT.rawValue
+    }
+
     /// The error with its cure, where it says why the group does not take a member in; `nil` for another error.
     var asGroupRefusal: KafkaError? {
         let cures = [

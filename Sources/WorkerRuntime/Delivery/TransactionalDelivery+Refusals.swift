@@ -6,8 +6,12 @@ internal import Logging
 /// Which records of an aborted transaction the brokers refuse, and what becomes of them.
 extension TransactionalDelivery {
     /// Finds out which records of an aborted transaction cannot go as they are.
-    /// - Returns: `true` when the failure is that of single outcomes, which no longer stand in the way of others.
-    func noteRefusals(of attempt: TransactionAttempt, after failure: KafkaError) async -> Bool {
+    /// - Returns: whether the failure is that of single outcomes, which no longer stand in the way of others, and whether records were
+    ///   purged.
+    func noteRefusals(
+        of attempt: TransactionAttempt, after failure: KafkaError
+    ) async -> (isExplained: Bool, werePurged: Bool) {
+        var werePurged = false
         // Every record is aborted with the transaction, whatever its report says.
         var isExplained = noteTopicRefusal(failure, of: attempt.batch)
         if let refused = attempt.refusedAtHandOver,
@@ -21,6 +25,7 @@ extension TransactionalDelivery {
             do throws(KafkaError) {
                 _ = try await sink.confirm(record.receipt)
             } catch {
+                if error.saysRecordWasPurged { werePurged = true }
                 if let stall = attempt.stall, !brokersAreDown {
                     noteRefusal(
                         by: record.topic, of: record.entry, reason: failure,
@@ -33,7 +38,7 @@ extension TransactionalDelivery {
                 }
             }
         }
-        return isExplained
+        return (isExplained, werePurged)
     }
 
     /// Returns `true` for a topic that may be tried, although it may have refused a record before.

@@ -75,6 +75,10 @@ extension TransactionalDelivery {
     }
 
     /// Aborts a transaction, and finds out which of its records cannot go as they are.
+    ///
+    /// librdkafka gives the sequence numbers of records that it purges to the records that follow, also where a record was sent before and
+    /// stands in the log. Its broker then takes the first record of the next transaction for that one, confirms it, and drops it. So a
+    /// producer with purged records runs no further transaction: another one has an epoch of its own, in which numbers begin anew.
     /// - Throws: an error after which this producer can run no further transaction, or not as soon as another one.
     private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
         if failure.endsProducer { throw failure }
@@ -93,9 +97,13 @@ extension TransactionalDelivery {
             }
         }
 
-        let isExplained = await noteRefusals(of: attempt, after: failure)
+        let (isExplained, werePurged) = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
         // An explained failure ends what held requests up, and nothing else may ever become ready.
         if isExplained { gate.wake() }
+        if werePurged, !isPutBack(.purgingProducerKept) {
+            throw KafkaError(
+                .timedOut, "records of an aborted transaction may have been written (\(failure)): others would get their numbers")
+        }
     }
 }

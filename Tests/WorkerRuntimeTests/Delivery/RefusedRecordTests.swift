@@ -40,9 +40,7 @@ struct RefusedRecordTests {
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
-            for sink in [fixture.sink, fixture.singleSink] {
-                await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
-            }
+            await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
             await fixture.source.append(["a", "large", "b", "c"].map(LaneFixture.request))
             if delivery == .atLeastOnce {
@@ -63,9 +61,7 @@ struct RefusedRecordTests {
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
-            for sink in [fixture.sink, fixture.singleSink] {
-                await sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
-            }
+            await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
             await fixture.source.append([LaneFixture.request("large").replacing(#""hotpepper""#, with: #""auto""#)])
             try await eventually("it is handed over") { await fixture.sink.handedOver.contains(where: Self.isLarge) }
@@ -92,7 +88,7 @@ struct RefusedRecordTests {
     /// Nothing becomes ready behind the outcome that goes alone, so nothing else has the delivery look for it.
     @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
-            await fixture.sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
             await fixture.source.append(["a", "large"].map(LaneFixture.request))
             try await eventually("both are in one transaction") {
@@ -119,15 +115,13 @@ struct RefusedRecordTests {
             }
 
             // Whatever has company is refused, and the dead letter is company to all.
-            for sink in [fixture.sink, fixture.singleSink] {
-                await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
-            }
+            await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.source.append(["large", "small"].map(LaneFixture.request))
             try await fixture.outcomesAreWritten(["large", "small"])
             try await fixture.isCommitted(upTo: 2)
             #expect(Self.codes(await fixture.written) == ["large": "bad-response", "small": "ok"])
 
-            await fixture.sink.refuse { _, _ in nil }
+            await fixture.refuse { _, _ in nil }
             await fixture.source.append(["after"].map(LaneFixture.request))
             try await fixture.outcomesAreWritten(["after"])
         }

@@ -43,7 +43,7 @@ struct TopicBackoffTests {
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func refusedDeadLetterHoldsItsPartitionOnly(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, assigned: [0, 1]) { fixture in
-            await fixture.sink.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
+            await fixture.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
             await fixture.source.append(["no request", LaneFixture.request("behind")], to: 0)
             await fixture.source.append([LaneFixture.request("elsewhere")], to: 1)
 
@@ -55,14 +55,14 @@ struct TopicBackoffTests {
             try await fixture.outcomesAreWritten(["elsewhere", "later"])
             #expect(await fixture.provider.asked.sorted() == ["elsewhere", "later"])
             #expect(await fixture.source.held == [TopicPartition("requests", 0)])
-            #expect(await fixture.sink.count(of: "errors") == 0)
+            #expect(await fixture.count(of: "errors") == 0)
 
-            await fixture.sink.refuse { _, _ in nil }
+            await fixture.refuse { _, _ in nil }
             try await fixture.outcomesAreWritten(["behind"])
             try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
             try await eventually("the partition is read again") { await fixture.source.held.isEmpty }
-            #expect(await fixture.sink.count(of: "dead-letters") == 1)
-            #expect(await fixture.sink.count(of: "errors") == 1)
+            #expect(await fixture.count(of: "dead-letters") == 1)
+            #expect(await fixture.count(of: "errors") == 1)
         }
     }
 
@@ -89,23 +89,23 @@ struct TopicBackoffTests {
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
-            await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await fixture.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
             await fixture.provider.hold()
             let ids = (0..<5).map { "request-\($0)" }
             await fixture.source.append(ids.map(LaneFixture.request))
             try await eventually("all are asked for") { await fixture.provider.asked.count == ids.count }
             await fixture.provider.release(2)
-            try await eventually("the first are refused") { await fixture.sink.handedOver.count >= 2 }
+            try await eventually("the first are refused") { await fixture.handedOver >= 2 }
 
             // The others find the topic refusing when they are done.
             await fixture.provider.releaseAll()
-            let triesSoFar = await fixture.sink.handedOver.count
+            let triesSoFar = await fixture.handedOver
             try await eventually("the topic is tried again and again") {
-                await fixture.sink.handedOver.count > triesSoFar + 4
+                await fixture.handedOver > triesSoFar + 4
             }
-            await fixture.sink.refuse { _, _ in nil }
+            await fixture.refuse { _, _ in nil }
             try await fixture.outcomesAreWritten(ids)
-            #expect(await fixture.sink.written.count == ids.count)
+            #expect(await fixture.written.count == ids.count)
         }
     }
 

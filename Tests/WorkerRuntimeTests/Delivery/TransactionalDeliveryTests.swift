@@ -50,6 +50,23 @@ struct TransactionalDeliveryTests {
         }
     }
 
+    /// librdkafka would give the numbers of the purged records, which may stand in the log, to the records of the next transaction.
+    @Test func producerThatPurgedRecordsIsReplaced() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            try await eventually("another producer goes on", within: .seconds(20)) {
+                await fixture.nextSink.registrations == 1
+            }
+
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.sink.abortCount == 1)
+            #expect(await fixture.sink.written.isEmpty)
+            #expect(await fixture.nextSink.written.count == 3)
+            #expect(await fixture.provider.asked.count == 3)
+        }
+    }
+
     // MARK: - Calls that do not return
 
     /// Nothing may be asked of a producer any more while a call holds it, an abort neither.

@@ -49,7 +49,14 @@ actor FakeSink: OutcomeSink {
     /// `false` when each record travels in a batch of its own.
     private let isBatching: Bool
 
-    init(isTransactional: Bool = false, isBatching: Bool = true, commitFailures: [CommitFailure] = []) {
+    /// True where it goes on after it was closed, in place of another one like it.
+    private let staysOpen: Bool
+
+    init(
+        isTransactional: Bool = false, isBatching: Bool = true, commitFailures: [CommitFailure] = [],
+        staysOpen: Bool = false
+    ) {
+        self.staysOpen = staysOpen
         self.isTransactional = isTransactional
         self.isBatching = isBatching
         self.commitFailures = commitFailures
@@ -201,7 +208,9 @@ actor FakeSink: OutcomeSink {
 
     func start() {}
 
-    func flush(within bound: Duration) -> Bool {
+    func flush(within bound: Duration) async -> Bool {
+        let end = Instant.now + bound
+        while isHolding, !underway.isEmpty, .now < end { try? await Task.sleep(for: .milliseconds(5)) }
         guard !isHolding else { return underway.isEmpty }
         for slot in underway.keys.sorted() {
             report(on: slot)
@@ -218,6 +227,7 @@ actor FakeSink: OutcomeSink {
     }
 
     func close() {
+        if staysOpen { return }
         isClosed = true
         for slot in underway.keys.sorted() { report(on: slot) }
     }
@@ -270,6 +280,7 @@ actor FakeSink: OutcomeSink {
         abortCount += 1
         try hang(.abort)
         transaction = []
+        purge()
     }
 
     func endTransactions(by instant: Instant) {

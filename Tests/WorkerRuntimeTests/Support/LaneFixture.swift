@@ -19,7 +19,7 @@ struct LaneFixture: Sendable {
     let source: FakeSource
     let sink: FakeSink
     let provider: FakeProvider
-    /// Made after the first sink failed for good.
+    /// Takes the place of the first sink when that has failed for good, and its own place when it fails itself.
     let nextSink: FakeSink
     /// Puts each record into a batch of its own.
     let singleSink = FakeSink(isBatching: false)
@@ -80,7 +80,7 @@ struct LaneFixture: Sendable {
         loop = try EventLoop()
         source = FakeSource()
         sink = FakeSink(isTransactional: delivery == .exactlyOnce)
-        nextSink = FakeSink(isTransactional: delivery == .exactlyOnce)
+        nextSink = FakeSink(isTransactional: delivery == .exactlyOnce, staysOpen: true)
         provider = FakeProvider()
         lane = WorkerLane(
             loop: loop, configuration: configuration, source: source, sink: sink,
@@ -98,12 +98,24 @@ struct LaneFixture: Sendable {
         #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}}"#
     }
 
+    /// Has all sinks refuse records.
+    func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) async {
+        for sink in [sink, nextSink, singleSink] { await sink.refuse(refusal) }
+    }
+
     var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
 
     /// What transactions have committed.
     var transactionOffsets: [TopicPartition: CommittedOffset] {
         get async { await sink.transactionOffsets.merging(nextSink.transactionOffsets) { _, later in later } }
     }
+
+    /// How many records were handed to a sink.
+    var handedOver: Int {
+        get async { await sink.handedOver.count + nextSink.handedOver.count + singleSink.handedOver.count }
+    }
+
+    func count(of topic: String) async -> Int { await written.count { $0.topic == topic } }
 
     /// Every record that a sink has written.
     var written: [ProducerRecord] {
@@ -135,6 +147,7 @@ struct LaneFixture: Sendable {
 actor FakeProvider: SearchReporting {
     private var isHolding = false
     private var heldID: String?
+    private var heldPrefix: String?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
     private(set) var asked: [String] = []
@@ -147,21 +160,28 @@ actor FakeProvider: SearchReporting {
     /// Keeps one request waiting, and answers all others.
     func hold(only id: String) { heldID = id }
 
+    /// Keeps requests waiting whose names begin so, and answers all others.
+    func hold(prefix: String) { heldPrefix = prefix }
+
     func release(_ count: Int) {
         for _ in 0..<min(count, waiters.count) { waiters.removeFirst().resume() }
     }
 
     func releaseAll() {
         isHolding = false
-        heldID = nil
+        (heldID, heldPrefix) = (nil, nil)
         for waiter in waiters { waiter.resume() }
         waiters = []
+    }
+
+    private func isHeld(_ id: String) -> Bool {
+        isHolding || heldID == id || heldPrefix.map(id.hasPrefix) ?? false
     }
 
     func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         asked.append(addressed.request.requestID)
         addressed.context?.noteCall(at: .now)
-        if isHolding || heldID == addressed.request.requestID { await withCheckedContinuation { waiters.append($0) } }
+        if isHeld(addressed.request.requestID) { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }
