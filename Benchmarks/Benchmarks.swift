@@ -9,6 +9,9 @@ import Synchronization
 struct Benchmarks {
     private enum Job: String, CaseIterable {
         case decode, encode, request, lane
+        case queueServe = "queue-serve"
+        case queueSupersede = "queue-supersede"
+        case queueRevoke = "queue-revoke"
 
         func run(_ count: Int, on loop: EventLoop) async throws {
             switch self {
@@ -16,6 +19,9 @@ struct Benchmarks {
             case .encode: try await EventBenchmark.encode(count)
             case .request: try EventBenchmark.readRequest(count)
             case .lane: try await LaneBenchmark.run(count, on: loop)
+            case .queueServe: try await LaneBenchmark.run(count, as: .waitAndAreServed, on: loop)
+            case .queueSupersede: try await LaneBenchmark.run(count, as: .waitAndAreSuperseded, on: loop)
+            case .queueRevoke: try await LaneBenchmark.run(count, as: .waitAndAreRevoked, on: loop)
             }
         }
     }

@@ -2,53 +2,103 @@ internal import Basics
 import EventContract
 import EventLoop
 import Kafka
+import LocationSearch
 import Logging
 import Observability
 import ProviderCalls
+import Resilience
 import Synchronization
 import WorkerRuntime
 
 /// A whole request: through a lane, its worker and its service, between a consumer, a provider and a producer that are not
 /// there.
 enum LaneBenchmark {
+    /// What becomes of the requests.
+    enum Course {
+        /// They begin as they are read.
+        case begin
+        /// All wait, of 30,000 tenants, and are served one after another.
+        case waitAndAreServed
+        /// All wait; a newer search of its session ends each second one; the others are served.
+        case waitAndAreSuperseded
+        /// All wait, and go to another member with their partition.
+        case waitAndAreRevoked
+
+        var waits: Bool { self != .begin }
+    }
+
     /// Runs so many requests, each answered with one place.
-    static func run(_ count: Int, on loop: EventLoop) async throws {
+    static func run(_ count: Int, as course: Course = .begin, on loop: EventLoop) async throws {
         var configuration = WorkerConfiguration()
         configuration.shutdownGrace = .seconds(60)
         configuration.requestSteps = true
+        if course.waits {
+            configuration.fairBy = .header(BenchmarkSource.tenantHeader)
+            configuration.lookAheadBytes = 1 << 40
+        }
         let worker = SearchWorker(
             executor: loop, concurrency: configuration.concurrency, clock: LoopClock(loop),
             timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random)
         let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1))
-        let sink = BenchmarkSink(awaiting: count, on: loop)
+        let sink = BenchmarkSink(awaiting: course == .waitAndAreRevoked ? 0 : count, on: loop)
+        let source = BenchmarkSource(count: count, as: course, loop: loop)
+        let lines = BenchmarkLines()
         var log = Logger(label: "benchmark")
         log.logLevel = .error
 
         let lane = WorkerLane(
-            loop: loop, configuration: configuration, source: BenchmarkSource(count: count, loop: loop), sink: sink,
+            loop: loop, configuration: configuration, source: source, sink: sink,
             interactor: SearchInteractor(selection: ProviderSelection(services: [service]), worker: worker),
-            meters: WorkerMeters(factory: MetricsRegistry()), log: log)
+            calls: course.waits ? lines : nil, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
         let running = Task(executorPreference: loop) { try await lane.run() }
+        if course.waits { await source.waitUntilAllAreRead() }
+        if course == .waitAndAreRevoked { await lane.revoked([BenchmarkSource.partition]) } else { lines.open() }
         await sink.waitForAll()
         await lane.drain()
         try await running.value
     }
 }
 
-/// A consumer of one partition, which holds the same request over and over.
+/// The lines of providers, which have room for no call before they are opened.
+private final class BenchmarkLines: CallQueues {
+    private let isOpen = Atomic<Bool>(false)
+    private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func open() {
+        isOpen.store(true, ordering: .releasing)
+        wake.withLock { $0 }?()
+    }
+
+    func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
+        isOpen.load(ordering: .acquiring)
+    }
+
+    func pace(of provider: ProviderID) -> Double? { nil }
+    func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {}
+    func onShorterLine(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
+}
+
+/// A consumer of one partition, which holds the same request over and over, or requests of many tenants and sessions.
 private actor BenchmarkSource: RequestSource {
-    private static let partition = AssignedPartition(TopicPartition("location-search.requests", 3), epoch: 1)
+    static let partition = AssignedPartition(TopicPartition("location-search.requests", 3), epoch: 1)
+    static let tenantHeader = "tenant"
+    private static let tenants = 30_000
 
     private let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     private let count: Int
+    private let course: LaneBenchmark.Course
     private var next = 0
     private var isReading = true
-    /// The reader that waits for more than there is.
+    private var isHeld = false
+    /// The reader that waits for more than there is, or for the partition to be read on.
     private var reader: CheckedContinuation<Void, Never>?
+    private var allAreRead = false
+    private var end: CheckedContinuation<Void, Never>?
 
-    init(count: Int, loop: EventLoop) {
+    init(count: Int, as course: LaneBenchmark.Course, loop: EventLoop) {
         self.count = count
+        self.course = course
         self.loop = loop
     }
 
@@ -57,24 +107,58 @@ private actor BenchmarkSource: RequestSource {
     }
 
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
-        if next == count { await suspend(unless: !isReading) { reader = $0 } }
+        if next == count { noteAllAreRead() }
+        while isReading, isHeld || next == count { await suspend(unless: !isReading) { reader = $0 } }
         let end = min(count, next + max)
         defer { next = end }
-        return (next..<end).map { offset in
+        return (next..<end).map { number in
             ConsumerRecord(
-                partition: Self.partition, offset: Int64(offset), timestamp: 1_790_000_000_000,
-                key: Samples.request.key, value: Samples.request.value, headers: Samples.request.headers)
+                partition: Self.partition, offset: Int64(number), timestamp: 1_790_000_000_000,
+                key: Samples.request.key, value: value(number), headers: headers(number))
         }
+    }
+
+    private func value(_ number: Int) -> [UInt8]? {
+        switch course {
+        case .begin: Samples.request.value
+        case .waitAndAreSuperseded: Samples.value(session: number / 2)
+        case .waitAndAreServed, .waitAndAreRevoked: Samples.value(session: number)
+        }
+    }
+
+    private func headers(_ number: Int) -> [EventHeader] {
+        let headers = Samples.request.headers
+        return course.waits ? headers + [EventHeader(Self.tenantHeader, text: "\(number % Self.tenants)")] : headers
+    }
+
+    private func noteAllAreRead() {
+        allAreRead = true
+        end?.resume()
+        end = nil
+    }
+
+    /// Returns when all records have been taken.
+    func waitUntilAllAreRead() async {
+        if !allAreRead { await suspend(unless: allAreRead) { end = $0 } }
     }
 
     func stopReading() async {
         isReading = false
+        wakeReader()
+    }
+
+    private func wakeReader() {
         reader?.resume()
         reader = nil
     }
 
-    func hold(_ partition: AssignedPartition) async {}
-    func resume(_ partition: AssignedPartition) async {}
+    func hold(_ partition: AssignedPartition) async { isHeld = true }
+
+    func resume(_ partition: AssignedPartition) async {
+        isHeld = false
+        wakeReader()
+    }
+
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {}
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async {}

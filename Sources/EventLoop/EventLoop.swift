@@ -20,6 +20,9 @@ public protocol ReadinessHandler: AnyObject, Sendable {
 /// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. Everything else is for the loop's own
 /// thread only and traps elsewhere.
 public final class EventLoop: SerialExecutor, TaskExecutor {
+    /// The timers that run between two looks at the sockets.
+    private static let mostTimersAtOnce = 64
+
     private let poller: any Poller
     /// Takes the place of thread and clocks in a simulation; `nil` on a loop that has a thread.
     private let driver: (any LoopDriver)?
@@ -262,10 +265,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// Runs timers that are due, so many at most, so that sockets get their turn however many are due together.
     private func runTimers() {
         guard unsafe timers.nextDue != nil else { return }
         let now = now
-        while let action = unsafe timers.popDue(at: now) { action() }
+        for _ in 0..<Self.mostTimersAtOnce {
+            guard let action = unsafe timers.popDue(at: now) else { return }
+            action()
+        }
     }
 
     /// The milliseconds until the next timer, 0 when there are jobs to run, -1 without timers.

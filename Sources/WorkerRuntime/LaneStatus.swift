@@ -47,7 +47,7 @@ public struct LaneStatus: Sendable, Hashable {
     }
 
     public let positions: [Partition]
-    /// What was read and waits to begin, by class and tenant; empty where requests are not told apart.
+    /// What was read and waits to begin, by class, tenant and providers; empty where requests are not told apart.
     public let waiting: [WaitingFlow]
     /// The number of requests whose outcome is not yet made.
     public let inFlight: Int

@@ -22,8 +22,7 @@ extension WorkerLane {
             let records = try await source.records(max: Self.largestRead)
             guard await waitUntilRequestsMayBegin() else { return }
 
-            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
-            if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
+            take(records)
             if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
         }
     }
@@ -101,35 +100,38 @@ extension WorkerLane {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
-            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone, let request = room.next() {
-                if request.partition.isWatched {
-                    await beginNoted(request, from: room)
-                } else {
-                    beginWaiting(request)
-                }
+            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone,
+                noting.count < 2 * CarefulIntake.largestStepFromRoom, let request = room.next(behind: noting.count)
+            {
+                if request.partition.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
                 // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
                 await Task.yield()
             }
-            if carefulIntake.runsAlone {
-                await loop.pause(.milliseconds(5))
-                continue
-            }
+            if carefulIntake.runsAlone { continue }
             room.publishCounts()
             await room.waitForChange { !state.isRunning }
         }
     }
 
-    /// Begins a request of a partition with which a process has crashed, and a few of those behind it, once the brokers have the note of
-    /// them.
-    private func beginNoted(_ first: RequestInProgress, from room: WaitingRoom) async {
-        var step = [first]
-        while step.count < CarefulIntake.largestStepFromRoom, let next = room.next(behind: step.count) {
-            step.append(next)
-        }
-        await carefulIntake.note(step) { state.isRunning }
+    /// Begins a request of a partition with which a process has crashed, once the brokers have the note of it. Requests of other
+    /// partitions begin meanwhile.
+    private func beginOnceNoted(_ request: RequestInProgress) {
+        noting.append(request)
+        guard noting.count == 1 else { return }
+        Task(executorPreference: loop) { await self.beginNoted() }
+    }
 
-        for request in step {
-            if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
+    /// Begins the requests that wait for their notes, a few with each commit.
+    private func beginNoted() async {
+        while !noting.isEmpty {
+            let step = Array(noting.prefix(CarefulIntake.largestStepFromRoom))
+            await carefulIntake.note(step) { state.isRunning }
+
+            noting.removeFirst(step.count)
+            for request in step {
+                if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
+            }
+            waitingRoom?.noteChange()
         }
     }
 
@@ -146,9 +148,9 @@ extension WorkerLane {
         if let waitingRoom { partitions.adaptReading(of: request.partition, to: waitingRoom) }
     }
 
-    /// Leaves what waits to the next owners of its partitions.
-    func emptyWaitingRoom() {
-        for request in waitingRoom?.removeAll(where: { _ in true }) ?? [] { leaveToNextOwner(request) }
+    /// Leaves what waits to the next owners of its partitions. To be called once nothing may begin any more.
+    func emptyWaitingRoom() async {
         waitingRoom?.noteChange()
+        await waitingRoom?.leaveToNextOwners(partitions.all)
     }
 }

@@ -40,11 +40,11 @@ public actor WorkerLane {
     var state = LaneState.running
     private var isPrepared = false
     /// `false` while no request may begin: the orders of people are not known yet, or say so.
-    private var isIntakeOpen = true
-    /// True while an order allows fewer requests in flight than the settings do.
-    private var isConcurrencyLowered = false
+    private(set) var isIntakeOpen = true
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
+    /// Requests of watched partitions that begin once the brokers have the note of them.
+    var noting: Deque<RequestInProgress> = []
 
     /// - Parameter source: the consumer, on the same loop.
     /// - Parameter sink: the producer, on the same loop.
@@ -158,6 +158,7 @@ public actor WorkerLane {
         } catch {
             fail(error)
         }
+        await carefulIntake.waitForEnd()
         return delivering
     }
 
@@ -195,7 +196,7 @@ public actor WorkerLane {
         let end = loop.now + configuration.shutdownGrace
         state = .draining(until: end)
         gate.close()
-        emptyWaitingRoom()
+        await emptyWaitingRoom()
         await delivery.limit(to: end)
         await source.stopReading()
     }
@@ -213,7 +214,6 @@ public actor WorkerLane {
         }
 
         gate.close()
-        emptyWaitingRoom()
         partitions.abandonAll()
         delivery.stop()
         Task(executorPreference: loop) { await self.cutShort() }
@@ -221,6 +221,7 @@ public actor WorkerLane {
 
     /// Ends the waits for Kafka that a failed lane would else sit out before it leaves its group.
     private func cutShort() async {
+        await emptyWaitingRoom()
         await delivery.cutCallsShort()
         await source.stopReading()
     }
@@ -240,99 +241,15 @@ public actor WorkerLane {
     /// Follows the orders of people, in place of those before.
     func apply(_ controls: LaneControls) {
         isIntakeOpen = controls.isIntakeOpen
-        isConcurrencyLowered = controls.concurrency != nil
         gate.limit(inFlight: controls.concurrency)
     }
 
     // MARK: - One request
 
-    private func takeRecords() async throws(KafkaError) {
-        while await waitUntilRequestsMayBegin() {
-            // A cancelled task would be given nothing to read any more, at once and for ever.
-            if Task.isCancelled { await drain() }
-            gate.adaptWindow()
-            guard let room = await gate.waitForRoom(while: { !delivery.acceptsRequests }) else { return }
-
-            let records = try await source.records(max: min(room, Self.largestRead))
-            // They may have been long in coming, or the first of an assignment: then what is read waits.
-            guard await waitUntilRequestsMayBegin() else { return }
-            if isConcurrencyLowered {
-                await takeAsThereIsRoom(records)
-            } else {
-                let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
-                if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
-            }
-            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
-        }
-    }
-
-    /// Begins records as others end. The order that allows fewer in flight may have come while these were asked for.
-    private func takeAsThereIsRoom(_ records: [ConsumerRecord]) async {
-        var waiting = records[...]
-        while !waiting.isEmpty {
-            guard let room = await gate.waitForRoom(while: { !delivery.acceptsRequests }),
-                await waitUntilRequestsMayBegin()
-            else { return }
-
-            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
-            let batch = Array(waiting.prefix(room))
-            waiting = waiting.dropFirst(room)
-            if let rest = take(batch, at: arrival) { await takeCarefully(rest, at: arrival) }
-        }
-    }
-
-    /// Waits while nothing new may begin.
-    /// - Returns: `false` when the lane takes no more requests.
-    func waitUntilRequestsMayBegin() async -> Bool {
-        while state.isRunning {
-            if !rebalancing.isShareKnown {
-                await rebalancing.learnShare()
-                if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
-            } else if carefulIntake.mustWait {
-                await loop.pause(.milliseconds(5))
-            } else if !rebalancing.fleet.isReady {
-                await loop.pause(.milliseconds(50))
-            } else if !isIntakeOpen {
-                await loop.pause(.milliseconds(50))
-            } else if !delivery.acceptsRequests {
-                _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
-            } else {
-                return true
-            }
-        }
-        return false
-    }
-
-    /// False while `waitUntilRequestsMayBegin` waits.
-    private var requestsMayBegin: Bool {
-        state.isRunning && isIntakeOpen && rebalancing.isShareKnown && !carefulIntake.mustWait
-            && rebalancing.fleet.isReady && delivery.acceptsRequests
-    }
-
-    /// Begins records.
-    /// - Returns: the rest, from the first one on that may not simply begin; `nil` where all have begun.
-    func take(_ records: [ConsumerRecord], at arrival: RecordArrival) -> ArraySlice<ConsumerRecord>? {
-        for (index, record) in records.enumerated() {
-            guard let partition = partitions.owner(of: record) else { continue }
-            if partition.needsCare { return records[index...] }
-            begin(record, of: partition, at: arrival)
-        }
-        return nil
-    }
-
-    func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
-        await carefulIntake.take(
-            records, mayBegin: { await waitUntilRequestsMayBegin() }, isOpen: { requestsMayBegin }
-        ) { record, how in
-            guard let partition = partitions.owner(of: record) else { return nil }
-            return begin(record, of: partition, at: arrival, how)
-        }
-    }
-
     private var isQuiet: Bool { partitions.isQuiet }
 
     @discardableResult
-    private func begin(
+    func begin(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
         _ how: CrashWatch.Permission = .runs
     ) -> RequestInProgress? {

@@ -86,8 +86,8 @@ struct CallOrderTests {
     @Test func removalKeepsTheOrderAndTheCounts() {
         let queue = CallOrder<Int>()
         let (a, b) = (Flow(.interactive, tenant: "a"), Flow(.batch, tenant: "b"))
-        for number in 0..<20 { queue.append(number, in: number.isMultiple(of: 2) ? a : b) }
-        #expect(queue.removeAll { $0 >= 10 }.count == 10)
+        let tickets = (0..<20).map { queue.append($0, in: $0.isMultiple(of: 2) ? a : b).ticket }
+        for number in 10..<20 { #expect(queue.remove(tickets[number]) == number) }
         #expect(queue.count == 10 && queue.count(of: .batch) == 5 && queue.flowCount == 2)
         #expect(queue.popFirst { $0 == .batch } == 1)
         #expect(queue.popFirst() == 0)

@@ -148,7 +148,7 @@ extension MetricDescription {
             "1 while this topic takes or confirms no outcomes or dead letters although brokers answer.",
         .counter("locsearch_commits_failed_total"):
             "Commits of offsets that the broker refused or did not answer in time.",
-        .counter("locsearch_producers_replaced_total"): "Producers that failed for good and were replaced.",
+        .counter("locsearch_producers_replaced_total"): "Producers that could not go on and were replaced.",
         .counter("locsearch_producers_abandoned_total"):
             "Replaced producers that were held by a call into librdkafka which did not return.",
         .histogram("locsearch_rebalance_duration_seconds", labels: ["kind"], bounds: longBounds):

@@ -93,9 +93,8 @@ public final class CallOrder<Element> {
     private func forEachLine(of requestClass: RequestClass, _ body: (Line) -> Void) {
         var node = self[requestClass].round.first
         while let current = node {
-            // The body may remove the line.
-            node = lines.next(after: current)
             body(lines[current])
+            node = lines.next(after: current)
         }
     }
 
@@ -226,28 +225,14 @@ public final class CallOrder<Element> {
 
     // MARK: - All that waits
 
-    /// Removes what a condition holds for. Goes through all that waits.
-    /// - Returns: what was removed, the order of each flow kept.
-    @discardableResult
-    public func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
-        var removed: [Element] = []
-        forEachNode { node in
-            if isRemoved(entries[node].element) { removed.append(remove(at: node).element) }
-        }
-        return removed
-    }
-
     /// Calls a closure with each element that waits, one flow after another and each in its order.
-    public func forEach(_ body: (Element) -> Void) { forEachNode { body(entries[$0].element) } }
-
-    /// Calls a closure, which may remove the node that it is called with, with each node.
-    private func forEachNode(_ body: (_ node: Int) -> Void) {
+    public func forEach(_ body: (Element) -> Void) {
         for requestClass in RequestClass.allCases {
             forEachLine(of: requestClass) { line in
                 var node = line.entries.first
                 while let current = node {
                     node = entries.next(after: current)
-                    body(current)
+                    body(entries[current].element)
                 }
             }
         }

@@ -64,7 +64,7 @@ final class ReplaceableSink {
         closings.append(Task(executorPreference: loop) { await failed.close() })
         meters.kafka.countReplacedProducer()
         log.warning(
-            "producer failed for good and was replaced by a new one",
+            "a producer that cannot go on was replaced by a new one",
             metadata: ["reason": "\(error)", "consequence": "\(consequence)"])
     }
 

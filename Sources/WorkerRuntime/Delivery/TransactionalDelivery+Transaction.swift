@@ -103,7 +103,8 @@ extension TransactionalDelivery {
         if isExplained { gate.wake() }
         if werePurged, !isPutBack(.purgingProducerKept) {
             throw KafkaError(
-                .timedOut, "records of an aborted transaction may have been written (\(failure)): others would get their numbers")
+                .timedOut,
+                "records of an aborted transaction may have been written (\(failure)): others would get their numbers")
         }
     }
 }

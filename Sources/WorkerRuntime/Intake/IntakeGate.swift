@@ -82,10 +82,9 @@ final class IntakeGate {
 
     /// Has the reader look at the room again. Call it after anything that may have made some.
     func wake() {
-        guard let onRoom else { return change.signal() }
-        // Beside the reader, the one that begins requests may wait here.
+        // Beside the reader, careful intake and the task that begins requests may wait here.
         change.broadcast()
-        onRoom()
+        onRoom?()
     }
 
     /// Lets the window follow how busy the loop is. Call it once per turn of the reader.

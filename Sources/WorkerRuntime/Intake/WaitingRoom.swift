@@ -53,7 +53,10 @@ final class WaitingRoom {
     /// The memory that a waiting request takes beside the bytes of its record: the request itself with its entries in the tables,
     /// what the allocator adds for each header, the timer of one that may not wait for any time, and the line of a tenant of which
     /// nothing else waits. Measured by the experiment `memory-waiting`, which fails where they are too small.
-    private static let (bytesOfRequest, bytesOfHeader, bytesOfTimer, bytesOfLine) = (768, 64, 256, 704)
+    private static let (bytesOfRequest, bytesOfHeader, bytesOfTimer, bytesOfLine) = (816, 64, 256, 704)
+
+    /// The requests that are left to other members in one job of the loop: a millisecond's worth.
+    private static let mostLeftAtOnce = 256
 
     private let gate: IntakeGate
     private let partitions: PartitionTable
@@ -98,7 +101,7 @@ final class WaitingRoom {
         let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
         let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
         request.place = Place(queue: queue, ticket: ticket, timer: timer)
-        if outcomesWait { request.partition.waiting[request.slot] = request }
+        request.partition.waiting[request.slot] = request
 
         count(request, isFirstOfLine: isFirstOfFlow, hasTimer: timer != nil)
         noteChange()
@@ -185,10 +188,17 @@ final class WaitingRoom {
         return true
     }
 
-    /// Removes what a condition holds for. Goes through all that waits.
-    @discardableResult
-    func removeAll(where isRemoved: (RequestInProgress) -> Bool) -> [RequestInProgress] {
-        queues.flatMap { $0.requests.removeAll(where: isRemoved) }.map(left)
+    /// Leaves what waits of some partitions to their next owners, some requests in each job of the loop. What would begin meanwhile is
+    /// left by the lane.
+    func leaveToNextOwners(_ leaving: [OwnedPartition]) async {
+        var count = 0
+        for partition in leaving {
+            for request in Array(partition.waiting.values) where remove(request) {
+                leaveToNextOwner(request)
+                count += 1
+                if count.isMultiple(of: Self.mostLeftAtOnce) { await Task.yield() }
+            }
+        }
     }
 
     /// Leaves a request that was removed to the next owner of its partition.
@@ -255,21 +265,17 @@ final class WaitingRoom {
         calls.noteWaiting(waiting)
     }
 
-    /// The requests that wait, by flow.
+    /// The requests that wait, by flow. A flow of which requests wait for different providers is named for each of these.
     func waiting(at now: Instant) -> [LaneStatus.WaitingFlow] {
-        var waiting: [Flow: LaneStatus.WaitingFlow] = [:]
-        for queue in queues {
-            for requestClass in RequestClass.allCases {
-                for (tenant, count, first) in queue.requests.tenants(of: requestClass) {
-                    let flow = Flow(requestClass, tenant: tenant)
-                    let known = waiting[flow]
-                    waiting[flow] = LaneStatus.WaitingFlow(
-                        flow: flow, count: (known?.count ?? 0) + count,
-                        longest: max(known?.longest ?? .zero, first.takenAt.duration(to: now)))
+        queues.flatMap { queue in
+            RequestClass.allCases.flatMap { requestClass in
+                queue.requests.tenants(of: requestClass).map { tenant, count, first in
+                    LaneStatus.WaitingFlow(
+                        flow: Flow(requestClass, tenant: tenant), count: count,
+                        longest: first.takenAt.duration(to: now))
                 }
             }
         }
-        return Array(waiting.values)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Basics
+internal import DequeModule
 internal import EventLoop
 internal import Kafka
 
@@ -21,6 +22,8 @@ final class OwnedPartition {
         static let memory = HoldReasons(rawValue: 8)
         /// The brokers refuse to commit its offsets, because its topic is not there or may not be read.
         static let commit = HoldReasons(rawValue: 16)
+        /// Records of it are in `held`.
+        static let care = HoldReasons(rawValue: 32)
     }
 
     let id: AssignedPartition
@@ -30,9 +33,11 @@ final class OwnedPartition {
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
     var holdReasons: HoldReasons = []
+    /// Records that were read and may not simply begin, in the order of the log: see `CarefulIntake`.
+    var held: Deque<ConsumerRecord> = []
     /// The memory that the partition's requests take which were read and have not begun, in bytes.
     var waitingBytes = 0
-    /// The requests that were read and have not begun, where outcomes wait for earlier requests: see `WaitingRoom`.
+    /// The requests that were read and have not begun: see `WaitingRoom`.
     var waiting: [OffsetTracker.Slot: RequestInProgress] = [:]
     /// The partition goes to another member: what was read of it and not taken yet is left to that one.
     var isLeaving = false
@@ -190,6 +195,9 @@ final class OwnedPartition {
 
     /// True while the partition's records may not simply begin.
     var needsCare: Bool { watch.needsNote && notesCrashes }
+
+    /// True while records that are read of the partition go to `held`.
+    var holdsRecords: Bool { !held.isEmpty || needsCare }
 
     /// True while the partition's records begin in small steps, because a process has crashed with it.
     var isWatched: Bool { watch.isWatched && notesCrashes }

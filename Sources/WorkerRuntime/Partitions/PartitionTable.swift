@@ -319,6 +319,19 @@ final class PartitionTable {
         if room.hasRoom(for: partition, among: partitions.count) { release(partition, from: .memory) }
     }
 
+    /// Keeps a record until careful intake begins it, and reads no more of its partition.
+    /// - Returns: `true` for the first record that is held.
+    func hold(_ record: ConsumerRecord, of partition: OwnedPartition) -> Bool {
+        partition.held.append(record)
+        defer { hold(partition, because: .care) }
+        return !partition.holdReasons.contains(.care)
+    }
+
+    /// Reads on once careful intake has begun all records that were held.
+    func releaseCare(of partition: OwnedPartition) {
+        if !isPutBack(.heldPartitionForgotten) { release(partition, from: .care) }
+    }
+
     private func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {
         let wasHeld = !partition.holdReasons.isEmpty
         partition.holdReasons.insert(reason)

@@ -79,8 +79,7 @@ final class Rebalancing {
 
         // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
         // published behind the commit.
-        for partition in leaving { partition.isLeaving = true }
-        forgetWaiting(of: leaving)
+        await leaveWaiting(of: leaving)
         // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
         if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid(inOrder: isOrdered) } }
 
@@ -104,10 +103,10 @@ final class Rebalancing {
     func lost(_ lost: [AssignedPartition]) async {
         if isPutBack(.lostPartitionKept) { return }
         let leaving = lost.compactMap { partitions[$0.id] }
-        forgetWaiting(of: leaving)
         for partition in leaving { partition.giveUp() }
         remove(lost)
         await tellFleet(wasTaken: true)
+        await leaveWaiting(of: leaving)
         log.warning(
             "partitions lost: other members have them already, what was in flight is done again there",
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
@@ -116,7 +115,6 @@ final class Rebalancing {
     /// Begins anew with a partition whose topic was deleted and made again. What was not answered of the former topic is gone with it.
     func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
         guard let leaving = partitions[former.id], leaving.id == former else { return }
-        forgetWaiting(of: [leaving])
         leaving.giveUp()
         remove([former])
         partitions.add([renewed])
@@ -124,15 +122,13 @@ final class Rebalancing {
         if isPutBack(.formerTopicCounts) { partitions[renewed.id]?.tracker = leaving.tracker }
         // A transaction of the former topic would commit its offset behind those of the new one.
         await delivery.waitUntilCertain(of: [renewed])
+        await leaveWaiting(of: [leaving])
     }
 
-    /// Leaves requests that have not begun to the next owner of their partition.
-    private func forgetWaiting(of leaving: [OwnedPartition]) {
-        guard let waitingRoom, !leaving.isEmpty else { return }
-        let ids = Set(leaving.map(ObjectIdentifier.init))
-        for request in waitingRoom.removeAll(where: { ids.contains(ObjectIdentifier($0.partition)) }) {
-            waitingRoom.leaveToNextOwner(request)
-        }
+    /// Begins nothing more of partitions, and leaves what was read of them to their next owners.
+    private func leaveWaiting(of leaving: [OwnedPartition]) async {
+        for partition in leaving { partition.isLeaving = true }
+        await waitingRoom?.leaveToNextOwners(leaving)
     }
 
     private func remove(_ assigned: [AssignedPartition]) {

@@ -400,7 +400,7 @@ struct CarefulIntakeTests {
             }
             await fixture.source.assign([0, 1])
             try await eventually("all begin", within: .seconds(20)) { await fixture.provider.asked.count == 3 }
-            #expect(await fixture.provider.asked == ["held", "first", "second"])
+            #expect(await fixture.provider.asked.filter { $0 != "held" } == ["first", "second"])
         }
     }
 

@@ -1,0 +1,96 @@
+internal import Basics
+internal import EventContract
+internal import EventLoop
+internal import Kafka
+internal import QuotaSharing
+
+/// How a lane takes records: it begins their requests, or holds the records of partitions that need care.
+extension WorkerLane {
+    func takeRecords() async throws(KafkaError) {
+        while let room = await waitForPlaces() {
+            // A cancelled task would be given nothing to read any more, at once and for ever.
+            if Task.isCancelled { await drain() }
+            var records = try await source.records(max: min(room, Self.largestRead))[...]
+            // They may have been long in coming, or the first of an assignment, and others may have begun meanwhile.
+            while !records.isEmpty {
+                guard let room = await waitForPlaces() else { return }
+                take(records.prefix(room))
+                records = records.dropFirst(room)
+            }
+            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+        }
+    }
+
+    /// Waits until requests may begin.
+    /// - Returns: how many; `nil` when the lane takes no more requests.
+    private func waitForPlaces() async -> Int? {
+        while await waitUntilRequestsMayBegin() {
+            gate.adaptWindow()
+            guard let room = await gate.waitForRoom(while: { !delivery.acceptsRequests }) else { return nil }
+            if requestsMayBegin() { return room }
+        }
+        return nil
+    }
+
+    /// Waits while nothing new may begin.
+    /// - Parameter isAlone: `true` for a record that this lane runs alone.
+    /// - Returns: `false` when the lane takes no more requests.
+    func waitUntilRequestsMayBegin(isAlone: Bool = false) async -> Bool {
+        while state.isRunning {
+            if !rebalancing.isShareKnown {
+                await rebalancing.learnShare()
+                if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
+            } else if carefulIntake.mustWait(isAlone: isAlone) {
+                await loop.pause(.milliseconds(5))
+            } else if !rebalancing.fleet.isReady {
+                await loop.pause(.milliseconds(50))
+            } else if !isIntakeOpen {
+                await loop.pause(.milliseconds(50))
+            } else if !delivery.acceptsRequests {
+                _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
+            } else {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// False while `waitUntilRequestsMayBegin` waits.
+    private func requestsMayBegin(isAlone: Bool = false) -> Bool {
+        state.isRunning && isIntakeOpen && rebalancing.isShareKnown && !carefulIntake.mustWait(isAlone: isAlone)
+            && rebalancing.fleet.isReady && delivery.acceptsRequests
+    }
+
+    /// Begins records, or holds those of partitions that need care.
+    func take(_ records: some Sequence<ConsumerRecord>) {
+        let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+        for record in records {
+            guard let partition = partitions.owner(of: record) else { continue }
+            if !partition.holdsRecords {
+                begin(record, of: partition, at: arrival)
+            } else if partitions.hold(record, of: partition) {
+                carefulIntake.willTakeHeld()
+                Task(executorPreference: loop) { [id = partition.id] in await self.takeHeld(of: id) }
+            }
+        }
+    }
+
+    /// Begins the records that a partition holds.
+    private func takeHeld(of id: AssignedPartition) async {
+        await carefulIntake.takeHeld(
+            of: id, mayBegin: { await mayBegin($0) }, isOpen: { requestsMayBegin(isAlone: true) }
+        ) { record, how in
+            guard let partition = partitions.owner(of: record) else { return nil }
+            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+            return begin(record, of: partition, at: arrival, how)
+        }
+        if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+    }
+
+    /// Waits until a record that was held may begin.
+    /// - Returns: `false` when the lane takes no more requests.
+    private func mayBegin(_ permission: CrashWatch.Permission) async -> Bool {
+        guard permission != .runsAlone else { return await waitUntilRequestsMayBegin(isAlone: true) }
+        return waitingRoom == nil ? await waitForPlaces() != nil : await waitUntilRequestsMayBegin()
+    }
+}
