@@ -45,6 +45,8 @@ final class FleetWorld {
     /// The partitions that members lost, with the time in seconds from the beginning.
     var losses: [(partition: PartitionID, time: Double)] = []
     var ownership = Ownership()
+    /// The breakers of each process that was ever started.
+    var breakers: [String: BreakerWatch] = [:]
     /// When the requests topic got more partitions.
     var growths: [Instant] = []
     /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
@@ -107,6 +109,10 @@ final class FleetWorld {
         var jitter = seeds.fork()
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         hangRandom = seeds.fork()
+        provider.isBreakerOpen = { [unowned self] process, provider in
+            // What the lanes of a process say of their breakers is not told apart.
+            plan.lanes == 1 && breakers[process]?.isOpen(provider) == true
+        }
         provider.onCrash = { [unowned self] process, loop, keyword in crash(process, on: loop, by: keyword) }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, settings(of: topic, partitions))) }

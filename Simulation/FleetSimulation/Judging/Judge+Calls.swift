@@ -21,6 +21,7 @@ extension Judge {
         judgeLifetimes(calls)
         judgeRepetitions(calls)
         judgePauses(calls)
+        judgeBreakers(calls)
         judgeBill()
     }
 

@@ -20,6 +20,13 @@ extension Judge {
         if billed != reported { find(.miscounted, "a bill of \(billed), of which \(reported) were reported") }
     }
 
+    /// A breaker that has opened lets no call through but probes, also none that has waited since before.
+    mutating func judgeBreakers(_ calls: [SimulatedProvider.Call]) {
+        guard let call = calls.first(where: \.isThroughOpenBreaker) else { return }
+        let time = world.beginning.duration(to: call.time) / .seconds(1)
+        find(.calledThroughBreaker, "\(call.keyword) by \(call.member) at \(time.threeDecimals) s")
+    }
+
     /// A lane that was asked for a pause makes no call until it is over.
     mutating func judgePauses(_ calls: [SimulatedProvider.Call]) {
         // Clocks go wrong by up to 0.5 %, and wait in whole milliseconds.

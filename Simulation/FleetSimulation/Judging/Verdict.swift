@@ -35,6 +35,7 @@ public struct Verdict: Sendable, Hashable {
         case calledTooLate = "call for a request that is over"
         case miscounted = "calls not counted as they were made"
         case calledInPause = "call in a pause that was asked for"
+        case calledThroughBreaker = "call while the breaker is open"
         case leaked = "something is not returned"
         case resumedLate = "publishing resumed late"
         case stuck = "worker does not end"

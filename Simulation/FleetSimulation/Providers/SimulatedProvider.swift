@@ -21,6 +21,8 @@ final class SimulatedProvider {
         let day: Int
         /// The day has begun in this millisecond.
         let isAtTurnOfDay: Bool
+        /// The caller's breaker is open: no probe, but a call that must not be made.
+        let isThroughOpenBreaker: Bool
     }
 
     enum Mood {
@@ -49,6 +51,9 @@ final class SimulatedProvider {
     private let poisons: [String: FleetPlan.Poison]
     /// Called when a process reads an answer that ends it.
     var onCrash: (_ process: String, EventLoop, _ keyword: String) -> Void = { _, _, _ in }
+
+    /// Returns whether the breaker of a process is open, and lets no probe through.
+    var isBreakerOpen: (_ process: String, ProviderID) -> Bool = { _, _ in false }
 
     /// A time in which the provider wants no calls from a lane that it has told so.
     struct Pause {
@@ -85,7 +90,8 @@ final class SimulatedProvider {
         calls.append(
             Call(
                 time: simulation.now, provider: provider, member: member, lane: ObjectIdentifier(loop),
-                keyword: keyword, priceClass: priceClass, day: day.number, isAtTurnOfDay: isAtTurn))
+                keyword: keyword, priceClass: priceClass, day: day.number, isAtTurnOfDay: isAtTurn,
+                isThroughOpenBreaker: isBreakerOpen(member, provider)))
         if provider == .hotpepper, let pause = pauseOfQuota() { return .after(0.002, failure: Self.tooMany(pause)) }
         let usual = Double.random(in: plan.latency, using: &random)
         let time = poisons[keyword]?.seconds ?? usual

@@ -136,8 +136,9 @@ final class SimulatedWorker: @unchecked Sendable {
             skew: .seconds(Double.random(in: 0...100, using: &simulation.random)),
             drift: Double.random(in: -plan.drift...max(0, plan.drift), using: &simulation.random))
         let loops = (0..<plan.lanes).map { simulation.makeLoop("\(name)-\($0)", clock: clock) }
-        let breakers = BreakerWatch()
+        let breakers = BreakerWatch(simulation)
         self.breakers = breakers
+        world.breakers[name] = breakers
         let isOlder = plan.isOlder(member: number, start: start)
         if isOlder { world.say("\(name) is of an older version") }
         let assembly = Self.assembly(name, isOlder: isOlder, breakers: breakers, plan: plan, world: world)

@@ -35,11 +35,27 @@ enum WorkerPhase: String, CaseIterable {
 final class BreakerWatch: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
-    /// By provider, over all lanes.
+    private let simulation: Simulation
+    /// By provider, over all lanes: those that are not closed.
     private var open: [ProviderID: Int] = [:]
+    /// Until when those that opened let no probe through either, by the simulation's clock.
+    private var shut: [ProviderID: Instant] = [:]
+
+    init(_ simulation: Simulation) { self.simulation = simulation }
+
     var isAnyOpen: Bool { open.values.contains { $0 > 0 } }
 
+    /// Returns true while the breaker of a provider lets nothing through.
+    func isOpen(_ provider: ProviderID) -> Bool { shut[provider].map { simulation.now < $0 } ?? false }
+
     func note(_ transition: CircuitBreaker.Transition, of provider: ProviderID) {
+        switch (transition.to, transition.reason) {
+        case (.open, .failureRate?), (.open, .slowCallRate?), (.open, .probesFailed?):
+            // Clocks go wrong by up to 0.5 %, and wait in whole milliseconds.
+            shut[provider] = transition.openFor.map { simulation.now + $0 * 0.99 - .milliseconds(20) }
+        case (.open, _), (.closed, _): shut[provider] = nil
+        case (.halfOpen, _), (.paused, _): break
+        }
         if transition.from == .closed, transition.to != .closed { open[provider, default: 0] += 1 }
         if transition.from != .closed, transition.to == .closed { open[provider, default: 0] -= 1 }
     }

@@ -17,6 +17,14 @@ enum CallNeed {
     case permit
 }
 
+/// The times within which a call must begin and end.
+struct CallTimes {
+    /// The end of the call.
+    let deadline: Deadline
+    /// The moment after which it may not begin; `nil` where only the deadline counts.
+    let lastCall: Instant?
+}
+
 /// All that a call of one provider needs before it may begin. A call takes everything at one moment, or nothing, so that no call
 /// that waits has anything that another one waits for.
 ///
@@ -48,7 +56,7 @@ final class ProviderLimits {
 
     /// Returns what a call of the class lacks; `nil` where it may begin.
     func lacks(_ requestClass: RequestClass, at now: Instant) -> CallNeed? {
-        if breaker.rejection(at: now) != nil { return .probe }
+        if breaker.rejection(at: now) != nil, !isPutBack(.openingUnnoticed) { return .probe }
         if let budget, !budget.canTake(of: requestClass, at: now) { return .budget }
         if !bucket.hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
         return concurrency.room > 0 ? nil : .permit

@@ -12,7 +12,7 @@ import Resilience
 /// allocation.
 final class ProviderQueue {
     /// A call that waits.
-    private final class Call {
+    final class Call {
         let waiter = Waiter()
         let deadline: Deadline
         /// The moment after which the call is of no use.
@@ -35,25 +35,25 @@ final class ProviderQueue {
     }
 
     /// The calls that are granted or refused in one job of the loop at most. A further job goes on.
-    private static let mostAtOnce = 64
+    static let mostAtOnce = 64
     /// While calls wait, the queue looks at its limits at least so often.
     private static let longestRest = Duration.seconds(1)
     /// How much later than its turn a request may be asked to wait for it: long enough to keep the rate in use whatever the loop does
     /// meanwhile, short enough that what comes later and is more urgent is not far behind.
-    private static let shortLine = 0.1
+    static let shortLine = 0.1
 
     let limits: ProviderLimits
-    private let timekeeper: any Timekeeper
-    private let line: CallOrder<Call>
-    private var rate = RateBucket.Statistics()
-    private var concurrency = ConcurrencyLimit.Statistics()
+    let timekeeper: any Timekeeper
+    let line: CallOrder<Call>
+    /// The calls that lacked a token, and those that lacked a permit.
+    var (rateCounts, concurrencyCounts) = (WaitCounts(), WaitCounts())
     /// The next look at the limits.
     private var alarm: (due: Instant, timer: ScheduledAction)?
     private var (isServing, mustServeAgain) = (false, false)
     /// The calls that are still to be looked at because a limit became smaller, the last one first.
-    private var reviewed: [Call] = []
+    var reviewed: [Call] = []
     /// The flow of the call that was looked at last, and how many of the flow stay before the next one.
-    private var reviewedFlow: (flow: Flow, kept: Int)?
+    var reviewedFlow: (flow: Flow, kept: Int)?
     /// Called when calls that waited have had their turn, or may have it sooner.
     var onServed: (() -> Void)?
 
@@ -80,7 +80,7 @@ final class ProviderQueue {
 
         limits.concurrency.noteTime(before: deadline, at: now)
         if let refusal = limits.tooSlow(before: deadline, at: now) {
-            concurrency.refused += 1
+            concurrencyCounts.refused += 1
             throw refusal
         }
         return limits.take(requestClass, at: now)
@@ -126,7 +126,7 @@ final class ProviderQueue {
     /// - Returns: `false` where it has to wait again, for a call of the new day.
     private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
         let epoch = grant.breakerPermit.epoch
-        if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
+        if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now), !isPutBack(.openingUnnoticed) {
             limits.breaker.noteRejected()
             throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
@@ -145,7 +145,7 @@ final class ProviderQueue {
         let latest = latestStart(within: times, need: need, at: now)
         let ahead = line.ahead(of: flow)
         if let refusal = refusal(behind: ahead, latest: latest, need: need, at: now) {
-            countRefusal(for: need)
+            count(need) { $0.refused += 1 }
             throw refusal
         }
 
@@ -155,7 +155,7 @@ final class ProviderQueue {
             guard let self, let call else { return }
             endOverdue(call)
         }
-        countWait(for: need)
+        count(need) { $0.waited += 1 }
         noteLine(at: now)
         return call
     }
@@ -193,23 +193,19 @@ final class ProviderQueue {
         let need = limits.lacks(call.flow.requestClass, at: now) ?? call.need
         let ahead = line.ahead(of: call.flow)
         line.remove(ticket)
-        countRefusal(for: need)
+        count(need) { $0.refused += 1 }
         end(call, with: limits.overdue(need, behind: ahead, latest: call.latest, at: now))
         noteLine(at: now)
     }
 
-    private func end(_ call: Call, with refusal: CallFailure) {
+    func end(_ call: Call, with refusal: CallFailure) {
         call.refusal = refusal
         call.waiter.settle(.tooLate())
     }
 
     private func leave(_ call: Call) {
         guard let ticket = call.ticket, line.remove(ticket) != nil else { return }
-        switch call.need {
-        case .token, .pause: rate.cancelled += 1
-        case .permit: concurrency.cancelled += 1
-        case .probe, .budget: break
-        }
+        count(call.need) { $0.cancelled += 1 }
         noteLine(at: timekeeper.now)
     }
 
@@ -241,7 +237,7 @@ final class ProviderQueue {
 
     /// - Returns: `false` when the next call has to wait.
     private func serveNext(at now: Instant) -> Bool {
-        if let refusal = limits.refusal(at: now) {
+        if let refusal = limits.refusal(at: now), !isPutBack(.openingUnnoticed) {
             guard let call = line.popFirst() else { return false }
             if limits.breaker.openUntil(at: now) != nil { limits.breaker.noteRejected() }
             end(call, with: refusal)
@@ -253,7 +249,7 @@ final class ProviderQueue {
         }
         guard let call = line.popFirst(where: { limits.lacks($0, at: now) == nil }) else { return false }
         if let refusal = limits.tooSlow(before: call.deadline, at: now) {
-            concurrency.refused += 1
+            concurrencyCounts.refused += 1
             end(call, with: refusal)
         } else {
             call.grant = limits.take(call.flow.requestClass, at: now)
@@ -264,7 +260,7 @@ final class ProviderQueue {
     }
 
     /// Tells the limits how much waits, and sets the alarm.
-    private func noteLine(at now: Instant, goesOn: Bool = false) {
+    func noteLine(at now: Instant, goesOn: Bool = false) {
         limits.bucket.isAwaited = !line.isEmpty
         noteBudgetWanted(at: now)
         guard !line.isEmpty else {
@@ -296,133 +292,4 @@ final class ProviderQueue {
         let interactive = min(line.count(of: .interactive), most)
         budget.setWaiting(min(line.count, most), batch: min(line.count(of: .batch), most - interactive))
     }
-
-    // MARK: - Changes of the limits
-
-    /// Changes this loop's share of the rate: see `RateBucket.setShare`.
-    func setShare(_ share: Double, until end: Instant? = nil, prospect: Double = 0) {
-        changeBucket { $0.setShare(share, until: end, prospect: prospect, at: $1) }
-    }
-
-    /// Changes the limit of which this loop has a share.
-    func setLimit(_ limit: RateLimit) { changeBucket { $0.setLimit(limit, at: $1) } }
-
-    /// Changes the most calls that may be under way.
-    func setMaximum(_ maximum: Int) {
-        limits.concurrency.setMaximum(maximum)
-        serve()
-    }
-
-    /// Ends a call, and lets its result decide about the calls to come.
-    func finish(
-        _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
-    ) {
-        let isPaused = error?.requestedPause != nil
-        limits.finish(grant, failedWith: error, health: health, at: now)
-        if isPaused { review() }
-    }
-
-    private func changeBucket(_ change: (inout RateBucket, Instant) -> Void) {
-        guard !line.isEmpty else { return change(&limits.bucket, timekeeper.now) }
-        let now = timekeeper.now
-        let last = Double(line.count)
-        let before = limits.bucket.wait(behind: last, at: now)
-        change(&limits.bucket, now)
-        let after = limits.bucket.wait(behind: last, at: now)
-        // Only a longer wait can make a turn come too late.
-        if let after, let before, after <= before { return serve() }
-        review()
-    }
-
-    /// Looks at all calls that wait, some in each job of the loop, and refuses those whose turn has moved behind their time.
-    func review() {
-        guard !line.isEmpty else { return }
-        (reviewed, reviewedFlow) = ([], nil)
-        line.forEach { reviewed.append($0) }
-        reviewed.reverse()
-        goOn()
-    }
-
-    private func goOn() {
-        reviewSome()
-        if line.isEmpty { noteLine(at: timekeeper.now) } else { serve() }
-    }
-
-    private func reviewSome() {
-        let now = timekeeper.now
-        for _ in 0..<Self.mostAtOnce {
-            guard let call = reviewed.popLast() else { return reviewedFlow = nil }
-            guard let ticket = call.ticket, line.contains(ticket) else { continue }
-
-            let kept = reviewedFlow.map { $0.flow == call.flow ? $0.kept : 0 } ?? 0
-            let wait = limits.bucket.wait(behind: line.ahead(of: kept, in: call.flow), at: now)
-            if let wait, now + wait <= call.latest {
-                reviewedFlow = (call.flow, kept + 1)
-            } else {
-                reviewedFlow = (call.flow, kept)
-                line.remove(ticket)
-                rate.refused += 1
-                end(call, with: limits.tooLate(latest: call.latest, retryAfter: wait, at: now))
-            }
-        }
-    }
-
-    // MARK: - Figures
-
-    private func countWait(for need: CallNeed) {
-        switch need {
-        case .token, .pause: rate.waited += 1
-        case .permit: concurrency.waited += 1
-        case .probe, .budget: break
-        }
-    }
-
-    private func countRefusal(for need: CallNeed) {
-        switch need {
-        case .token, .pause: rate.refused += 1
-        case .permit: concurrency.refused += 1
-        case .probe, .budget: break
-        }
-    }
-
-    /// The figures of the rate. A call waits for its token where that is the first thing that it lacks.
-    var rateStatistics: RateBucket.Statistics {
-        var statistics = limits.bucket.statistics
-        (statistics.waited, statistics.refused, statistics.cancelled) = (rate.waited, rate.refused, rate.cancelled)
-        statistics.waitingBatch = waiting(.batch, for: [.token, .pause])
-        statistics.waiting = waiting(.interactive, for: [.token, .pause]) + statistics.waitingBatch
-        statistics.waitingTenants = statistics.waiting > 0 ? line.flowCount : 0
-        return statistics
-    }
-
-    /// The figures of the concurrency limit.
-    var concurrencyStatistics: ConcurrencyLimit.Statistics {
-        var statistics = limits.concurrency.statistics
-        (statistics.waited, statistics.refused) = (concurrency.waited, concurrency.refused)
-        statistics.cancelled = concurrency.cancelled
-        statistics.waiting = waiting(.interactive, for: [.permit]) + waiting(.batch, for: [.permit])
-        return statistics
-    }
-
-    private func waiting(_ requestClass: RequestClass, for needs: [CallNeed]) -> Int {
-        let count = line.count(of: requestClass)
-        guard count > 0 else { return 0 }
-        return needs.contains(limits.lacks(requestClass, at: timekeeper.now) ?? .token) ? count : 0
-    }
-
-    /// True while few calls wait that would go before a new one of the class.
-    func hasShortLine(for requestClass: RequestClass) -> Bool {
-        let waiting = requestClass == .batch ? line.count : line.count(of: .interactive)
-        guard waiting > 0 else { return true }
-        let soon = min((limits.bucket.rate * Self.shortLine), 1000)
-        return Double(waiting) < max(4, min(soon, Double(limits.concurrency.limit) / 8))
-    }
-}
-
-/// The times within which a call must begin and end.
-struct CallTimes {
-    /// The end of the call.
-    let deadline: Deadline
-    /// The moment after which it may not begin; `nil` where only the deadline counts.
-    let lastCall: Instant?
 }
