@@ -243,6 +243,7 @@ struct ConcurrencyLimitTests {
             let refusal = try #require(refusals.entries.first).error
             #expect(refusal.code == .rateLimited && refusal.retryAfter != nil)
             #expect(refusal.message.contains("answers too slowly"))
+            #expect(refusal.limit == .concurrency)
         }
     }
 

@@ -66,6 +66,37 @@ struct SearchWorkerTests {
         #expect(service.calls == 3)
     }
 
+    @Test func aRetryThatIsNotGrantedLeavesTheFailureThatItFollows() async throws {
+        let service = ScriptedService { _ in .failure(Self.failed) }
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 0.01, burst: 1)
+            $0.share = .perProcess(loops: 1)
+        }
+        let report = try await driving(clock) { await self.ask(worker, [service]) }
+        #expect(service.calls == 1)
+        guard case .failure(let error) = report.result else { return #expect(Bool(false), "it failed") }
+        #expect(error.code == .upstreamUnavailable)
+        #expect(error.httpStatus == 500)
+        #expect(error.message.hasPrefix("broken (it was not asked again: hotpepper could not be asked"))
+        #expect(error.message.contains("requestsPerSecond"))
+        #expect(error.limit == nil, "the request has been asked for")
+        #expect(error.retryAfter.map { $0 > .seconds(60) } == true)
+    }
+
+    @Test func aRefusalNamesTheLimitThatLeftNoCall() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 0.01, burst: 1)
+            $0.share = .perProcess(loops: 1)
+        }
+        #expect(code(await ask(worker, [service])) == nil)
+        guard case .failure(let error) = await ask(worker, [service]).result else {
+            return #expect(Bool(false), "it failed")
+        }
+        #expect(error.code == .rateLimited)
+        #expect(error.limit == .rate)
+    }
+
     @Test(arguments: [SearchError.Code.invalidRequest, .notFound, .upstreamRejected])
     func whatAnotherAttemptCannotCureIsNotTriedAgain(code: SearchError.Code) async throws {
         let service = ScriptedService { _ in .failure(SearchError(code, "no")) }

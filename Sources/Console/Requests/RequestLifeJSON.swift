@@ -102,6 +102,7 @@ package enum RequestLifeJSON {
             json.member("member", failure.member)
             json.member("httpStatus", failure.httpStatus)
             json.member("providerStatus", failure.providerStatus)
+            json.member("limit", failure.limit)
             json.member("retryable", failure.isRetryable)
             json.member("retryAfterMs", failure.retryAfter?.milliseconds(roundedUp: true))
         }

@@ -88,6 +88,7 @@ extension JSONReader {
             case "httpStatus": failure.httpStatus = try int()
             case "providerStatus": failure.providerStatus = try string()
             case "member": failure.member = try string()
+            case "limit": failure.limit = try string()
             default: try skip()
             }
         }

@@ -90,6 +90,7 @@ extension JSONWriter {
         member("httpStatus", error.httpStatus.flatMap { (100...599).contains($0) ? $0 : nil })
         member("providerStatus", error.providerStatus)
         member("member", error.member)
+        member("limit", error.limit?.rawValue)
         endObject()
     }
 

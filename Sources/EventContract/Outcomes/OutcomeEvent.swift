@@ -26,11 +26,14 @@ public struct OutcomeEvent: Sendable, Hashable {
         public var providerStatus: String?
         /// The name of what is at fault, such as a member of the request.
         public var member: String?
+        /// One of `SearchError.Limit`'s raw values, or one that is not known here; `nil` where none of the worker's limits is the cause.
+        public var limit: String?
 
         /// A failure with a code and a message at least.
         public init(
             code: String, message: String, isRetryable: Bool, retryAfter: Duration? = nil, httpStatus: Int? = nil,
-            providerStatus: String? = nil, member: String? = nil
+            providerStatus: String? = nil, member: String? = nil,
+            limit: String? = nil
         ) {
             self.code = code
             self.message = message
@@ -39,6 +42,7 @@ public struct OutcomeEvent: Sendable, Hashable {
             self.httpStatus = httpStatus
             self.providerStatus = providerStatus
             self.member = member
+            self.limit = limit
         }
     }
 

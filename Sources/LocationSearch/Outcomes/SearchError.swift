@@ -40,6 +40,19 @@ public struct SearchError: Error, Hashable, Sendable {
         }
     }
 
+    /// `error.limit` of the event: the limit of the worker that left no call for the request. Raw values are contract: add, never
+    /// rename.
+    public enum Limit: String, CaseIterable, Sendable {
+        /// The rate of calls that the settings allow (`requestsPerSecond`), or the loop's share of it.
+        case rate
+        /// The calls that may be under way at once. A provider that answers slowly makes this limit smaller.
+        case concurrency
+        /// The calls that the settings give a day (`callsPerDay`), or the part of them that is kept for interactive requests.
+        case budget
+        /// The requests that wait: so many of the class and tenant are before it that its turn would come too late.
+        case queue
+    }
+
     /// The details of a failure beside its kind.
     private struct Details: Hashable, Sendable {
         var message: String
@@ -47,6 +60,7 @@ public struct SearchError: Error, Hashable, Sendable {
         var httpStatus: Int?
         var providerStatus: String?
         var member: String?
+        var limit: Limit?
     }
 
     /// Names the kind of failure.
@@ -78,6 +92,11 @@ public struct SearchError: Error, Hashable, Sendable {
         get { details.member }
         set { details.member = newValue }
     }
+    /// The worker's own limit that left no call; `nil` where none of them is the cause.
+    public var limit: Limit? {
+        get { details.limit }
+        set { details.limit = newValue }
+    }
     /// True when another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
     /// may be asked for again tomorrow, not in this second.
     public var allowsAttempt: Bool
@@ -91,12 +110,12 @@ public struct SearchError: Error, Hashable, Sendable {
     ///   another attempt does not cure.
     public init(
         _ code: Code, _ message: String, retryAfter: Duration? = nil, httpStatus: Int? = nil,
-        providerStatus: String? = nil, member: String? = nil, allowsAttempt: Bool? = nil
+        providerStatus: String? = nil, member: String? = nil, limit: Limit? = nil, allowsAttempt: Bool? = nil
     ) {
         self.code = code
         details = Details(
             message: message, retryAfter: retryAfter, httpStatus: httpStatus, providerStatus: providerStatus,
-            member: member)
+            member: member, limit: limit)
         self.allowsAttempt = allowsAttempt ?? (code.isRetryable && code != .circuitOpen && code != .internal)
     }
 

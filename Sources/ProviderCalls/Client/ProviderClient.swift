@@ -220,6 +220,7 @@ final class ProviderClient: SharedRateLimit {
     {
         var cost = CallCost()
         var (failures, hasRepeated) = (0, false)
+        var lastFailure: SearchError?
         var followUp: FollowUpCall?
         while true {
             let other = otherChance(of: query, failures: failures, cost: cost)
@@ -236,13 +237,15 @@ final class ProviderClient: SharedRateLimit {
             // This call does not count against `maxAttempts`.
             case .failure(let failure) where failure.error.isStale && !hasRepeated && caller.mayRepeat():
                 hasRepeated = true
+                lastFailure = failure.error
 
             case .failure(let failure):
                 failures += 1
                 // A call is given up for the next provider, where there is one, and else for a retry.
                 guard failure.cause != .givenUp || !query.hasAlternative,
                     await waitForRetry(of: query, after: failure.error, failures: failures, before: deadline)
-                else { throw ProviderFailure(failure, cost: cost) }
+                else { throw ProviderFailure(failure.following(lastFailure), cost: cost) }
+                lastFailure = failure.error
             }
         }
     }

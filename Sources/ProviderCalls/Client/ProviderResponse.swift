@@ -55,8 +55,8 @@ final class ProviderFailure: Error, Sendable {
     var lacksTime: Bool {
         switch cause {
         case .breakerOpen, .givenUp: false
-        case .paused: true
-        case .call, .limited, .noTime:
+        case .paused, .limited: true
+        case .call, .noTime:
             error.code == .timeout || error.code == .rateLimited || error.code == .expired
         }
     }
@@ -82,6 +82,16 @@ struct CallFailure: Error {
 
     var error: SearchError
     var cause: Cause
+
+    /// Returns why a request failed whose next call was not granted. That one would have repeated an earlier call, whose failure tells
+    /// more than the limit that left no room for a retry.
+    @inline(never)
+    func following(_ earlier: SearchError?) -> CallFailure {
+        guard var error = earlier, cause == .limited || cause.isShut else { return self }
+        error.message += " (it was not asked again: \(self.error.message))"
+        error.retryAfter = self.error.retryAfter
+        return CallFailure(error: error, cause: cause)
+    }
 }
 
 extension CallFailure.Cause {

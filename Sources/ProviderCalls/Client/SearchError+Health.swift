@@ -71,7 +71,7 @@ extension SearchError {
             return SearchError(
                 .rateLimited,
                 "the calls that this fleet's settings give a day to \(name) are used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
-                retryAfter: rejection.retryAfter, allowsAttempt: false)
+                retryAfter: rejection.retryAfter, limit: .budget, allowsAttempt: false)
         case .providerRateLimit:
             return SearchError(
                 .rateLimited,
@@ -99,7 +99,7 @@ extension SearchError {
         SearchError(
             .rateLimited,
             "the rest of the day's budget of calls to \(provider.rawValue) is kept for interactive requests (callsPerDayReserved), and this is a batch request; send it again later, or raise the budget with locsearch budget set",
-            retryAfter: retryAfter, allowsAttempt: false)
+            retryAfter: retryAfter, limit: .budget, allowsAttempt: false)
     }
 
     /// The failure of a call that was given up before its request's deadline.
@@ -114,32 +114,24 @@ extension SearchError {
         SearchError(
             .rateLimited,
             "\(provider.rawValue) could not be asked before the request expires, because so many of its class and tenant wait before it; send it again later, or give it more time",
-            retryAfter: retryAfter, allowsAttempt: false)
-    }
-
-    /// The limit for which a call would begin too late.
-    enum ShortLimit {
-        /// The rate of calls that the key allows.
-        case rate
-        /// The calls that may be under way.
-        case concurrency
-        /// The calls of the day that this worker has reserved.
-        case budget
+            retryAfter: retryAfter, limit: .queue, allowsAttempt: false)
     }
 
     /// The failure of a request whose call could not begin in time.
+    /// - Parameter limit: what the call would wait for.
     /// - Parameter retryAfter: the time until a call may begin; `nil` when that is not known.
-    static func tooLate(_ limit: ShortLimit, retryAfter: Duration?, by provider: ProviderID) -> SearchError {
+    static func tooLate(_ limit: Limit, retryAfter: Duration?, by provider: ProviderID) -> SearchError {
         let name = provider.rawValue
         let reason =
             switch limit {
             case .rate: "at the rate that is allowed (requestsPerSecond)"
             case .concurrency: "because it answers too slowly for the calls that are under way (adaptive concurrency)"
             case .budget: "because no call of the day's budget was reserved in time"
+            case .queue: "because so many wait before it"
             }
         return SearchError(
             .rateLimited,
             "\(name) could not be asked within the deadline \(reason); send the request again later, or allow more time",
-            retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, allowsAttempt: false)
+            retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, limit: limit, allowsAttempt: false)
     }
 }

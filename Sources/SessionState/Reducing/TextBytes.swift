@@ -24,7 +24,8 @@ extension OutcomeEvent.Body {
             result.places.byteCount + result.attributions.textBytes
                 + [result.nextPageToken, result.photoURL, result.search?.category].compactMap(\.self).textBytes
         case .failed(let failure):
-            ([failure.code, failure.message] + [failure.providerStatus, failure.member].compactMap(\.self)).textBytes
+            ([failure.code, failure.message]
+                + [failure.providerStatus, failure.member, failure.limit].compactMap(\.self)).textBytes
         }
     }
 }

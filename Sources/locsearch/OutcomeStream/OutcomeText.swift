@@ -87,6 +87,7 @@ enum OutcomeText {
         var hints: [String] = []
         if let status = failure.httpStatus { hints.append("HTTP \(status)") }
         if let status = failure.providerStatus { hints.append(TerminalText.safe(status)) }
+        if let limit = failure.limit { hints.append("limit: \(TerminalText.safe(limit))") }
         if failure.isRetryable {
             hints.append("may be asked again" + (failure.retryAfter.map { " in \($0.readable)" } ?? ""))
         }

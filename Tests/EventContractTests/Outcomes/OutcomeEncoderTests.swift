@@ -46,6 +46,13 @@ struct OutcomeEncoderTests {
                     """# + Self.timing + "}")
     }
 
+    @Test(arguments: SearchError.Limit.allCases)
+    func errorNamesTheWorkersLimitThatLeftNoCall(limit: SearchError.Limit) {
+        let error = SearchError(.rateLimited, "m", limit: limit)
+        let text = Outcomes.encode(Outcomes.outcome(.failure(error))).text
+        #expect(text.contains(#""message":"m","retryable":true,"limit":"\#(limit.rawValue)"}"#))
+    }
+
     @Test(arguments: SearchError.Code.allCases)
     func everyCodeSaysWhetherToAskAgain(code: SearchError.Code) {
         let text = Outcomes.encode(Outcomes.outcome(.failure(SearchError(code, "m")))).text

@@ -32,10 +32,11 @@ struct OutcomeReaderTests {
 
     @Test func errorThatIsEncodedIsReadBack() throws {
         let error = SearchError(
-            .rateLimited, "slow", retryAfter: .seconds(2), httpStatus: 429, providerStatus: "X", member: "limit")
+            .rateLimited, "slow", retryAfter: .seconds(2), httpStatus: 429, providerStatus: "X", member: "limit",
+            limit: .concurrency)
         let expected = OutcomeEvent.Failure(
             code: "rate-limited", message: "slow", isRetryable: true, retryAfter: .seconds(2), httpStatus: 429,
-            providerStatus: "X", member: "limit")
+            providerStatus: "X", member: "limit", limit: "concurrency")
         #expect(try read(Outcomes.encode(Outcomes.outcome(.failure(error)))).body == .failed(expected))
     }
 

@@ -268,6 +268,12 @@ export interface FailureMembers {
    * value, the record as a whole. At least 1 character.
    */
   member?: string;
+  /**
+   * The limit of the worker that left no call for the request: rate (requestsPerSecond), concurrency (the calls that
+   * may be under way, fewer while the provider answers slowly), budget (callsPerDay), or queue (so many requests of
+   * its class and tenant wait before it). Missing where the provider itself refused.
+   */
+  limit?: "rate" | "concurrency" | "budget" | "queue";
 }
 
 /** The Failure whose code is invalid-request, unauthorized, not-found, upstream-rejected, superseded or expired. */

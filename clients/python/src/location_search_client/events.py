@@ -315,6 +315,12 @@ class FailureMembers(TypedDict):
     value, the record as a whole. At least 1 character.
     """
 
+    limit: NotRequired[Literal["rate", "concurrency", "budget", "queue"]]
+    """The limit of the worker that left no call for the request: rate (requestsPerSecond), concurrency (the calls that
+    may be under way, fewer while the provider answers slowly), budget (callsPerDay), or queue (so many requests of
+    its class and tenant wait before it). Missing where the provider itself refused.
+    """
+
 
 class FinalFailure(FailureMembers):
     """The Failure whose code is invalid-request, unauthorized, not-found, upstream-rejected, superseded or expired."""
