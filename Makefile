@@ -94,10 +94,10 @@ console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in do
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build $(RELEASE_FLAGS) --product locsearch $(SWIFT_FLAGS)
 
-bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt
+bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt, QUEUES=1 has very many requests wait
 	@tools/setup bench
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
-	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
+	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept) $(if $(QUEUES),--queues)
 
 build-simulate: setup ## Builds the simulation alone
 	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)

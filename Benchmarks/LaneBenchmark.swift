@@ -35,6 +35,8 @@ enum LaneBenchmark {
         if course.waits {
             configuration.fairBy = .header(BenchmarkSource.tenantHeader)
             configuration.lookAheadBytes = 1 << 40
+            // How often it is due depends on how fast the machine is.
+            configuration.commitInterval = .seconds(3600)
         }
         let worker = SearchWorker(
             executor: loop, concurrency: configuration.concurrency, clock: LoopClock(loop),
