@@ -49,7 +49,8 @@ struct WorkerHarness: Sendable {
             let environment = base.merging(settings) { _, own in own }
             let worker = try RunningProgram(["worker"], environment: environment)
             defer { worker.end() }
-            try await eventually("the worker tells its admin port") { worker.firstLine != nil }
+            // A start takes a fraction of a second, and a busy machine may take a while to let it run.
+            try await eventually("the worker tells its admin port", within: .seconds(60)) { worker.firstLine != nil }
             let harness = try await WorkerHarness(
                 worker: worker, broker: broker, environment: environment, simulator: simulator, simulatorURL: url,
                 adminURL: String(try #require(worker.firstLine).dropFirst("admin ".count)))
