@@ -121,7 +121,7 @@ extension KafkaConsumer {
             await tellListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            if !isClosed { client.unassignAll() }
+            if !hasLeft { client.unassignAll() }
         }
     }
 
@@ -201,12 +201,14 @@ extension KafkaConsumer {
         return isLost ? .lost : .revoked
     }
 
+    private var hasLeft: Bool { isClosed && client.hasLeftGroup }
+
     /// Answers librdkafka that partitions are given up.
     ///
-    /// A member that leaves does not answer. librdkafka gives its partitions up by itself, and its group thread drops questions and
-    /// answers that reach it when the membership has just ended (all versions up to 2.16): the loop would wait for good.
+    /// A member that leaves answers too, because librdkafka waits for that before it leaves the group. Once the membership has ended,
+    /// librdkafka drops questions and answers (all versions up to 2.16), and the loop would wait for good.
     private func giveUp(_ ids: [TopicPartition]) {
-        guard !isClosed else { return }
+        guard !hasLeft else { return }
         do throws(KafkaError) {
             try client.unassign(ids)
         } catch {
