@@ -57,6 +57,25 @@ struct RebalanceTests {
         return !isRefused
     }
 
+    /// librdkafka leaves a group once it has been told that the partitions are given up, and not before.
+    @Test(arguments: ["range", "cooperative-sticky"])
+    func memberThatLeavesDoesNotWaitForItsBound(assignor: String) async throws {
+        let fixture = try KafkaFixture(partitions: 2)
+        let producer = try fixture.producer()
+        try await fixture.fill(5, partition: 0, with: producer)
+        let consumer = try fixture.consumer(session: 10_000) { $0.assignor = assignor }
+        let notes = Notes()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        #expect(try await consumer.read(5, within: .seconds(60)).count == 5)
+
+        let (bound, start) = (Duration.seconds(60), ContinuousClock.now)
+        await consumer.close(within: bound)
+        #expect(start.duration(to: .now) < bound / 2)
+        #expect(await notes.revoked.count == 2)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
     /// A coordinator that hands over what nobody asked for, as one with broken patterns did: the client subscribes to a
     /// second topic behind the consumer's back.
     @Test(arguments: ["range", "cooperative-sticky"])
