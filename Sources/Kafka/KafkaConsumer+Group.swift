@@ -121,7 +121,7 @@ extension KafkaConsumer {
             await tellListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            if !hasLeft { client.unassignAll() }
+            if isClosed { Disposal.run { [client] in client.unassignAll() } } else { client.unassignAll() }
         }
     }
 
@@ -201,14 +201,12 @@ extension KafkaConsumer {
         return isLost ? .lost : .revoked
     }
 
-    private var hasLeft: Bool { isClosed && client.hasLeftGroup }
-
     /// Answers librdkafka that partitions are given up.
     ///
-    /// A member that leaves answers too, because librdkafka waits for that before it leaves the group. Once the membership has ended,
-    /// librdkafka drops questions and answers (all versions up to 2.16), and the loop would wait for good.
+    /// A member that leaves answers too, because librdkafka waits for that before it leaves the group, but not on the loop: where the
+    /// membership has just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns.
     private func giveUp(_ ids: [TopicPartition]) {
-        guard !hasLeft else { return }
+        if isClosed { return Disposal.run { [client] in try? client.unassign(ids) } }
         do throws(KafkaError) {
             try client.unassign(ids)
         } catch {
