@@ -110,7 +110,7 @@ final class FleetWorld {
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         hangRandom = seeds.fork()
         provider.isBreakerOpen = { [unowned self] process, provider in
-            // What the lanes of a process say of their breakers is not told apart.
+            // `BreakerWatch` does not distinguish the lanes of a process.
             plan.lanes == 1 && breakers[process]?.isOpen(provider) == true
         }
         provider.onCrash = { [unowned self] process, loop, keyword in crash(process, on: loop, by: keyword) }

@@ -265,7 +265,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs timers that are due, so many at most, so that sockets get their turn however many are due together.
+    /// Runs at most `mostTimersAtOnce` due timers. The next pass runs the others, after it has polled the sockets.
     private func runTimers() {
         guard unsafe timers.nextDue != nil else { return }
         let now = now

@@ -203,8 +203,8 @@ extension KafkaConsumer {
 
     /// Answers librdkafka that partitions are given up.
     ///
-    /// A member that leaves answers too, because librdkafka waits for that before it leaves the group, but not on the loop: where the
-    /// membership has just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns.
+    /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If the membership has
+    /// just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns. So the event loop does not make it.
     private func giveUp(_ ids: [TopicPartition]) {
         if isClosed { return Disposal.run { [client] in try? client.unassign(ids) } }
         do throws(KafkaError) {

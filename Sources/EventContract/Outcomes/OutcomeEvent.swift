@@ -32,8 +32,7 @@ public struct OutcomeEvent: Sendable, Hashable {
         /// A failure with a code and a message at least.
         public init(
             code: String, message: String, isRetryable: Bool, retryAfter: Duration? = nil, httpStatus: Int? = nil,
-            providerStatus: String? = nil, member: String? = nil,
-            limit: String? = nil
+            providerStatus: String? = nil, member: String? = nil, limit: String? = nil
         ) {
             self.code = code
             self.message = message

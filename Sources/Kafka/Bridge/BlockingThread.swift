@@ -15,7 +15,8 @@ final class BlockingThread: Sendable {
     }
 }
 
-/// Frees clients that nobody awaits.
+/// Runs calls into librdkafka that may hold their thread, and whose end no code awaits: those that free a client, and the answer to a
+/// revocation while the client leaves its group.
 enum Disposal {
     /// Runs `body`, which may hold its thread for seconds, on a thread that Dispatch adds for it where all others are held.
     /// Swift's own pool has one thread for each core, and tasks would wait for them.

@@ -49,7 +49,7 @@ public struct SearchError: Error, Hashable, Sendable {
         case concurrency
         /// The calls that the settings give a day (`callsPerDay`), or the part of them that is kept for interactive requests.
         case budget
-        /// The requests that wait: so many of the class and tenant are before it that its turn would come too late.
+        /// The queue of requests that have not begun: too many of the same class and tenant are ahead.
         case queue
     }
 

@@ -188,8 +188,7 @@ final class WaitingRoom {
         return true
     }
 
-    /// Leaves what waits of some partitions to their next owners, some requests in each job of the loop. What would begin meanwhile is
-    /// left by the lane.
+    /// Leaves the waiting requests of some partitions to their next owners, `mostLeftAtOnce` in each job of the loop.
     func leaveToNextOwners(_ leaving: [OwnedPartition]) async {
         var count = 0
         for partition in leaving {
