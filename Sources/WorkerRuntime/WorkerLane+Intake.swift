@@ -10,6 +10,7 @@ extension WorkerLane {
         while let room = await waitForPlaces() {
             // A cancelled task would be given nothing to read any more, at once and for ever.
             if Task.isCancelled { await drain() }
+            await partitions.holdBack()
             var records = try await source.records(max: min(room, Self.largestRead))[...]
             // They may have been long in coming, or the first of an assignment, and others may have begun meanwhile.
             while !records.isEmpty {

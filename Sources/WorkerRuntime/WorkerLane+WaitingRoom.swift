@@ -19,6 +19,7 @@ extension WorkerLane {
         while await waitUntilRequestsMayBegin() {
             // A cancelled task would be given nothing to read any more, at once and for ever.
             if Task.isCancelled { await drain() }
+            await partitions.holdBack()
             let records = try await source.records(max: Self.largestRead)
             guard await waitUntilRequestsMayBegin() else { return }
 

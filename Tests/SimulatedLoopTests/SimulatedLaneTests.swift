@@ -61,6 +61,14 @@ import WorkerRuntime
         #expect(fixture.provider.calls.count < 30, "providers are not asked again")
     }
 
+    /// A reader that always finds records never lets another job run.
+    @Test func nothingMoreIsReadOfAPartitionWhoseRecordsAreHeld() throws {
+        let fixture = SimulatedLaneFixture(seed: 1, requests: 1000, delivery: .atLeastOnce, isFetched: true)
+        try fixture.run(outcomes: 1000)
+        let read = try #require(fixture.source.readAtFirstCommit)
+        #expect(read <= 64, "one read, whose records wait for the note that is committed first")
+    }
+
     @Test func rateOfCallsIsKeptInVirtualTime() throws {
         let fixture = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
         let calls = fixture.provider.calls

@@ -28,6 +28,8 @@ final class PartitionTable {
     /// Nobody waits for what has failed.
     private var isAbandoned = false
     private var hasPassedOver = false
+    /// Partitions of which nothing more is to be read, which the reader has yet to tell the source.
+    private var partitionsToHold: [AssignedPartition] = []
 
     init(
         source: any RequestSource, gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters,
@@ -336,11 +338,19 @@ final class PartitionTable {
         let wasHeld = !partition.holdReasons.isEmpty
         partition.holdReasons.insert(reason)
         guard !wasHeld else { return }
+        partitionsToHold.append(partition.id)
         Task(executorPreference: loop) { [source, id = partition.id] in await source.hold(id) }
+    }
+
+    /// Holds what is to be held. The reader calls this before it reads, because while records come it never waits, so that no other
+    /// job would run before it had read all that the client has fetched.
+    func holdBack() async {
+        while let id = partitionsToHold.popLast() { await source.hold(id) }
     }
 
     private func release(_ partition: OwnedPartition, from reason: OwnedPartition.HoldReasons) {
         guard partition.holdReasons.remove(reason) != nil, partition.holdReasons.isEmpty else { return }
+        partitionsToHold.removeAll { $0 == partition.id }
         Task(executorPreference: loop) { [source, id = partition.id] in await source.resume(id) }
     }
 

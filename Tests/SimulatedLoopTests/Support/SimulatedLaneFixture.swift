@@ -24,15 +24,16 @@ struct SimulatedLaneFixture {
 
     /// - Parameters:
     ///   - count: the requests that there are.
+    ///   - isFetched: The source has all of them at once.
     ///   - silence: the end of a transaction that the brokers never answer.
     init(
-        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil,
-        silence: HarnessSink.End? = nil
+        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, isFetched: Bool = false,
+        rate: RateLimit? = nil, silence: HarnessSink.End? = nil
     ) {
         simulation = Simulation(seed: seed)
         loop = simulation.makeLoop("lane")
         let events = loop.eventLoop
-        source = HarnessSource(count: count, on: events)
+        source = HarnessSource(count: count, isFetched: isFetched, on: events)
         sink = HarnessSink(on: events, silence: silence)
         nextSink = HarnessSink(on: events)
         provider = HarnessProvider(on: events)
@@ -79,16 +80,23 @@ actor HarnessSource: RequestSource {
     private let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     private let count: Int
+    private let isFetched: Bool
     private var next = 0
     private var isReading = true
+    private var isHeld = false
     private var stored: Int64 = 0
     private let committedUpTo = Mutex<Int64>(0)
+    private let readAtCommits = Mutex<[Int]>([])
     private var reader: CheckedContinuation<Void, Never>?
 
-    init(count: Int, on loop: EventLoop) {
+    init(count: Int, isFetched: Bool, on loop: EventLoop) {
         self.count = count
+        self.isFetched = isFetched
         self.loop = loop
     }
+
+    /// How many records had been read when the first offset was committed.
+    nonisolated var readAtFirstCommit: Int? { readAtCommits.withLock { $0.first } }
 
     /// The offset that was committed last.
     nonisolated var committed: Int64 { committedUpTo.withLock { $0 } }
@@ -98,10 +106,10 @@ actor HarnessSource: RequestSource {
     }
 
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
-        if next == count { await suspend(unless: !isReading) { reader = $0 } }
-        await loop.pause(.microseconds(500))
+        while isReading, isHeld || next == count { await suspend(unless: !isReading) { reader = $0 } }
+        if !isFetched { await loop.pause(.microseconds(500)) }
 
-        let end = min(count, next + min(max, 10))
+        let end = min(count, next + (isFetched ? max : min(max, 10)))
         defer { next = end }
         return (next..<end).map { offset in
             let request = SearchRequest(
@@ -120,17 +128,27 @@ actor HarnessSource: RequestSource {
 
     func stopReading() async {
         isReading = false
+        wakeReader()
+    }
+
+    private func wakeReader() {
         reader?.resume()
         reader = nil
     }
 
-    func hold(_ partition: AssignedPartition) async {}
-    func resume(_ partition: AssignedPartition) async {}
+    func hold(_ partition: AssignedPartition) { isHeld = true }
+
+    func resume(_ partition: AssignedPartition) {
+        isHeld = false
+        wakeReader()
+    }
+
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {
         stored = offsets.last?.next.offset ?? stored
     }
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
         let offset = stored
+        readAtCommits.withLock { $0.append(next) }
         await loop.pause(.milliseconds(3))
         committedUpTo.withLock { $0 = offset }
         return [Self.partition: offset]
