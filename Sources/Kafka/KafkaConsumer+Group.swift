@@ -121,7 +121,7 @@ extension KafkaConsumer {
             await tellListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
-            if isClosed { Disposal.run { [client] in client.unassignAll() } } else { client.unassignAll() }
+            giveUp { $0.unassignAll() }
         }
     }
 
@@ -201,14 +201,20 @@ extension KafkaConsumer {
         return isLost ? .lost : .revoked
     }
 
+    private func giveUp(_ ids: [TopicPartition]) {
+        giveUp { client throws(KafkaError) in try client.unassign(ids) }
+    }
+
     /// Answers librdkafka that partitions are given up.
     ///
     /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If the membership has
-    /// just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns. So the event loop does not make it.
-    private func giveUp(_ ids: [TopicPartition]) {
-        if isClosed { return Disposal.run { [client] in try? client.unassign(ids) } }
+    /// just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns. So the event loop does not make it,
+    /// but the thread that frees the client afterwards.
+    private func giveUp(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
+        // What a member that leaves is told in return changes nothing.
+        if isClosed { return client.blocking.start { [client] in try? answer(client) } }
         do throws(KafkaError) {
-            try client.unassign(ids)
+            try answer(client)
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }

@@ -13,10 +13,12 @@ final class BlockingThread: Sendable {
             queue.async { continuation.resume(returning: body()) }
         }
     }
+
+    /// Runs `body` once the calls before it have returned. Nobody waits for its end, but calls that come later do.
+    func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }
 
-/// Runs calls into librdkafka that may hold their thread, and whose end no code awaits: those that free a client, and the answer to a
-/// revocation while the client leaves its group.
+/// Frees clients that nobody awaits.
 enum Disposal {
     /// Runs `body`, which may hold its thread for seconds, on a thread that Dispatch adds for it where all others are held.
     /// Swift's own pool has one thread for each core, and tasks would wait for them.
