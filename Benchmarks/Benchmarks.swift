@@ -8,7 +8,7 @@ import Synchronization
 @main
 struct Benchmarks {
     private enum Job: String, CaseIterable {
-        case decode, encode, request, lane
+        case decode, encode, request, lane, call
         case queueServe = "queue-serve"
         case queueSupersede = "queue-supersede"
         case queueRevoke = "queue-revoke"
@@ -19,6 +19,7 @@ struct Benchmarks {
             case .encode: try await EventBenchmark.encode(count)
             case .request: try EventBenchmark.readRequest(count)
             case .lane: try await LaneBenchmark.run(count, on: loop)
+            case .call: try await LaneBenchmark.run(count, as: .beginAndDiffer, on: loop)
             case .queueServe: try await LaneBenchmark.run(count, as: .waitAndAreServed, on: loop)
             case .queueSupersede: try await LaneBenchmark.run(count, as: .waitAndAreSuperseded, on: loop)
             case .queueRevoke: try await LaneBenchmark.run(count, as: .waitAndAreRevoked, on: loop)

@@ -15,8 +15,10 @@ import WorkerRuntime
 enum LaneBenchmark {
     /// What becomes of the requests.
     enum Course {
-        /// They begin as they are read.
+        /// They begin as they are read: many searches of one session, all alike, of which the last one counts.
         case begin
+        /// They begin as they are read: each of a session of its own, and about another place.
+        case beginAndDiffer
         /// All wait, of 30,000 tenants, and are served one after another.
         case waitAndAreServed
         /// All wait; a newer search of its session ends each second one; the others are served.
@@ -24,7 +26,7 @@ enum LaneBenchmark {
         /// All wait, and go to another member with their partition.
         case waitAndAreRevoked
 
-        var waits: Bool { self != .begin }
+        var waits: Bool { self != .begin && self != .beginAndDiffer }
     }
 
     /// Runs so many requests, each answered with one place.
@@ -123,6 +125,7 @@ private actor BenchmarkSource: RequestSource {
     private func value(_ number: Int) -> [UInt8]? {
         switch course {
         case .begin: Samples.request.value
+        case .beginAndDiffer: Samples.value(session: number, place: number)
         case .waitAndAreSuperseded: Samples.value(session: number / 2)
         case .waitAndAreServed, .waitAndAreRevoked: Samples.value(session: number)
         }

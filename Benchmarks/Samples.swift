@@ -22,12 +22,12 @@ enum Samples {
             EventHeader("content-type", text: "application/json"),
         ])
 
-    /// The value of the same request in another session.
-    static func value(session: Int) -> [UInt8] {
+    /// The value of the same request in another session, and about another place.
+    static func value(session: Int, place: Int = 0) -> [UInt8] {
         Array(
             """
             {"requestId":"5f3c2d6e-8a41-4d38-9f0e-0c2b7a6d1e90","operation":"search","provider":"hotpepper",\
-            "category":"restaurant","location":{"latitude":35.690921,"longitude":139.700258},"radiusMeters":1500,\
+            "category":"restaurant","location":{"latitude":35.\(690_921 + place),"longitude":139.700258},"radiusMeters":1500,\
             "keyword":"ラーメン","language":"ja","limit":20,"sessionId":"session-\(session)","timeoutMs":5000}
             """.utf8)
     }
