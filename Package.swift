@@ -211,7 +211,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Basics", "CRdkafka", "Kafka", "Resilience", product("HeapModule", "swift-collections"),
+                "Basics", "CRdkafka", "Kafka", "ProviderCalls", "Resilience",
+                product("HeapModule", "swift-collections"),
             ],
             path: "Tests/TestSupport", swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),

@@ -1,17 +1,25 @@
 public import LocationSearch
 public import Resilience
 
-/// Asks providers for places, within deadline, limits, retries and breaker. Called concurrently.
+/// Asks providers for places, within deadline, limits, retries and breaker. To be called on the executor of the worker.
 public protocol SearchReporting: Sendable {
-    /// Returns what came of asking the request's providers. Never throws, because a failure is reported too.
-    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport
+    /// Asks the request's providers.
+    /// - Parameter completion: called once on that executor, maybe before this returns, with what came of it.
+    /// - Returns: the number by which the search can be cancelled.
+    func begin(
+        _ addressed: AddressedRequest, before deadline: Deadline,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> Int
+
+    /// Ends a search early, whose completion is then called in a job of its own. Nothing happens where it has ended.
+    func cancel(_ search: Int)
 }
 
 /// The use case: chooses the providers for a request, has the worker ask them, and has the presenter word the outcome.
 public struct SearchInteractor: Sendable {
     private let selection: ProviderSelection
-    @usableFromInline let worker: any SearchReporting
-    @usableFromInline let presenter = SearchPresenter()
+    private let worker: any SearchReporting
+    private let presenter = SearchPresenter()
 
     public init(selection: ProviderSelection, worker: any SearchReporting) {
         self.selection = selection
@@ -27,38 +35,30 @@ public struct SearchInteractor: Sendable {
     /// The configured providers.
     public var configuredProviders: [ProviderID] { selection.configured }
 
-    /// Never throws: a failure is an outcome too, so that each request has exactly one.
-    /// - Parameter request: validated.
-    /// - Parameter lifetime: until when the request is of use; `nil` where only the deadline counts.
-    /// - Parameter context: notes the calls for the request.
-    @inlinable
-    @inline(__always)
-    public func run(
+    /// Chooses the providers of a request, and has them asked.
+    /// - Parameters:
+    ///   - request: validated.
+    ///   - lifetime: until when the request is of use; `nil` where only the deadline counts.
+    ///   - context: notes the calls for the request.
+    ///   - completion: called once on the worker's executor, maybe before this returns, unless this throws.
+    /// - Returns: the number by which the search can be cancelled.
+    /// - Throws: why no provider can be asked.
+    public func begin(
         _ request: SearchRequest, before deadline: Deadline, lifetime: RequestLifetime? = nil,
-        context: RequestContext? = nil
-    ) async -> SearchOutcome {
-        switch address(request, lifetime: lifetime, context: context) {
-        case .success(let addressed):
-            var report = await worker.report(on: addressed, before: deadline)
-            return presenter.present(&report, for: request)
-        case .failure(let error):
-            return SearchOutcome(of: request, failedWith: error)
-        }
+        context: RequestContext? = nil, then completion: @escaping @Sendable (SearchReport) -> Void
+    ) throws(SearchError) -> Int {
+        let addressed = try request.addressedToProviders()
+        return worker.begin(
+            AddressedRequest(
+                addressed, to: try selection.candidates(for: addressed), lifetime: lifetime, context: context),
+            before: deadline, then: completion)
     }
 
-    /// Chooses the providers for a request. Out of line, because its locals would enlarge the frame that waits.
-    @usableFromInline
-    @inline(never)
-    func address(
-        _ request: SearchRequest, lifetime: RequestLifetime?, context: RequestContext?
-    ) -> Result<AddressedRequest, SearchError> {
-        do throws(SearchError) {
-            let addressed = try request.addressedToProviders()
-            return .success(
-                AddressedRequest(
-                    addressed, to: try selection.candidates(for: addressed), lifetime: lifetime, context: context))
-        } catch {
-            return .failure(error)
-        }
+    /// Ends a search early: its completion is called soon. Nothing happens where it has ended.
+    public func cancel(_ search: Int) { worker.cancel(search) }
+
+    /// Words what came of a request.
+    public func outcome(of report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
+        presenter.present(&report, for: request)
     }
 }

@@ -1,4 +1,5 @@
 internal import Basics
+internal import DequeModule
 public import LocationSearch
 public import QuotaSharing
 public import Resilience
@@ -22,6 +23,9 @@ public actor SearchWorker: SearchReporting {
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
+    private var searches = NumberedValues<ProviderSearch>()
+    /// Calls whose tasks have yet to run, in the order of both.
+    private var starting: Deque<(client: ProviderClient, call: SingleFlight.Call)> = []
     private var onShorterLine: (@Sendable () -> Void)?
     /// The orders of people that are in force.
     private var controls = LaneControls()
@@ -33,7 +37,8 @@ public actor SearchWorker: SearchReporting {
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
     /// - Parameter scopes: the quota for which each provider's calls count.
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
-    /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
+    /// - Parameter taskExecutor: `executor` as one, if it is. Without one, a resumed call goes through the runtime's thread pool before it
+    ///   comes back: see docs/concurrency.md, 1.
     /// - Parameter random: for the jitter.
     /// - Parameter onTransition: called on `executor` with each breaker's change of state and the failure that opened it.
     /// - Parameter onWasted: called on `executor` with the number of calls that were made for nothing: given up before
@@ -70,35 +75,88 @@ public actor SearchWorker: SearchReporting {
             clock: clock, onIgnored: onIgnored)
     }
 
-    public func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
-        let candidates = addressed.candidates
-        var tried: [ProviderID] = []
-        var spent = CallCost()
-        while true {
-            let service = candidates[tried.count]
-            let id = service.id
-            tried.append(id)
-            let isLast = tried.count == candidates.count
-            do throws(ProviderFailure) {
-                let response = try await client(of: id).answer(
-                    ProviderQuery(addressed, to: service, hasAlternative: !isLast), before: deadline)
-                return SearchReport(response, from: id, tried: tried, spent: spent)
-            } catch {
-                spent = spent + error.cost
-                if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
-                    return SearchReport(error.error, from: id, tried: tried, spent: spent)
-                }
+    // MARK: - Searches
+
+    public nonisolated func begin(
+        _ addressed: AddressedRequest, before deadline: Deadline,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> Int {
+        assumeIsolated { $0.add(ProviderSearch(addressed, before: deadline, then: completion)) }
+    }
+
+    public nonisolated func cancel(_ number: Int) { assumeIsolated { $0.endWait(of: number) } }
+
+    private func add(_ search: ProviderSearch) -> Int {
+        search.number = searches.insert(search)
+        askNext(of: search)
+        return search.number
+    }
+
+    private func endWait(of number: Int) {
+        guard let search = searches[number] else { return }
+        search.isCancelled = true
+        search.wait?.cancel()
+    }
+
+    /// Asks the next candidate of a search.
+    private func askNext(of search: ProviderSearch) {
+        let service = search.takeCandidate()
+        let query = ProviderQuery(search.addressed, to: service, hasAlternative: !search.isAtLast)
+        let wait = client(of: service.id).ask(query, before: search.deadline) { [self] in
+            take($0, for: search)
+        }
+        search.wait = wait
+        wait.begin()
+    }
+
+    private func take(_ result: Result<ProviderResponse, ProviderFailure>, for search: ProviderSearch) {
+        switch result {
+        case .success(let response): end(search, with: .success(response.answer), cost: response.cost)
+        case .failure(let failure):
+            if search.isAtLast || !failure.error.allowsFallback || search.isCancelled
+                || search.deadline.hasPassed(at: clock.now)
+            {
+                end(search, with: .failure(failure.error), cost: failure.cost)
+            } else {
+                search.spent = search.spent + failure.cost
+                askNext(of: search)
             }
         }
     }
+
+    private func end(_ search: ProviderSearch, with result: Result<ProviderAnswer, SearchError>, cost: CallCost) {
+        let cost = search.spent + cost
+        search.wait = nil
+        searches.remove(search.number)
+        search.completion(
+            SearchReport(
+                result: result, provider: search.tried.last, triedProviders: search.tried, upstream: cost.upstream,
+                attempts: cost.attempts))
+    }
+
+    /// Starts the task in which a call is made. It belongs to the call's members, none of which has one.
+    private func startCall(to id: ProviderID) {
+        let client = client(of: id)
+        guard let call = client.startedCalls.popFirst() else { return }
+        starting.append((client, call))
+        call.task = Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall() }
+    }
+
+    /// Makes the call that waits longest. A task cannot be handed one: see docs/concurrency.md, 4.
+    private func makeNextCall() async {
+        guard let (client, call) = starting.popFirst() else { return }
+        await client.make(call)
+    }
+
+    // MARK: - Clients
 
     func client(of id: ProviderID) -> ProviderClient {
         if let known = clients.first(where: { $0.id == id }) { return known }
         let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderClient(
-            id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
-            random: random, budget: quota.budget(of: id), onTransition: onTransition,
-            onWasted: onWasted, onCall: onCall)
+            id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
+            startCall: { [weak self] in self?.assumeIsolated { $0.startCall(to: id) } }, random: random,
+            budget: quota.budget(of: id), onTransition: onTransition, onWasted: onWasted, onCall: onCall)
         quota.add(new)
         clients.append(new)
         if controls != LaneControls() { apply(controls, to: new) }
@@ -170,26 +228,4 @@ extension SearchWorker: FleetMember {
     public func tick() -> FleetTick { quota.tick() }
 
     public func leave() -> [FleetMessage] { quota.leave() }
-}
-
-// Out of line, because the answer would have room in the frame of every request that waits.
-extension SearchReport {
-    @inline(never)
-    fileprivate init(
-        _ response: ProviderResponse, from provider: ProviderID, tried: [ProviderID], spent: CallCost
-    ) {
-        let cost = spent + response.cost
-        self.init(
-            result: .success(response.answer), provider: provider, triedProviders: tried, upstream: cost.upstream,
-            attempts: cost.attempts)
-    }
-
-    @inline(never)
-    fileprivate init(
-        _ error: SearchError, from provider: ProviderID, tried: [ProviderID], spent cost: CallCost
-    ) {
-        self.init(
-            result: .failure(error), provider: provider, triedProviders: tried, upstream: cost.upstream,
-            attempts: cost.attempts)
-    }
 }

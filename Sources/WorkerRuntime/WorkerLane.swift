@@ -41,8 +41,11 @@ public actor WorkerLane {
     private var isPrepared = false
     /// `false` while no request may begin: the orders of people are not known yet, or say so.
     private(set) var isIntakeOpen = true
-    /// Requests whose tasks have yet to run, in the order of both.
-    private var starting: Deque<RequestInProgress> = []
+    /// Requests for which providers are asked.
+    private var searching = NumberedValues<RequestInProgress>()
+    /// Requests whose tasks have yet to run, in the order of both: they wait for dead letters, or for their turn to leave.
+    private var waitingForDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
+    private var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
     /// Requests of watched partitions that begin once the brokers have the note of them.
     var noting: Deque<RequestInProgress> = []
 
@@ -264,54 +267,79 @@ public actor WorkerLane {
         return request
     }
 
-    @inline(__always)
+    /// Record in, outcome out: the way of one request, which has no task of its own.
     func start(_ request: RequestInProgress) {
-        starting.append(request)
-        request.task = Task.immediate(executorPreference: loop) { await self.processNext() }
-    }
-
-    /// Processes the request that waits longest. A task cannot be handed one: see docs/concurrency.md, 4.
-    @inline(__always)
-    private func processNext() async {
-        guard let request = starting.popFirst() else { return }
-        await process(request)
-    }
-
-    /// Record in, outcome out: the way of one request.
-    @inline(__always)
-    private func process(_ request: RequestInProgress) async {
-        let outcome: OutgoingOutcome
         switch runner.read(request) {
-        case .request(let decoded):
-            await waitForDeadLetters(before: request)
-            outcome = await runner.run(decoded, of: request)
         case .rejected(let rejection):
             partitions.expectDeadLetter(of: request)
-            outcome = rejection
+            end(request, with: rejection)
+        case .request(let decoded):
+            if request.partition.awaitsDeadLetter(before: request.slot) {
+                waitingForDeadLetters.append((request, decoded))
+                gate.leaveFlight()
+                Task(executorPreference: loop) { await self.startBehindDeadLetters() }
+            } else {
+                search(decoded, for: request)
+            }
         }
+    }
 
+    /// Starts a request once the dead letters of earlier records of its partition are written. That takes no place in flight from
+    /// other partitions, and no time from the request. A task cannot be handed it: see docs/concurrency.md, 4.
+    private func startBehindDeadLetters() async {
+        guard let (request, decoded) = waitingForDeadLetters.popFirst() else { return }
+        await request.partition.waitForDeadLetters(before: request)
+        guard request.fate != .abandoned else { return drop(request, calls: 0) }
+        gate.returnToFlight()
+        search(decoded, for: request)
+    }
+
+    private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
+        let number = searching.insert(request)
+        let outcome = runner.begin(decoded, of: request) { report in
+            self.assumeIsolated { $0.endSearch(number, with: report) }
+        }
+        guard let outcome else { return }
+        searching.remove(number)
+        end(request, with: outcome)
+    }
+
+    private func endSearch(_ number: Int, with report: SearchReport) {
+        guard let request = searching.remove(number) else { return }
+        var report = report
+        end(request, with: runner.end(request, with: &report))
+    }
+
+    /// Hands an outcome over when its turn has come.
+    private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
         // A record that ran alone, or is set aside, may have overtaken requests that wait for a place and must leave before it.
-        let keepsPlace = waitingRoom == nil || request.permission == .runs
-        if !keepsPlace { gate.leaveFlight() }
+        if !keepsPlace(request) { gate.leaveFlight() }
+        guard request.turn?.hasCome == false || request.permission == .runsAlone else {
+            return leave(request, with: outcome)
+        }
+        leaving.append((request, outcome))
+        Task(executorPreference: loop) { await self.leaveNext() }
+    }
+
+    private func keepsPlace(_ request: RequestInProgress) -> Bool {
+        waitingRoom == nil || request.permission == .runs
+    }
+
+    private func leaveNext() async {
+        guard let (request, outcome) = leaving.popFirst() else { return }
         await request.turn?.wait()
-        if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
-        if keepsPlace { gate.leaveFlight() }
         // What it did is about to be committed, so that nothing may be said of it any more.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
+        leave(request, with: outcome)
+    }
+
+    private func leave(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+        if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
+        if keepsPlace(request) { gate.leaveFlight() }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
         delivery.deliver(outcome, of: request)
-    }
-
-    /// Waits until the dead letters of earlier records of the partition are written. That takes no place in flight from
-    /// other partitions, and no time from the request.
-    @inline(__always)
-    private func waitForDeadLetters(before request: RequestInProgress) async {
-        guard request.partition.awaitsDeadLetter(before: request.slot) else { return }
-        gate.leaveFlight()
-        await request.partition.waitForDeadLetters(before: request)
-        gate.returnToFlight()
     }
 
     private func drop(_ request: RequestInProgress, calls: Int) {

@@ -9,13 +9,37 @@ import Testing
 
 /// Asks the best candidate once, so that every call a test sees was made for the one request.
 private struct SingleCallWorker: SearchReporting {
-    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
+    func begin(
+        _ addressed: AddressedRequest, before deadline: Deadline,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> Int {
+        Task { completion(await report(on: addressed)) }
+        return 1
+    }
+
+    func cancel(_ search: Int) {}
+
+    private func report(on addressed: AddressedRequest) async -> SearchReport {
         do throws(SearchError) {
             let answer = try await addressed.candidates[0].ask(addressed.request)
             return SearchReport(result: .success(answer), provider: addressed.candidates[0].id, attempts: 1)
         } catch {
             return SearchReport(result: .failure(error), provider: addressed.candidates[0].id, attempts: 1)
         }
+    }
+}
+
+extension SearchInteractor {
+    /// Returns the outcome of a request that has half a minute.
+    fileprivate func run(_ request: SearchRequest) async -> SearchOutcome {
+        let answer = AsyncStream<SearchReport>.makeStream()
+        do throws(SearchError) {
+            _ = try begin(request, before: Deadline(.now + .seconds(30))) { answer.continuation.yield($0) }
+        } catch {
+            return SearchOutcome(of: request, failedWith: error)
+        }
+        for await var report in answer.stream { return outcome(of: &report, for: request) }
+        return SearchOutcome(of: request, failedWith: .timedOut)
     }
 }
 
@@ -40,7 +64,7 @@ struct PageTokenTests {
             selection: ProviderSelection(services: services, order: [.googlePlaces, .hotpepper]),
             worker: SingleCallWorker())
 
-        let outcome = await interactor.run(request, before: Deadline(.now + .seconds(30)))
+        let outcome = await interactor.run(request)
         return (outcome, http.mapValues(\.requests).filter { !$0.value.isEmpty })
     }
 
@@ -168,7 +192,7 @@ struct PageTokenTests {
         let http = FakeHTTP(#"{"places":[]}"#)
         let interactor = SearchInteractor(
             selection: ProviderSelection(services: [Providers.google(http)]), worker: SingleCallWorker())
-        let outcome = await interactor.run(Self.search(pageToken: token), before: Deadline(.now + .seconds(30)))
+        let outcome = await interactor.run(Self.search(pageToken: token))
 
         guard case .failure(let error) = outcome.result else { return #expect(Bool(false), "somebody answered") }
         #expect(error.code == .unauthorized)

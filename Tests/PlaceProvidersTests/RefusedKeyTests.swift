@@ -4,6 +4,7 @@ import HTTPTransport
 import LocationSearch
 import ProviderCalls
 import Resilience
+import TestSupport
 import Testing
 
 @testable import PlaceProviders

@@ -14,88 +14,100 @@ struct SingleFlightTests {
         case timedOut, cancelled
     }
 
-    /// Callers of one thing that takes a second, and what came of them.
+    /// Requests for one thing that takes a second, and what came of them.
     private final class Callers {
         let time: VirtualTime
-        let sharing: SingleFlight
+        private var flight: SingleFlight?
         var endings: [String: Ending] = [:]
         var at: [String: Duration] = [:]
         var calls = 0
         var cancelledCalls = 0
+        /// The most callers that were told of their end in one job, between two timers.
+        private(set) var mostTold = 0
+        private var told = 0
         var allFail = false
         var allExpire = false
         /// What all requests note their calls in.
         let context = RequestContext(since: .now)
+        private var members: [String: SingleFlight.Member] = [:]
 
-        init(_ time: VirtualTime) {
+        init(_ time: VirtualTime, on owner: isolated Owner) {
             self.time = time
-            sharing = SingleFlight(timekeeper: time, taskExecutor: time)
+            flight = SingleFlight(
+                timekeeper: time,
+                start: { [self] call in
+                    call.task = Task.immediate(executorPreference: time) {
+                        _ = owner
+                        flight?.finish(call, with: await result(before: call.deadline))
+                    }
+                },
+                onEnd: { [self] member, end in
+                    if told == 0 { time.schedule(at: time.now) { self.told = 0 } }
+                    told += 1
+                    mostTold = max(mostTold, told)
+                    guard let name = members.first(where: { $0.value === member })?.key else { return }
+                    endings[name] = ending(end)
+                    at[name] = time.elapsed
+                })
         }
 
-        @discardableResult
+        var statistics: SingleFlight.Statistics { flight?.statistics ?? SingleFlight.Statistics() }
+
         func ask(
-            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5),
-            usefulFor: Duration? = nil, on owner: isolated Owner
-        ) -> Task<Void, Never> {
-            Task.immediate(executorPreference: time) {
-                _ = owner
-                let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
-                endings[name] = await ending(key, before: Deadline(time.now + patience), lifetime: lifetime)
-                at[name] = time.elapsed
-            }
-        }
-
-        private func ending(
-            _ key: String, before deadline: Deadline, lifetime: RequestLifetime?
-        ) async -> Ending {
+            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), usefulFor: Duration? = nil
+        ) {
+            guard let flight else { return }
             let request = SearchRequest(requestID: "r", keyword: key)
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
+            let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
             let addressed = AddressedRequest(request, to: [service], lifetime: lifetime, context: context)
             let query = ProviderQuery(addressed, to: service, hasAlternative: false)
-            do throws(SharedCallError) {
-                let (answer, isShared) = try await sharing.run(query, before: deadline, call)
-                return .value(answer.cost.attempts, isShared: isShared)
-            } catch {
-                switch error {
-                case .failed(let failure, let isShared):
-                    return .failed(lacksTime: failure.lacksTime, isShared: isShared)
-                case .timedOut: return .timedOut
-                case .cancelled: return .cancelled
-                }
+            let member = SingleFlight.Member(
+                of: flight, query, before: Deadline(time.now + patience), since: time.now, then: { _ in })
+            members[name] = member
+            member.begin()
+        }
+
+        func cancel(_ name: String) { members[name]?.cancel() }
+
+        private func ending(_ end: SingleFlight.End) -> Ending {
+            switch end {
+            case .answered(let response, let isShared): .value(response.cost.attempts, isShared: isShared)
+            case .failed(let failure, let isShared): .failed(lacksTime: failure.lacksTime, isShared: isShared)
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
             }
         }
 
-        private func call(_ deadline: Deadline) async throws(ProviderFailure) -> ProviderResponse {
+        private func result(before deadline: Deadline) async -> Result<ProviderResponse, ProviderFailure> {
             calls += 1
             let number = calls
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
-            if allExpire {
-                let failure = CallFailure(error: .overWhileWaiting(for: .hotpepper), cause: .noTime)
-                throw ProviderFailure(failure, cost: CallCost())
-            }
-            if allFail {
-                let failure = CallFailure(error: SearchError(.upstreamRejected, "no"), cause: .call)
-                throw ProviderFailure(failure, cost: CallCost())
-            }
-            if deadline.hasPassed(at: time.now) {
-                throw ProviderFailure(CallFailure(error: .timedOut, cause: .call), cost: CallCost())
-            }
-            return ProviderResponse(answer: ProviderAnswer(), cost: CallCost(attempts: number))
+            if allExpire { return failure(.overWhileWaiting(for: .hotpepper), .noTime) }
+            if allFail { return failure(SearchError(.upstreamRejected, "no"), .call) }
+            if deadline.hasPassed(at: time.now) { return failure(.timedOut, .call) }
+            return .success(ProviderResponse(answer: ProviderAnswer(), cost: CallCost(attempts: number)))
+        }
+
+        private func failure(
+            _ error: SearchError, _ cause: CallFailure.Cause
+        ) -> Result<ProviderResponse, ProviderFailure> {
+            .failure(ProviderFailure(CallFailure(error: error, cause: cause), cost: CallCost()))
         }
     }
 
-    private func world(_ body: @Sendable (VirtualTime, isolated Owner, Callers) throws -> Void) rethrows {
+    private func world(_ body: @Sendable (VirtualTime, Callers) throws -> Void) rethrows {
         let time = VirtualTime()
-        try Owner(time).assumeIsolated { try body(time, $0, Callers(time)) }
+        try Owner(time).assumeIsolated { try body(time, Callers(time, on: $0)) }
     }
 
     @Test func callersOfOneKeyAtTheSameTimeShareOneCall() {
-        world { time, owner, callers in
-            callers.ask("a", on: owner)
+        world { time, callers in
+            callers.ask("a")
             time.run(for: .milliseconds(500))
-            callers.ask("b", on: owner)
-            callers.ask("other", "another key", on: owner)
+            callers.ask("b")
+            callers.ask("other", "another key")
             time.run(for: .seconds(5))
             #expect(
                 callers.endings == [
@@ -104,17 +116,17 @@ struct SingleFlightTests {
                 ])
             #expect(callers.at["b"] == .seconds(1))
             // Nothing is kept beyond the flight.
-            callers.ask("later", on: owner)
+            callers.ask("later")
             time.run(for: .seconds(5))
             #expect(callers.endings["later"] == .value(3, isShared: false))
-            #expect(callers.sharing.statistics == .init(calls: 3, joined: 1))
+            #expect(callers.statistics == .init(calls: 3, joined: 1))
         }
     }
 
     @Test func callersOfOneKeyShareItsFailure() {
-        world { time, owner, callers in
+        world { time, callers in
             callers.allFail = true
-            for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
+            for name in ["a", "b", "c"] { callers.ask(name) }
             time.run(for: .seconds(5))
             #expect(
                 callers.endings == [
@@ -126,29 +138,53 @@ struct SingleFlightTests {
     }
 
     @Test func cancelledCallerLeavesTheOthersTheirCall() {
-        world { time, owner, callers in
-            let first = callers.ask("first", on: owner)
-            callers.ask("second", on: owner)
+        world { time, callers in
+            callers.ask("first")
+            callers.ask("second")
             time.run(for: .milliseconds(300))
-            first.cancel()
-            time.settle()
+            callers.cancel("first")
+            time.run(for: .milliseconds(1))
             #expect(callers.endings == ["first": .cancelled])
             time.run(for: .seconds(5))
             #expect(callers.endings["second"] == .value(1, isShared: true))
             #expect(callers.cancelledCalls == 0)
-            #expect(callers.sharing.statistics.abandoned == 0)
+            #expect(callers.statistics.abandoned == 0)
+        }
+    }
+
+    /// As a newer search of a session does, which ends the older one before it asks.
+    @Test func callerThatComesAsTheLastOneIsCancelledTakesItsCall() {
+        world { time, callers in
+            callers.ask("older")
+            time.run(for: .milliseconds(300))
+            callers.cancel("older")
+            callers.ask("newer")
+            time.run(for: .seconds(5))
+            #expect(callers.endings == ["older": .cancelled, "newer": .value(1, isShared: true)])
+            #expect(callers.at["older"] == .milliseconds(300))
+            #expect(callers.statistics.abandoned == 0)
+        }
+    }
+
+    /// None of them holds the loop up for all others.
+    @Test func manyCallersAreToldInSteps() {
+        world { time, callers in
+            for number in 0..<1000 { callers.ask("\(number)") }
+            time.run(for: .seconds(1))
+            #expect(callers.endings.count == 1000)
+            #expect(callers.mostTold <= 64)
         }
     }
 
     @Test func callIsCancelledWhenItsLastCallerLeaves() {
-        world { time, owner, callers in
-            let tasks = ["a", "b"].map { callers.ask($0, on: owner) }
+        world { time, callers in
+            for name in ["a", "b"] { callers.ask(name) }
             time.run(for: .milliseconds(300))
-            for task in tasks { task.cancel() }
-            time.settle()
-            #expect(callers.sharing.statistics.abandoned == 1)
+            for name in ["a", "b"] { callers.cancel(name) }
+            time.run(for: .milliseconds(1))
+            #expect(callers.statistics.abandoned == 1)
             // Whoever comes now does not join a call that is being broken off.
-            callers.ask("c", on: owner)
+            callers.ask("c")
             time.run(for: .seconds(5))
             #expect(callers.cancelledCalls == 1)
             #expect(callers.endings["c"] == .value(2, isShared: false))
@@ -156,9 +192,9 @@ struct SingleFlightTests {
     }
 
     @Test func joinerWithEarlierDeadlineLeavesEarlier() {
-        world { time, owner, callers in
-            callers.ask("a", on: owner)
-            callers.ask("short", within: .milliseconds(400), on: owner)
+        world { time, callers in
+            callers.ask("a")
+            callers.ask("short", within: .milliseconds(400))
             time.run(for: .seconds(5))
             #expect(callers.endings == ["a": .value(1, isShared: false), "short": .timedOut])
             #expect(callers.at["short"] == .milliseconds(400))
@@ -168,27 +204,27 @@ struct SingleFlightTests {
 
     /// Nobody pays for a request that is over, so it does not wait for a call that another request has yet to make.
     @Test func joinerLeavesAtTheEndOfItsLifetimeUnlessTheCallIsMade() {
-        world { time, owner, callers in
-            callers.ask("a", on: owner)
-            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
+        world { time, callers in
+            callers.ask("a")
+            callers.ask("over", usefulFor: .milliseconds(400))
             time.run(for: .seconds(5))
             #expect(callers.endings["over"] == .timedOut)
             #expect(callers.at["over"] == .milliseconds(400))
             #expect(callers.endings["a"] == .value(1, isShared: false))
         }
-        world { time, owner, callers in
-            callers.ask("a", on: owner)
+        world { time, callers in
+            callers.ask("a")
             callers.context.noteCall(at: time.now)
-            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
+            callers.ask("over", usefulFor: .milliseconds(400))
             time.run(for: .seconds(5))
             #expect(callers.endings["over"] == .value(1, isShared: true))
         }
     }
 
     @Test func joinersOfLongerLifetimeAreNotFailedForTheFirstCallersSake() {
-        world { time, owner, callers in
-            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
-            callers.ask("lasting", on: owner)
+        world { time, callers in
+            callers.ask("over", usefulFor: .milliseconds(400))
+            callers.ask("lasting")
             callers.allExpire = true
             time.run(for: .milliseconds(900))
             time.run(for: .milliseconds(100))
@@ -203,9 +239,9 @@ struct SingleFlightTests {
     @Test func keywordsThatDifferOnlyInNormalizationShareNoCall() {
         let (composed, decomposed) = ("\u{304C}\u{3093}\u{3053}", "\u{304B}\u{3099}\u{3093}\u{3053}")
         #expect(composed == decomposed)
-        world { time, owner, callers in
-            callers.ask("a", composed, on: owner)
-            callers.ask("b", decomposed, on: owner)
+        world { time, callers in
+            callers.ask("a", composed)
+            callers.ask("b", decomposed)
             time.run(for: .seconds(5))
             #expect(callers.calls == 2)
             #expect(callers.endings["b"] == .value(2, isShared: false))
@@ -214,15 +250,15 @@ struct SingleFlightTests {
 
     /// The call has the first one's deadline. Those with more time are not failed for want of his.
     @Test func joinersWithLaterDeadlinesShareASecondCall() {
-        world { time, owner, callers in
-            callers.ask("short", within: .milliseconds(400), on: owner)
-            for name in ["a", "b"] { callers.ask(name, on: owner) }
+        world { time, callers in
+            callers.ask("short", within: .milliseconds(400))
+            for name in ["a", "b"] { callers.ask(name) }
             time.run(for: .seconds(5))
             #expect(callers.endings["short"] == .failed(lacksTime: true, isShared: false))
             #expect(callers.endings["a"] == .value(2, isShared: false))
             #expect(callers.endings["b"] == .value(2, isShared: true))
             #expect(callers.calls == 2)
-            #expect(callers.sharing.statistics.again == 2)
+            #expect(callers.statistics.again == 2)
         }
     }
 }

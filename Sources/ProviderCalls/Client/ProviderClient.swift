@@ -1,4 +1,5 @@
 internal import Basics
+internal import DequeModule
 internal import LocationSearch
 import QuotaSharing
 import Resilience
@@ -7,19 +8,26 @@ import Resilience
 ///
 /// A request passes through these steps, each a function of that name:
 ///
-///     answer -> coalesce -> retry -> ProviderCaller.attempt: grant, then one HTTP call
+///     ask -> takePart -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
 ///
-/// Identical requests have everything behind `coalesce` in common. Every HTTP call is an attempt of its own, whether it repeats one
-/// that failed or follows one that succeeded: each is granted, timed, judged and counted.
+/// Identical requests have everything behind `takePart` in common, which runs in a task of its own. Every HTTP call is an attempt of
+/// its own, whether it repeats one that failed or follows one that succeeded: each is granted, timed, judged and counted.
 ///
 /// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every
-/// request awaits are inlined where they are called: see docs/concurrency.md.
+/// call awaits are inlined where they are called: see docs/concurrency.md.
 final class ProviderClient: SharedRateLimit {
     let id: ProviderID
     private let policy: ProviderPolicy
-    private let clock: any MonotonicClock
-    private let sharedCalls: SingleFlight
-    private let caller: ProviderCaller
+    let clock: any MonotonicClock
+    let timekeeper: any Timekeeper
+    private let startCall: @Sendable () -> Void
+    /// Calls whose tasks are about to be started.
+    var startedCalls: Deque<SingleFlight.Call> = []
+    private lazy var sharedCalls = SingleFlight(
+        timekeeper: timekeeper, sharesCalls: policy.sharesIdenticalCalls,
+        start: { [unowned self] in startTask(for: $0) }, onEnd: { [unowned self] in end($0, as: $1) },
+        onMoreUrgent: { [unowned self] in caller.promote($0) })
+    let caller: ProviderCaller
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
@@ -31,14 +39,13 @@ final class ProviderClient: SharedRateLimit {
         didSet { caller.queue.onServed = onShorterLine }
     }
     /// Requests that wait for an open breaker.
-    private var parked = 0
+    var parked = 0
     private var random: any RandomNumberGenerator & Sendable
-    /// The pause after which a parked request looks again whether the breaker lets calls through early.
-    private static let parkReview = Duration.seconds(5)
 
+    /// - Parameter startCall: starts the task in which the first of `startedCalls` is made: see `make`.
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?,
+        startCall: @escaping @Sendable () -> Void, random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
@@ -48,7 +55,8 @@ final class ProviderClient: SharedRateLimit {
         self.clock = clock
         self.random = random
         self.onWasted = onWasted
-        sharedCalls = SingleFlight(timekeeper: timekeeper, taskExecutor: taskExecutor)
+        self.timekeeper = timekeeper
+        self.startCall = startCall
         share = policy.share.initial
 
         let limits = ProviderLimits(
@@ -69,146 +77,87 @@ final class ProviderClient: SharedRateLimit {
             }
             onTransition(id, transition ?? CircuitBreaker.Transition(from: open, to: closed), nil)
         }
-        sharedCalls.onMoreUrgent = { [weak caller] in caller?.promote($0) }
     }
 
-    // MARK: - Answer
+    // MARK: - Ask
 
-    /// Asks the provider, or takes part in an identical request's calls. `whenOpen` decides whether a request that no
-    /// other provider can serve is parked while the breaker is open.
-    @inline(__always)
-    func answer(_ query: ProviderQuery, before deadline: Deadline) async throws(ProviderFailure) -> ProviderResponse {
-        guard !query.hasAlternative, policy.whenOpen == .hold else {
-            return try await coalesce(query, before: deadline)
-        }
-        return try await askOrPark(query, before: deadline)
-    }
-
-    /// Asks the provider, and asks again each time that it may be asked after it was shut.
+    /// Makes what a request waits for while this provider is asked for it. Nothing happens before its `begin`.
     ///
-    /// The time for which the request is parked is not taken from its deadline. It ends with the request's lifetime, so that
-    /// no call is paid for whose answer is of no use.
-    private func askOrPark(_ query: ProviderQuery, before deadline: Deadline) async throws(ProviderFailure)
-        -> ProviderResponse
-    {
-        var deadline = deadline
-        var spent = CallCost()
-        while true {
-            do throws(ProviderFailure) {
-                let response = try await coalesce(query, before: deadline)
-                return ProviderResponse(answer: response.answer, cost: response.cost + spent)
-            } catch {
-                spent = spent + error.cost
-                guard error.cause.isShut, let pause = error.error.retryAfter,
-                    let waited = await park(query, upTo: pause)
-                else { throw ProviderFailure(error, cost: spent) }
-                guard !query.isOver(at: clock.now) else { throw ProviderFailure(caller.overWhileWaiting, cost: spent) }
-                deadline = query.extended(deadline, by: waited)
-            }
+    /// `whenOpen` decides whether a request that no other provider can serve is parked while the breaker is open.
+    /// - Parameter then: called once on this client's actor, maybe before `begin` has returned.
+    func ask(
+        _ query: ProviderQuery, before deadline: Deadline,
+        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
+    ) -> any ProviderWait {
+        guard !query.hasAlternative, policy.whenOpen == .hold else {
+            return takePart(query, before: deadline, then: then)
         }
-    }
-
-    /// Waits until the provider may be asked again, or until the request is over.
-    /// - Returns: how long that took; `nil` when the task was cancelled.
-    private func park(_ query: ProviderQuery, upTo pause: Duration) async -> Duration? {
-        let start = clock.now
-        let end = query.lastCall.map { min($0, start + pause) } ?? start + pause
-        parked += 1
-        defer {
-            parked -= 1
-            query.context?.noteStep(
-                .park, of: id, from: start, to: clock.now, as: Task.isCancelled ? .cancelled : .over)
-        }
-
-        // A new key, or a budget that was raised, lets calls through before the time that was told.
-        var now = start
-        while now < end, now == start || caller.queue.limits.shutUntil(at: now) != nil {
-            var next = min(end, now + Self.parkReview)
-            if isPutBack(.heldNeverLooks) { next = now + .seconds(3600) }
-            guard !Task.isCancelled, (try? await clock.sleep(until: next, tolerance: nil)) != nil else { return nil }
-            now = clock.now
-        }
-        return start.duration(to: now)
+        return HeldRequest(query, before: deadline, at: self, then: then)
     }
 
     // MARK: - Coalesce
 
-    /// Makes the calls of one request serve all identical ones that arrive meanwhile.
-    @inline(__always)
-    private func coalesce(
-        _ query: ProviderQuery, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation
-    ) async throws(ProviderFailure) -> ProviderResponse {
-        guard policy.sharesIdenticalCalls else { return try await retryAlone(query, before: deadline) }
-
-        let start = clock.now
-        do throws(SharedCallError) {
-            let (answer, isShared) = try await sharedCalls.run(query, before: deadline) {
-                [self] (deadline) async throws(ProviderFailure) in
-                _ = isolation  // see docs/concurrency.md
-                return try await retryUnlessAbandoned(query, before: deadline)
-            }
-            if !isShared { return answer }
-            noteShared(query, since: start, as: .answered)
-            return ProviderResponse(answer: answer.answer, cost: waiting(since: start))
-        } catch {
-            noteShared(query, since: start, unlessOwn: error)
-            switch error {
-            case .failed(let failure, let isShared):
-                throw isShared ? ProviderFailure(failure, cost: waiting(since: start)) : failure
-            case .timedOut where query.isOver(at: clock.now) && !deadline.hasPassed(at: clock.now):
-                throw ProviderFailure(caller.overWhileWaiting, cost: waiting(since: start))
-            case .timedOut, .cancelled:
-                throw ProviderFailure(CallFailure(error: .timedOut, cause: .noTime), cost: waiting(since: start))
-            }
-        }
+    /// Makes the part of a request in a call that serves all identical ones.
+    func takePart(
+        _ query: ProviderQuery, before deadline: Deadline,
+        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
+    ) -> SingleFlight.Member {
+        SingleFlight.Member(of: sharedCalls, query, before: deadline, since: clock.now, then: then)
     }
 
-    /// Notes that a request waited for the call of an identical one.
-    @inline(never)
-    private func noteShared(_ query: ProviderQuery, since start: Instant, as end: RequestStep.End) {
-        query.context?.noteStep(.shared, of: id, from: start, to: clock.now, as: end)
-    }
-
-    /// Notes how a request ended that took part in a call. The steps of a call that was made for the request itself are noted
-    /// already.
-    @inline(never)
-    private func noteShared(_ query: ProviderQuery, since start: Instant, unlessOwn error: SharedCallError) {
-        switch error {
-        case .failed(let failure, isShared: true): noteShared(query, since: start, as: RequestStep.End(failure.error))
-        case .failed: break
-        case .timedOut: noteShared(query, since: start, as: .failed(.timeout, httpStatus: nil))
+    private func end(_ member: SingleFlight.Member, as end: SingleFlight.End) {
+        switch end {
+        case .answered(let response, isShared: false): member.then(.success(response))
+        case .answered(let response, isShared: true):
+            noteShared(member, as: .answered)
+            member.then(.success(ProviderResponse(answer: response.answer, cost: waiting(of: member))))
+        case .failed(let failure, isShared: false): member.then(.failure(failure))
+        case .failed(let failure, isShared: true):
+            noteShared(member, as: RequestStep.End(failure.error))
+            member.then(.failure(ProviderFailure(failure, cost: waiting(of: member))))
+        case .timedOut:
+            noteShared(member, as: .failed(.timeout, httpStatus: nil))
+            let isOver = member.query.isOver(at: clock.now) && !member.deadline.hasPassed(at: clock.now)
+            fail(member, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
         // What was under way ends later, and its end is of no use to the outcome.
-        case .cancelled: break
+        case .cancelled: fail(member, because: CallFailure(error: .timedOut, cause: .noTime))
         }
     }
 
-    /// Makes the calls of one request for itself only, in its own task. Kept out of line, because few settings ask for it and
-    /// all that it inlines would enlarge the frame of every request.
-    @inline(never)
-    private func retryAlone(
-        _ query: ProviderQuery, before deadline: Deadline
-    ) async throws(ProviderFailure) -> ProviderResponse {
-        try await retry(query, before: deadline)
+    private func fail(_ member: SingleFlight.Member, because failure: CallFailure) {
+        member.then(.failure(ProviderFailure(failure, cost: waiting(of: member))))
+    }
+
+    /// Notes that a request waited for the call of an identical one. The steps of a call that was made for the request itself are
+    /// noted already.
+    private func noteShared(_ member: SingleFlight.Member, as end: RequestStep.End) {
+        member.query.context?.noteStep(.shared, of: id, from: member.start, to: clock.now, as: end)
     }
 
     /// Calls belong to the request that made them. The others that share them paid with time only.
-    private func waiting(since start: Instant) -> CallCost {
-        .waiting(since: start, until: clock.now)
+    private func waiting(of member: SingleFlight.Member) -> CallCost {
+        .waiting(since: member.start, until: clock.now)
     }
 
-    /// Runs in the shared calls' own task. It is cancelled when no request waits any more: then its calls were wasted.
+    private func startTask(for call: SingleFlight.Call) {
+        startedCalls.append(call)
+        startCall()
+    }
+
+    /// Makes a call for all that take part in it, in its own task. That is cancelled when no request waits any more: then its calls
+    /// were wasted.
     @inline(__always)
-    private func retryUnlessAbandoned(
-        _ query: ProviderQuery, before deadline: Deadline
-    ) async throws(ProviderFailure) -> ProviderResponse {
+    func make(_ call: SingleFlight.Call) async {
+        let result: Result<ProviderResponse, ProviderFailure>
+        let cost: CallCost
         do throws(ProviderFailure) {
-            let answer = try await retry(query, before: deadline)
-            if Task.isCancelled { onWasted(id, answer.cost.attempts - answer.cost.givenUp) }
-            return answer
+            let response = try await retry(call.query, before: call.deadline)
+            (result, cost) = (.success(response), response.cost)
         } catch {
-            if Task.isCancelled { onWasted(id, error.cost.attempts - error.cost.givenUp) }
-            throw error
+            (result, cost) = (.failure(error), error.cost)
         }
+        if Task.isCancelled { onWasted(id, cost.attempts - cost.givenUp) }
+        sharedCalls.finish(call, with: result)
     }
 
     // MARK: - Retry

@@ -1,74 +1,89 @@
 internal import Basics
+internal import DequeModule
 import Resilience
-
-/// The end of a caller of a coalesced call that has no answer.
-enum SharedCallError: Error {
-    /// The call failed. The flag is true when the call was made for another caller.
-    case failed(ProviderFailure, isShared: Bool)
-    /// The caller's own deadline passed; the call goes on for the others.
-    case timedOut
-    case cancelled
-}
 
 /// Lets identical calls that are under way at the same time share one. Nothing is kept beyond the call's end, because the
 /// providers' terms allow no cache.
 ///
-/// The call runs in a task of its own, so that it belongs to all callers that wait for it. A caller that is cancelled, or
-/// whose deadline passes, leaves without harm to the others, and the call is cancelled only when no caller waits any more.
-/// It has the deadline and the lifetime of the first caller. When it fails for lack of time, the callers that have more
-/// time make another call together. A call's deadline cannot be moved once it is under way, and a call that always had the longest possible
-/// one would wait in limiters that should refuse it.
-///
-/// Not generic, although it could be: the runtime would look up the metadata of its types some twenty times for each
-/// request, which takes as long as the rest of it.
+/// A request takes part in a call as a `Member`: it has no task, and is told by `onEnd`. The call has a task of its own, so that
+/// it belongs to all its members. A member that is cancelled, or whose deadline passes, leaves without harm to the others, and
+/// the call is cancelled only when no member is left. It has the deadline and the lifetime of the first member. When it fails for
+/// lack of time, the members that have more time make another call together. A call's deadline cannot be moved once it is under
+/// way, and a call that always had the longest possible one would wait in limiters that should refuse it.
 ///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
 final class SingleFlight {
     struct Statistics: Sendable, Hashable {
         /// The number of calls made.
         var calls = 0
-        /// The number of callers that shared another caller's call.
+        /// The number of members that shared another member's call.
         var joined = 0
-        /// The number of callers that made another call, because they had more time than the one that failed.
+        /// The number of members that made another call, because they had more time than the one that failed.
         var again = 0
-        /// The number of calls cancelled because no caller waited any more.
+        /// The number of calls cancelled because no member was left.
         var abandoned = 0
         /// The number of calls under way now.
         var underWay = 0
     }
 
-    /// A call under way, with those that wait for it.
-    private final class SharedCall {
-        let deadline: Deadline
-        /// The query of the first caller, for which the call is made.
-        let query: ProviderQuery
-        var task: Task<Void, Never>?
-        /// The call's result, once it has ended.
-        var result: Result<ProviderResponse, ProviderFailure>?
-        var waiters: [Waiter] = []
-        var waiting = 0
+    /// How a member's part in a call ends.
+    enum End {
+        /// The flag is true when the call was made for another member.
+        case answered(ProviderResponse, isShared: Bool)
+        case failed(ProviderFailure, isShared: Bool)
+        /// The member's own deadline passed; the call goes on for the others.
+        case timedOut
+        case cancelled
+    }
 
-        init(for query: ProviderQuery, deadline: Deadline) {
+    /// A call under way, with those that take part in it.
+    final class Call {
+        /// The query of the first member, for which the call is made.
+        let query: ProviderQuery
+        let deadline: Deadline
+        var task: Task<Void, Never>?
+        fileprivate var members: [Member] = []
+        /// How many of them have not left.
+        fileprivate var present = 0
+        fileprivate var isUnderWay = true
+
+        fileprivate init(for query: ProviderQuery, deadline: Deadline) {
             self.query = query
             self.deadline = deadline
         }
 
         /// True once the provider has been called: waiting on costs nothing more.
-        var isPaid: Bool { query.context?.hasCalled ?? true }
+        fileprivate var isPaid: Bool { query.context?.hasCalled ?? true }
     }
 
-    private let timekeeper: any Timekeeper
-    private let taskExecutor: (any TaskExecutor)?
-    private var calls: [ProviderQuery: SharedCall] = [:]
-    private var counters = Statistics()
-    /// Called when a request of a more urgent class waits for a call that is under way, with that call's query.
-    var onMoreUrgent: ((ProviderQuery) -> Void)?
+    /// The members that are told of their end in one job of the loop at most. A further job goes on.
+    private static let mostAtOnce = 64
 
-    /// - Parameter taskExecutor: the executor that the calls' tasks prefer. Without one, a resumed call goes through the
-    ///   runtime's thread pool before it comes back to the actor: see docs/concurrency.md, 1.
-    init(timekeeper: any Timekeeper, taskExecutor: (any TaskExecutor)? = nil) {
-        self.taskExecutor = taskExecutor
+    private let timekeeper: any Timekeeper
+    private let sharesCalls: Bool
+    private let start: (Call) -> Void
+    private let onEnd: (Member, End) -> Void
+    private let onMoreUrgent: (ProviderQuery) -> Void
+    private var calls: [ProviderQuery: Call] = [:]
+    private var counters = Statistics()
+    /// Members whose part has ended and who are not told yet.
+    private var ended: Deque<(member: Member, call: Call, end: End)> = []
+    private var (isTelling, willTell) = (false, false)
+
+    /// - Parameters:
+    ///   - sharesCalls: `false`: each member has a call of its own.
+    ///   - start: starts the task that makes a call, is its `task`, and ends with `finish`.
+    ///   - onEnd: told how the part of each member has ended, once.
+    ///   - onMoreUrgent: told when a request of a more urgent class waits for a call that is under way, with that call's query.
+    init(
+        timekeeper: any Timekeeper, sharesCalls: Bool = true, start: @escaping (Call) -> Void,
+        onEnd: @escaping (Member, End) -> Void, onMoreUrgent: @escaping (ProviderQuery) -> Void = { _ in }
+    ) {
         self.timekeeper = timekeeper
+        self.sharesCalls = sharesCalls
+        self.start = start
+        self.onEnd = onEnd
+        self.onMoreUrgent = onMoreUrgent
     }
 
     var statistics: Statistics {
@@ -77,116 +92,160 @@ final class SingleFlight {
         return statistics
     }
 
-    /// Makes a call, or waits for the one that is under way for an equal query.
-    /// - Parameter call: makes the call on the caller's actor, and ends by the deadline that it is given.
-    /// - Returns: the answer, and true when the call was made for another caller.
-    @inline(__always)
-    func run(
-        _ query: ProviderQuery, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
-        _ call: @escaping (Deadline) async throws(ProviderFailure) -> ProviderResponse
-    ) async throws(SharedCallError) -> (answer: ProviderResponse, isShared: Bool) {
-        while true {
-            guard !Task.isCancelled else { throw .cancelled }
-
-            let found = calls[query]
-            let shared = found ?? SharedCall(for: query, deadline: deadline)
-            let (waiter, timers) = join(shared, for: query, before: deadline)
-            if found == nil {
-                begin(shared, for: query, isolation: isolation, call)
-            } else {
-                counters.joined += 1
-                noteUrgency(of: query, for: shared)
-            }
-
-            let verdict = await waiter.verdict()
-            for timer in timers { timer.cancel() }
-            switch verdict {
-            case .served:
-                switch shared.result {
-                case .success(let answer): return (answer, found != nil)
-                case .failure(let error):
-                    guard moreTimeMayHelp(query, after: error, of: shared, before: deadline) else {
-                        throw .failed(error, isShared: found != nil)
-                    }
-                    counters.again += 1
-                case nil: preconditionFailure("a call that ended without a result")
-                }
-            case .tooLate:
-                leave(shared, of: query)
-                throw .timedOut
-            case .cancelled:
-                leave(shared, of: query)
-                throw .cancelled
-            }
+    private func join(_ member: Member) {
+        if sharesCalls, let call = calls[member.query] {
+            counters.joined += 1
+            member.isFirst = false
+            add(member, to: call)
+            noteUrgency(of: member.query, for: call)
+            setTimers(of: member, in: call)
+        } else {
+            let call = Call(for: member.query, deadline: member.deadline)
+            member.isFirst = true
+            add(member, to: call)
+            if sharesCalls { calls[member.query] = call }
+            counters.calls += 1
+            start(call)
         }
     }
 
-    /// A call serves all that wait for it, so it is as urgent as the most urgent of them.
+    private func add(_ member: Member, to call: Call) {
+        member.call = call
+        call.members.append(member)
+        call.present += 1
+    }
+
+    /// A call serves all its members, so it is as urgent as the most urgent of them.
     @inline(never)
-    private func noteUrgency(of query: ProviderQuery, for call: SharedCall) {
+    private func noteUrgency(of query: ProviderQuery, for call: Call) {
         guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else {
             return
         }
-        onMoreUrgent?(call.query)
+        onMoreUrgent(call.query)
     }
 
-    /// True for a caller that has more time than the call had which failed for lack of it.
-    private func moreTimeMayHelp(
-        _ query: ProviderQuery, after failure: ProviderFailure, of call: SharedCall, before deadline: Deadline
-    ) -> Bool {
-        guard failure.lacksTime, !deadline.hasPassed(at: timekeeper.now) else { return false }
-        return deadline > call.deadline || query.mayCallLater(than: call.query)
-    }
-
-    /// - Returns: also the timers that end the wait early; most callers need none.
-    private func join(
-        _ call: SharedCall, for query: ProviderQuery, before deadline: Deadline
-    ) -> (Waiter, timers: [ScheduledAction]) {
-        let waiter = Waiter()
-        var timers: [ScheduledAction] = []
-        call.waiters.append(waiter)
-        call.waiting += 1
-
-        // The call itself ends by its own deadline, so only a caller that has less time needs a timer.
-        if deadline < call.deadline {
-            timers.append(timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) })
+    private func setTimers(of member: Member, in call: Call) {
+        // The call itself ends by its own deadline, so only a member that has less time needs a timer.
+        if member.deadline < call.deadline {
+            member.timers.append(
+                timekeeper.schedule(at: member.deadline.instant) { [weak self] in self?.leave(member, as: .timedOut) })
         }
-        if let lastCall = query.lastCall, lastCall < deadline.instant, call.query.mayCallLater(than: query) {
-            timers.append(timekeeper.schedule(at: lastCall) { if !call.isPaid { waiter.settle(.tooLate()) } })
-        }
-        return (waiter, timers)
-    }
-
-    @inline(__always)
-    private func begin(
-        _ shared: SharedCall, for query: ProviderQuery, isolation: isolated (any Actor)?,
-        _ call: @escaping (Deadline) async throws(ProviderFailure) -> ProviderResponse
-    ) {
-        calls[query] = shared
-        counters.calls += 1
-        shared.task = Task.immediate(executorPreference: taskExecutor) {
-            _ = isolation  // see docs/concurrency.md, 3
-            do throws(ProviderFailure) {
-                shared.result = .success(try await call(shared.deadline))
-            } catch {
-                shared.result = .failure(error)
-            }
-            finish(shared, of: query)
+        if let lastCall = member.query.lastCall, lastCall < member.deadline.instant,
+            call.query.mayCallLater(than: member.query)
+        {
+            member.timers.append(
+                timekeeper.schedule(at: lastCall) { [weak self] in
+                    if !call.isPaid { self?.leave(member, as: .timedOut) }
+                })
         }
     }
 
-    private func finish(_ call: SharedCall, of query: ProviderQuery) {
-        if calls[query] === call { calls[query] = nil }
-        for waiter in call.waiters { waiter.settle(.served) }
+    /// Takes a member out of its call. Both are told in a job of their own: the caller may be in the middle of something, and a request
+    /// that takes the member's place, as a newer search of its session does, may be about to take part in the same call.
+    private func leave(_ member: Member, as end: End) {
+        guard let call = member.call else { return }
+        member.leaveCall()
+        ended.append((member, call, end))
+        tellLater()
     }
 
-    private func leave(_ call: SharedCall, of query: ProviderQuery) {
-        call.waiting -= 1
-        // A call that has ended is no longer the one of this query.
-        guard call.waiting == 0, calls[query] === call else { return }
+    /// Ends a call when its last member has left.
+    private func noteLeft(_ call: Call) {
+        call.present -= 1
+        guard call.present == 0, call.isUnderWay else { return }
 
-        calls[query] = nil
+        // A request that comes now does not take part in a call that is being broken off.
+        if calls[call.query] === call { calls[call.query] = nil }
         counters.abandoned += 1
         call.task?.cancel()
+    }
+
+    /// Ends a call: its members are told.
+    func finish(_ call: Call, with result: Result<ProviderResponse, ProviderFailure>) {
+        call.isUnderWay = false
+        if calls[call.query] === call { calls[call.query] = nil }
+        for member in call.members where member.call === call {
+            member.leaveCall()
+            switch result {
+            case .success(let response): ended.append((member, call, .answered(response, isShared: !member.isFirst)))
+            case .failure(let failure): ended.append((member, call, .failed(failure, isShared: !member.isFirst)))
+            }
+        }
+        if !isTelling { tell() }
+    }
+
+    private func tell() {
+        isTelling = true
+        var left = Self.mostAtOnce
+        while left > 0, let (member, call, end) = ended.popFirst() {
+            left -= 1
+            switch end {
+            case .failed(let failure, _) where moreTimeMayHelp(member, after: failure, of: call):
+                counters.again += 1
+                join(member)
+                continue
+            case .answered, .failed: break
+            case .timedOut, .cancelled: noteLeft(call)
+            }
+            onEnd(member, end)
+        }
+        isTelling = false
+        if !ended.isEmpty { tellLater() }
+    }
+
+    private func tellLater() {
+        guard !willTell, !isTelling else { return }
+        willTell = true
+        timekeeper.schedule(at: timekeeper.now) { [weak self] in
+            guard let self else { return }
+            willTell = false
+            tell()
+        }
+    }
+
+    /// True for a member that has more time than the call had which failed for lack of it.
+    private func moreTimeMayHelp(_ member: Member, after failure: ProviderFailure, of call: Call) -> Bool {
+        guard failure.lacksTime, !member.deadline.hasPassed(at: timekeeper.now) else { return false }
+        return member.deadline > call.deadline || member.query.mayCallLater(than: call.query)
+    }
+
+    /// The part of one request in a call.
+    final class Member: ProviderWait {
+        let query: ProviderQuery
+        let deadline: Deadline
+        /// When the request came to take part.
+        let start: Instant
+        /// Called with what came of it.
+        let then: (Result<ProviderResponse, ProviderFailure>) -> Void
+        private let flight: SingleFlight
+        /// The call that it waits for, until that has ended or the member has left.
+        fileprivate var call: Call?
+        /// True where the call is made for this member.
+        fileprivate var isFirst = false
+        /// End the wait early; most members need none.
+        fileprivate var timers: [ScheduledAction] = []
+
+        init(
+            of flight: SingleFlight, _ query: ProviderQuery, before deadline: Deadline, since start: Instant,
+            then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
+        ) {
+            self.flight = flight
+            self.query = query
+            self.deadline = deadline
+            self.start = start
+            self.then = then
+        }
+
+        /// Makes the call, or takes part in the one that is under way for an equal query. Called once.
+        func begin() { flight.join(self) }
+
+        /// Leaves the call, as when the request is no longer wanted.
+        func cancel() { flight.leave(self, as: .cancelled) }
+
+        fileprivate func leaveCall() {
+            call = nil
+            for timer in timers { timer.cancel() }
+            timers = []
+        }
     }
 }

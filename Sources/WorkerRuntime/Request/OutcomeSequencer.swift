@@ -19,9 +19,12 @@ final class OutcomeSequencer<Group: Hashable> {
             self.sequencer = sequencer
         }
 
+        /// True once all earlier turns of the group have left.
+        var hasCome: Bool { sequencer.isFirst(self) || isPutBack(.outOfTurn) }
+
         /// Returns once all earlier turns of the group have left.
         func wait() async {
-            guard !sequencer.isFirst(self), !isPutBack(.outOfTurn) else { return }
+            guard !hasCome else { return }
             await suspend(unless: sequencer.isFirst(self)) { start.add($0) }
         }
 

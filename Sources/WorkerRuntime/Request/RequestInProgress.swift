@@ -25,15 +25,18 @@ final class RequestInProgress: TakenRequest {
     /// The request's place among those that waited to begin; `nil` for one that did not wait. Kept until the request has ended,
     /// because its line is charged for its calls.
     var place: WaitingRoom.Place?
-    /// The decoded record of a request that soon begins, until it does.
+    /// The decoded record, from soon before the request begins until its outcome is written.
     var decoded: DecodedRequest?
+    /// When the request began, which its outcome names.
+    var receivedAt = EventTime(milliseconds: 0)
+    /// Who runs it, once it has begun, and the number of the search for it there.
+    var (runner, search): (RequestRunner?, Int) = (nil, 0)
     /// Why no provider is to be asked for it; `nil` for a request that is to be run.
     var refusal: SearchError?
     /// True once it has its part in its session.
     var hasJoinedSession = false
     /// The spans of the request; `nil` where it is not traced.
     var trace: RequestTrace?
-    var task: Task<Void, Never>?
     private(set) var fate = RequestFate.wanted
     /// How the record was begun.
     var permission = CrashWatch.Permission.runs
@@ -79,11 +82,11 @@ final class RequestInProgress: TakenRequest {
 
     var hasOvertaken: Bool { permission == .runsAlone }
 
-    /// Aborts the request's transfer too.
+    /// Ends the search for the request too.
     func end(as fate: RequestFate) {
         guard !isDelivering, self.fate != .abandoned else { return }
         self.fate = fate
-        task?.cancel()
+        runner?.cancelSearch(for: self)
     }
 
     func beginDelivery() { isDelivering = true }

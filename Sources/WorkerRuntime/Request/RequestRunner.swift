@@ -135,70 +135,64 @@ final class RequestRunner {
         return ProducerRecord(letter, topics: topics)
     }
 
-    /// Runs a request. Inlined, as are the other async functions of a request's way; what comes before and after its wait is
-    /// not, because its locals would enlarge the frame that waits: see docs/concurrency.md, 2.
-    @inline(__always)
-    func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
-        let receivedAt = EventTime(loop.wallNow)
-        switch begin(decoded, of: request, receivedAt: receivedAt) {
-        case .success(let time):
-            let outcome = await interactor.run(
-                decoded.request, before: time.deadline, lifetime: time.lifetime, context: request.context)
-            return end(decoded, of: request, with: outcome, receivedAt: receivedAt)
-        case .failure(let error):
+    /// Has the providers of a request asked.
+    /// - Parameter completion: called once on the loop with what came of that, maybe before this returns, unless there is an outcome
+    ///   at once.
+    /// - Returns: the outcome of a request for which nobody is asked.
+    func begin(
+        _ decoded: DecodedRequest, of request: RequestInProgress,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> OutgoingOutcome? {
+        (request.decoded, request.runner) = (decoded, self)
+        request.receivedAt = EventTime(loop.wallNow)
+        do throws(SearchError) {
+            let time = try time(for: decoded, of: request)
+            request.search = try interactor.begin(
+                decoded.request, before: time.deadline, lifetime: time.lifetime, context: request.context,
+                then: completion)
+            return nil
+        } catch {
+            request.decoded = nil
             leaveSession(request, as: decoded.request)
-            return refuse(decoded, of: request, with: error, receivedAt: receivedAt)
+            return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
         }
     }
+
+    /// Ends the search for a request whose outcome is no longer wanted: its completion is called soon.
+    func cancelSearch(for request: RequestInProgress) { interactor.cancel(request.search) }
 
     /// Begins a request's trace, and a search's part in its session.
     /// - Returns: the time by which the request must be served, and until when it is of use; a failure when it came too
     ///   late.
-    @inline(never)
-    private func begin(
-        _ decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
-    ) -> Result<(deadline: Deadline, lifetime: RequestLifetime?), SearchError> {
+    private func time(
+        for decoded: DecodedRequest, of request: RequestInProgress
+    ) throws(SearchError) -> (deadline: Deadline, lifetime: RequestLifetime?) {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         let envelope = decoded.envelope
-        if request.fate == .superseded { return .failure(.superseded) }
-        if let refusal = request.refusal { return .failure(refusal) }
-        do throws(SearchError) {
-            let time = try timeLimits.time(
-                for: decoded.request, age: envelope.time.map { receivedAt.duration(since: $0) },
-                timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
-            joinSession(request, as: decoded.request)
+        if request.fate == .superseded { throw .superseded }
+        if let refusal = request.refusal { throw refusal }
+        let time = try timeLimits.time(
+            for: decoded.request, age: envelope.time.map { request.receivedAt.duration(since: $0) },
+            timeToExpiry: envelope.expiry.map { $0.duration(since: request.receivedAt) })
+        joinSession(request, as: decoded.request)
 
-            let now = loop.now
-            return .success((Deadline(now + time.time), time.lifetime(from: now)))
-        } catch {
-            return .failure(error)
-        }
+        let now = loop.now
+        return (Deadline(now + time.time), time.lifetime(from: now))
     }
 
     /// Ends a search's part in its session, and writes the outcome.
-    @inline(never)
-    private func end(
-        _ decoded: DecodedRequest, of request: RequestInProgress, with outcome: SearchOutcome, receivedAt: EventTime
-    ) -> OutgoingOutcome {
+    func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
+        guard let decoded = request.decoded.take() else { preconditionFailure("a request that has ended twice") }
         leaveSession(request, as: decoded.request)
-        guard request.fate == .superseded, !isPutBack(.supersededGoesOn) else {
-            return write(outcome, for: decoded, of: request, receivedAt: receivedAt)
+        if request.fate == .superseded, !isPutBack(.supersededGoesOn) {
+            meters.calls.countWasted(report.attempts)
+            return write(SearchOutcome(of: decoded.request, failedWith: .superseded), for: decoded, of: request)
         }
-        meters.calls.countWasted(outcome.attempts)
-        return refuse(decoded, of: request, with: .superseded, receivedAt: receivedAt)
-    }
-
-    /// Writes the outcome of a request for which nobody was asked, or whose answer no longer counts.
-    @inline(never)
-    private func refuse(
-        _ decoded: DecodedRequest, of request: RequestInProgress, with error: SearchError, receivedAt: EventTime
-    ) -> OutgoingOutcome {
-        write(
-            SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request, receivedAt: receivedAt)
+        return write(interactor.outcome(of: &report, for: decoded.request), for: decoded, of: request)
     }
 
     private func write(
-        _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
+        _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress
     ) -> OutgoingOutcome {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
@@ -206,7 +200,7 @@ final class RequestRunner {
             meters.requests.countWait((request.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
         let encoded = encoder.encode(
-            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime(loop.wallNow),
+            outcome, for: decoded.envelope, receivedAt: request.receivedAt, completedAt: EventTime(loop.wallNow),
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)

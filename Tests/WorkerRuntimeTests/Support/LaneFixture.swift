@@ -81,7 +81,7 @@ struct LaneFixture: Sendable {
         source = FakeSource()
         sink = FakeSink(isTransactional: delivery == .exactlyOnce)
         nextSink = FakeSink(isTransactional: delivery == .exactlyOnce, staysOpen: true)
-        provider = FakeProvider()
+        provider = FakeProvider(on: loop)
         lane = WorkerLane(
             loop: loop, configuration: configuration, source: source, sink: sink,
             makeSink: { @Sendable [nextSink] () throws(KafkaError) in replacements?.make() ?? nextSink },
@@ -145,6 +145,7 @@ struct LaneFixture: Sendable {
 
 /// Answers every request with nothing found, at once or when the test lets it.
 actor FakeProvider: SearchReporting {
+    private nonisolated let loop: EventLoop
     private var isHolding = false
     private var heldID: String?
     private var heldPrefix: String?
@@ -178,7 +179,19 @@ actor FakeProvider: SearchReporting {
         isHolding || heldID == id || heldPrefix.map(id.hasPrefix) ?? false
     }
 
-    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
+    init(on loop: EventLoop) { self.loop = loop }
+
+    nonisolated func begin(
+        _ addressed: AddressedRequest, before deadline: Deadline,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> Int {
+        Task(executorPreference: loop) { completion(await self.report(on: addressed)) }
+        return 1
+    }
+
+    nonisolated func cancel(_ search: Int) {}
+
+    private func report(on addressed: AddressedRequest) async -> SearchReport {
         asked.append(addressed.request.requestID)
         addressed.context?.noteCall(at: .now)
         if isHeld(addressed.request.requestID) { await withCheckedContinuation { waiters.append($0) } }

@@ -1,0 +1,101 @@
+internal import Basics
+internal import LocationSearch
+import Resilience
+
+/// What a request waits for while one provider is asked for it.
+protocol ProviderWait: AnyObject {
+    /// Called once.
+    func begin()
+    /// Ends the wait, in a job of its own. Nothing happens where it has ended.
+    func cancel()
+}
+
+/// A request of which the provider is asked again each time that it may be asked after it was shut (`whenOpen=hold`).
+///
+/// The time for which the request is parked is not taken from its deadline. It ends with the request's lifetime, so that no call is
+/// paid for whose answer is of no use. Belongs to one `ProviderClient`.
+final class HeldRequest: ProviderWait {
+    /// The pause after which a parked request looks again whether the breaker lets calls through early.
+    private static let longestPause = Duration.seconds(5)
+
+    private let query: ProviderQuery
+    private var deadline: Deadline
+    private let client: ProviderClient
+    private let then: (Result<ProviderResponse, ProviderFailure>) -> Void
+    private var spent = CallCost()
+    private var isCancelled = false
+    /// Its part in a call, once it has asked.
+    private var part: SingleFlight.Member?
+    /// Since when it is parked, until when at most, and why; `nil` while it takes part in a call.
+    private var pause: (start: Instant, end: Instant, failure: ProviderFailure)?
+    /// The next look at the provider, while it is parked.
+    private var timer: ScheduledAction?
+
+    init(
+        _ query: ProviderQuery, before deadline: Deadline, at client: ProviderClient,
+        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
+    ) {
+        self.query = query
+        self.deadline = deadline
+        self.client = client
+        self.then = then
+    }
+
+    func begin() {
+        let part = client.takePart(query, before: deadline) { [self] in take($0) }
+        self.part = part
+        part.begin()
+    }
+
+    func cancel() {
+        isCancelled = true
+        if pause == nil { part?.cancel(); return }
+        timer?.cancel()
+        timer = client.timekeeper.schedule(at: client.timekeeper.now) { [self] in endPause() }
+    }
+
+    private func take(_ result: Result<ProviderResponse, ProviderFailure>) {
+        part = nil
+        switch result {
+        case .success(let response):
+            then(.success(ProviderResponse(answer: response.answer, cost: response.cost + spent)))
+        case .failure(let failure):
+            spent = spent + failure.cost
+            guard failure.cause.isShut, !isCancelled, let length = failure.error.retryAfter else {
+                return then(.failure(ProviderFailure(failure, cost: spent)))
+            }
+            let start = client.clock.now
+            let end = query.lastCall.map { min($0, start + length) } ?? start + length
+            pause = (start, end, failure)
+            client.parked += 1
+            look()
+        }
+    }
+
+    /// Waits on, or asks again: a new key, or a budget that was raised, lets calls through before the time that was told.
+    private func look() {
+        guard let pause else { return }
+        let now = client.clock.now
+        guard now < pause.end, now == pause.start || client.caller.queue.limits.shutUntil(at: now) != nil else {
+            return endPause()
+        }
+        var next = min(pause.end, now + Self.longestPause)
+        if isPutBack(.heldNeverLooks) { next = now + .seconds(3600) }
+        timer = client.timekeeper.schedule(at: next) { [self] in look() }
+    }
+
+    private func endPause() {
+        guard let pause = pause.take() else { return }
+        let now = client.clock.now
+        client.parked -= 1
+        query.context?.noteStep(.park, of: client.id, from: pause.start, to: now, as: isCancelled ? .cancelled : .over)
+        if isCancelled {
+            then(.failure(ProviderFailure(pause.failure, cost: spent)))
+        } else if query.isOver(at: now) {
+            then(.failure(ProviderFailure(client.caller.overWhileWaiting, cost: spent)))
+        } else {
+            deadline = query.extended(deadline, by: pause.start.duration(to: now))
+            begin()
+        }
+    }
+}

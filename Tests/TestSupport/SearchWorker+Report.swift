@@ -1,0 +1,26 @@
+public import ProviderCalls
+public import Resilience
+internal import Synchronization
+
+extension SearchWorker {
+    private final class Number: Sendable {
+        let value = Atomic(0)
+    }
+
+    /// Asks the providers of a request, and waits for what comes of it. A task that is cancelled ends its search.
+    public func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
+        let number = Number()
+        return await withTaskCancellationHandler {
+            _ = self  // see docs/concurrency.md, 3
+            return await withCheckedContinuation { continuation in
+                let begun = begin(addressed, before: deadline) { continuation.resume(returning: $0) }
+                number.value.store(begun, ordering: .relaxed)
+                if Task.isCancelled { cancel(begun) }
+            }
+        } onCancel: {
+            Task { await self.end(number) }
+        }
+    }
+
+    private func end(_ number: Number) { cancel(number.value.load(ordering: .relaxed)) }
+}
