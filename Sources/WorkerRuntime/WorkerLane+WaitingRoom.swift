@@ -49,9 +49,7 @@ extension WorkerLane {
             request.refusal = .turnTooLate(at: provider, retryAfter: wait)
         }
 
-        // Many that wait would take much memory, so those are decoded again.
-        if room.isNearlyEmpty { request.decoded = decoded }
-
+        if let decoded { request.keep(decoded) }
         // A search that came too late takes no part in its session.
         let isInTime = time.map { $0 > .zero } ?? true
         let needsCall = !providers.isEmpty && request.refusal == nil && isInTime
@@ -73,7 +71,7 @@ extension WorkerLane {
             return flow(of: incoming, decoded)
         }
         guard let request else { return nil }
-        request.decoded = decoded
+        if let decoded { request.keep(decoded) }
         partitions.begin(request)
         return request
     }

@@ -251,7 +251,9 @@ struct ConventionsTests {
     static let commands: [Command] = outputs + descriptors + locales + zones
 
     @Test(arguments: commands) func commandKeepsTheConvention(row: Command) async throws {
-        let environment = row.environment.merging(["L": RunningProgram.location.path]) { $1 }
+        // Tests that run beside these have demos, which commands would use and name.
+        let own = ["L": RunningProgram.location.path, "XDG_RUNTIME_DIR": "/nowhere"]
+        let environment = row.environment.merging(own) { $1 }
         let program = try RunningProgram(["-c", row.script], environment: environment, at: "/bin/sh")
         defer { program.end() }
         try await eventually("it ends", within: .seconds(60)) { !program.isRunning }

@@ -23,6 +23,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private nonisolated(unsafe) var actions: [Int: () -> Void] = [:]
     private nonisolated(unsafe) var serial = 0
     private nonisolated(unsafe) var current: Instant
+    private nonisolated(unsafe) var actionsRun = 0
     /// The time by which every timer is late, like the timers of a busy event loop.
     private let lateness: Duration
     /// The time at the beginning.
@@ -40,6 +41,8 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public var elapsed: Duration { start.duration(to: now) }
     /// The number of timers that have not run and were not cancelled.
     public var timerCount: Int { unsafe actions.count }
+    /// The number of timers that have run.
+    public var timersRun: Int { unsafe actionsRun }
     /// The number of jobs so far: one for each `await` that did not go on at once.
     public var jobCount: Int { jobs.withLock { $0.total } }
 
@@ -88,6 +91,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
             unsafe timers.removeMin()
             guard let action = unsafe actions.removeValue(forKey: timer.serial) else { continue }
             unsafe current = max(current, timer.due)
+            unsafe actionsRun += 1
             action()
             settle()
         }

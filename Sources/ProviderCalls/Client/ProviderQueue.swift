@@ -275,6 +275,7 @@ final class ProviderQueue {
     }
 
     private func setAlarm(at due: Instant) {
+        if isPutBack(.serveForgotten) { return }
         if let alarm, alarm.due <= due { return }
         alarm?.timer.cancel()
         let timer = timekeeper.schedule(at: due) { [weak self] in

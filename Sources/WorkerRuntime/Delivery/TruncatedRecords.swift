@@ -49,7 +49,7 @@ final class TruncatedRecords {
         do throws(RejectedRecord) {
             // Decoding may be what crashes processes.
             if request.isSetAside { throw RejectedRecord.crashesWorkers(request.record) }
-            let decoded = try decoder.decode(request.record)
+            let decoded = if let read = request.decoded { read } else { try decoder.decode(request.record) }
             var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)
             failed.attempts = outcome.calls
             failed.upstream = whole?.upstream ?? .zero

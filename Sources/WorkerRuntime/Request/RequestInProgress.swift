@@ -8,7 +8,10 @@ internal import Resilience
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress: TakenRequest {
-    let record: IncomingRecord
+    /// The record, without value and headers once it is decoded: see `keep`.
+    private(set) var record: IncomingRecord
+    /// The size of the record's value, in bytes.
+    let bodySize: Int
     let takenAt: Instant
     /// How long the record had waited in its topic by then; `nil` where its timestamp is not known.
     let topicWait: Duration?
@@ -25,8 +28,8 @@ final class RequestInProgress: TakenRequest {
     /// The request's place among those that waited to begin; `nil` for one that did not wait. Kept until the request has ended,
     /// because its line is charged for its calls.
     var place: WaitingRoom.Place?
-    /// The decoded record, from soon before the request begins until its outcome is written.
-    var decoded: DecodedRequest?
+    /// The decoded record; `nil` before that, and for a record that is no request.
+    private(set) var decoded: DecodedRequest?
     /// When the request began, which its outcome names.
     var receivedAt = EventTime(milliseconds: 0)
     /// Who runs it, once it has begun, and the number of the search for it there.
@@ -54,6 +57,7 @@ final class RequestInProgress: TakenRequest {
     ) {
         self.flow = flow
         self.record = record
+        bodySize = record.value?.count ?? 0
         takenAt = arrival.instant
         topicWait = arrival.wait(of: record)
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
@@ -81,6 +85,12 @@ final class RequestInProgress: TakenRequest {
     var hasCost: Bool { isDelivering || context.hasCalled }
 
     var hasOvertaken: Bool { permission == .runsAlone }
+
+    /// Keeps the decoded record, in place of the value and the headers: only the dead letter of a record that is no request has these.
+    func keep(_ decoded: DecodedRequest) {
+        self.decoded = decoded
+        (record.value, record.headers) = (nil, [])
+    }
 
     /// Ends the search for the request too.
     func end(as fate: RequestFate) {

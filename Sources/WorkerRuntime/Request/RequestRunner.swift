@@ -65,12 +65,13 @@ final class RequestRunner {
             TrapHook.check(request.record)
         #endif
         do throws(RejectedRecord) {
-            let decoded: DecodedRequest
-            if let early = request.decoded.take() {
-                decoded = early
-            } else {
-                decoded = try decoder.decode(request.record, choosesClass: choosesClass(request))
-            }
+            let decoded =
+                if let early = request.decoded {
+                    early
+                } else {
+                    try decoder.decode(request.record, choosesClass: choosesClass(request))
+                }
+            request.keep(decoded)
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return .request(decoded)
         } catch {
@@ -84,7 +85,7 @@ final class RequestRunner {
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
-        request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.record.value?.count ?? 0)
+        request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.bodySize)
     }
 
     /// Logs, once in a lane's life, that the requests topic holds a worker's outcomes.
@@ -143,7 +144,7 @@ final class RequestRunner {
         _ decoded: DecodedRequest, of request: RequestInProgress,
         then completion: @escaping @Sendable (SearchReport) -> Void
     ) -> OutgoingOutcome? {
-        (request.decoded, request.runner) = (decoded, self)
+        request.runner = self
         request.receivedAt = EventTime(loop.wallNow)
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
@@ -152,7 +153,6 @@ final class RequestRunner {
                 then: completion)
             return nil
         } catch {
-            request.decoded = nil
             leaveSession(request, as: decoded.request)
             return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
         }
@@ -182,7 +182,7 @@ final class RequestRunner {
 
     /// Ends a search's part in its session, and writes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
-        guard let decoded = request.decoded.take() else { preconditionFailure("a request that has ended twice") }
+        guard let decoded = request.decoded else { preconditionFailure("a search for a record that is no request") }
         leaveSession(request, as: decoded.request)
         if request.fate == .superseded, !isPutBack(.supersededGoesOn) {
             meters.calls.countWasted(report.attempts)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from harness.lab import Experiment, Lab, run_command
 from harness.mixture import Mixture
 from harness.processes import free_port
@@ -283,10 +283,19 @@ def a_log_that_was_truncated(lab: Lab, stage: Stage, apart: Apart) -> None:
     worker: list[Worker] = []
     topics = apart.topics("truncated")
 
-    def commit(offset: int) -> None:
+    def is_committed(offset: int) -> bool:
         member = Consumer({"bootstrap.servers": lab.broker.bootstrap, "group.id": topics.group})
-        member.commit(offsets=[TopicPartition(topics.requests, 0, offset)], asynchronous=False)
-        member.close()
+        try:
+            member.commit(offsets=[TopicPartition(topics.requests, 0, offset)], asynchronous=False)
+        except KafkaException:
+            # A group that has members takes no offset from anybody else.
+            return False
+        finally:
+            member.close()
+        return True
+
+    def commit(offset: int) -> None:
+        lab.until(lambda: is_committed(offset), 30, f"the group to take offset {offset}")
 
     def provoke() -> None:
         apart.send("truncated", [request("truncated", 1)])

@@ -1,4 +1,4 @@
-import Basics
+import ProviderCalls
 import Testing
 
 struct NumberedValuesTests {
