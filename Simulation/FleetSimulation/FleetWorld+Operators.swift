@@ -150,7 +150,8 @@ extension FleetWorld {
         onceGroupIsEmpty(thenStart: places) { [self] in commitOffsets(movedBackBy: records, keepingText: keepsText) }
     }
 
-    /// Waits until the group is empty, as the commands require. They are given up when a worker was started meanwhile.
+    /// Waits until the group is empty, as the commands require. They are given up when a worker was started meanwhile. What is read no
+    /// more is then left to another try.
     private func onceGroupIsEmpty(thenStart places: [Int], commit: @escaping () -> Void) {
         onceGroupIsEmpty(
             before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places, commit: commit)
@@ -163,8 +164,12 @@ extension FleetWorld {
             return after(0.5) { [self] in onceGroupIsEmpty(before: end, thenStart: places, commit: commit) }
         }
 
-        if !hasMembers, !hasStarted { commit() }
-        pausedPartitions = []
+        if !hasMembers, !hasStarted {
+            commit()
+            pausedPartitions = []
+        } else if !pausedPartitions.isEmpty {
+            after(2) { [self] in resetPausedPartitions() }
+        }
         for place in places where workers[place]?.isAlive != true { launch(place) }
     }
 

@@ -50,7 +50,7 @@ struct FleetSimulationTests {
         #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
     }
 
-    /// docs/upgrading.md: with exactly-once, newer workers write no done-sets while older ones are there.
+    /// With exactly-once, newer workers write no done-sets while older ones are there.
     @Test func metadataGetsLostInEveryWay() {
         let plans = (1...300 as ClosedRange<UInt64>).map { FleetPlan(seed: $0) }
         let mixed = plans.filter { $0.olderProcesses != 0 }

@@ -17,7 +17,7 @@ extension FleetPlan {
         }
     }
 
-    /// Has some processes be of an older version. docs/upgrading.md asks for `worker.doneSetBytes=0` beside them with exactly-once.
+    /// Has some processes be of an older version. With exactly-once, newer processes have `worker.doneSetBytes=0` then.
     private mutating func mixVersions(_ random: inout SeededGenerator) {
         olderProcesses = random.next() | 1 << UInt64.random(in: 0..<UInt64(members), using: &random)
         if delivery == .exactlyOnce, !isPutBack(.doneSetsBesideOlder) { settings.doneSetBytes = 0 }

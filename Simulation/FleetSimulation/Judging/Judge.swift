@@ -102,7 +102,8 @@ struct Judge {
         let outcomes = outcomes()
         // With transactions offsets and outcomes become visible one after the other, when markers are written.
         if plan.delivery == .atLeastOnce { judgeCommits(outcomes) }
-        return isEverythingAnswered(outcomes)
+        // A person may be about to have a partition read again.
+        return world.pausedPartitions.isEmpty && isEverythingAnswered(outcomes)
     }
 
     /// True for a request that was deleted or compacted away, for one whose outcome was in an open transaction when its topic was
