@@ -150,7 +150,7 @@ package enum Defect: String, CaseIterable, Sendable {
     case lifetimeUnchecked = "lifetime-unchecked"
     /// A request that waits for a breaker never looks at it again.
     case heldNeverLooks = "held-never-looks"
-    /// Nobody looks again at the calls that wait when a token comes.
+    /// The queue does not look at its waiting calls when a token comes.
     case serveForgotten = "serve-forgotten"
     /// A call that is cancelled never returns its permit of the adaptive limit.
     case slotNotReturned = "slot-not-returned"

@@ -11,7 +11,7 @@ public protocol SearchReporting: Sendable {
         then completion: @escaping @Sendable (SearchReport) -> Void
     ) -> Int
 
-    /// Ends a search early, whose completion is then called in a job of its own. Nothing happens where it has ended.
+    /// Ends a search early. Its completion is called in a later job. After the end this has no effect.
     func cancel(_ search: Int)
 }
 
@@ -54,7 +54,7 @@ public struct SearchInteractor: Sendable {
             before: deadline, then: completion)
     }
 
-    /// Ends a search early: its completion is called soon. Nothing happens where it has ended.
+    /// Ends a search early. Its completion is called in a later job. After the end this has no effect.
     public func cancel(_ search: Int) { worker.cancel(search) }
 
     /// Words what came of a request.

@@ -6,7 +6,7 @@ import Resilience
 protocol ProviderWait: AnyObject {
     /// Called once.
     func begin()
-    /// Ends the wait, in a job of its own. Nothing happens where it has ended.
+    /// Ends the wait. The request is told in a later job, not within this call. After the end this has no effect.
     func cancel()
 }
 
