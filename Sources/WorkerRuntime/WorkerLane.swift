@@ -312,7 +312,8 @@ public actor WorkerLane {
 
     /// Hands an outcome over when its turn has come.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        // A record that ran alone, or is set aside, may have overtaken requests that wait for a place and must leave before it.
+        // A record that ran alone, or is set aside, may have overtaken requests that wait for a place and must leave before it. A record
+        // that is no request may have to leave after one that waits for a dead letter, and so for what has yet to begin.
         if !keepsPlace(request) { gate.leaveFlight() }
         guard request.turn?.hasCome == false || request.permission == .runsAlone else {
             return leave(request, with: outcome)
@@ -322,7 +323,7 @@ public actor WorkerLane {
     }
 
     private func keepsPlace(_ request: RequestInProgress) -> Bool {
-        waitingRoom == nil || request.permission == .runs
+        waitingRoom == nil || (request.permission == .runs && request.decoded != nil)
     }
 
     private func leaveNext() async {

@@ -291,7 +291,7 @@ package final class SimulatedConsumer {
         for index in source.queue.indices { source.queue[index].partition = source.partition }
         source.nextOffset = source.queue.first?.offset ?? 0
         (source.committed, source.start, source.uncommitted) = (nil, source.nextOffset, nil)
-        (source.missingSince, source.commitRefusal) = (nil, nil)
+        (source.missingSince, source.commitRefusal, source.isHeld) = (nil, nil, false)
     }
 
     /// True when `takeRecords` would return something.

@@ -84,6 +84,28 @@ struct WaitingOutcomesTests {
         }
     }
 
+    /// The interactive request waits for the first dead letter, which waits for the commit of the batch request, which waits for a place.
+    @Test func aRecordThatIsNoRequestKeepsNoPlaceWhileItWaitsForItsTurn() async throws {
+        try await Self.run(delivery: .exactlyOnce) {
+            $0.concurrency = 1
+            $0.ordering = .partition
+            $0.doneSetBytes = 0
+        } _: { fixture in
+            await fixture.source.assign([0])
+            await fixture.provider.hold()
+            await fixture.source.append([WaitingRoomTests.request("first", .interactive)])
+            try await eventually("the place is taken") { await fixture.provider.asked.count == 1 }
+            await fixture.source.append([
+                WaitingRoomTests.request("batch", .batch), "no request", WaitingRoomTests.request("last", .interactive),
+                "no request",
+            ])
+            try await Self.isWaiting(fixture, count: 4)
+
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 5)
+        }
+    }
+
     @Test func requestsThatNeedNoCallWaitForRoomForTheirOutcomes() async throws {
         try await Self.run(delivery: .atLeastOnce) {
             $0.unconfirmedOutcomes = 4
