@@ -6,7 +6,7 @@ SHELL := bash
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
-# build, in which all suites run, does. See docs/performance.md.
+# build, in which all suites run, does. See docs/internals/performance.md.
 RELEASE_FLAGS := -c release -Xswiftc -enforce-exclusivity=unchecked
 ARGS ?=
 SOURCES := Package.swift Sources Simulation Tests Benchmarks Examples/swift
@@ -83,7 +83,7 @@ test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser
 	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider -n 2 --dist loadfile Tests/Browser $(ARGS)
 
 outline: $(OUTLINE)/ok ## Writes the outline of land and lakes for the console's map anew
-	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Page/outline.json
+	$(OUTLINE)/bin/python tools/outline/make.py Sources/Console/Console/Page/outline.json
 
 console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in docs/images anew
 	@tools/setup pictures
@@ -115,7 +115,7 @@ simulate-defects: ## Puts known mistakes back into the worker, one at a time, an
 lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@# What only make simulate-defects compiles.
-	swiftc -typecheck -swift-version 6 -D DEFECTS -package-name defects -module-name Basics Sources/Basics/Defect.swift
+	swiftc -typecheck -swift-version 6 -D DEFECTS -package-name defects -module-name Basics Sources/Platform/Basics/Defect.swift
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers

@@ -3,7 +3,7 @@ import PackageDescription
 
 // CI builds with LOCSEARCH_WARNINGS_AS_ERRORS=1, so that a newer compiler's new warning never breaks a user's build.
 let strict = Context.environment["LOCSEARCH_WARNINGS_AS_ERRORS"] == "1"
-/// With LOCSEARCH_DEFECTS=1, known mistakes can be put back into the worker: see docs/simulation.md.
+/// With LOCSEARCH_DEFECTS=1, known mistakes can be put back into the worker: see docs/internals/simulation.md.
 let hasDefects = Context.environment["LOCSEARCH_DEFECTS"] == "1"
 
 let common: [SwiftSetting] =
@@ -26,7 +26,7 @@ let metrics = product("Metrics", "swift-metrics")
 let tracing = product("Tracing", "swift-distributed-tracing")
 
 /// What the packages below depend on, at one version each too, so that two builds of one commit are of the same sources.
-/// `make raise-dependencies` raises these and those below: see docs/decisions/0008-pinned-dependencies.md.
+/// `make raise-dependencies` raises these and those below: see docs/internals/decisions/0008-pinned-dependencies.md.
 let transitive: [(product: String, url: String, version: Version)] = [
     ("Algorithms", "https://github.com/apple/swift-algorithms.git", "1.2.1"),
     ("Atomics", "https://github.com/apple/swift-atomics.git", "1.3.0"),
@@ -102,11 +102,11 @@ let package = Package(
         .target(
             name: "Resilience", dependencies: ["Basics", product("DequeModule", "swift-collections")],
             swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Basics", "LibC"], swiftSettings: spans),
+        .target(name: "LocationSearch", dependencies: ["Basics", "LibC", tracing], swiftSettings: spans),
         .target(
             name: "QuotaSharing",
             dependencies: [
-                "Basics", "EventLoop", "JSON", "Kafka", "LocationSearch", "Resilience", logging,
+                "Basics", "JSON", "LocationSearch", logging,
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: spans),
         .target(
@@ -115,8 +115,7 @@ let package = Package(
         .target(
             name: "PlaceProviders",
             dependencies: [
-                "Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", "LibC", "ProviderCalls", "Resilience",
-                tracing,
+                "Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", "LibC", tracing,
             ],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
@@ -172,12 +171,12 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ] + pins, swiftSettings: safe),
 
-        // Event loops under virtual time: see docs/concurrency.md, 8. No part of locsearch.
+        // Event loops under virtual time: see docs/internals/concurrency.md, 8. No part of locsearch.
         .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),
         .target(
             name: "SimulatedLoop",
             dependencies: ["Basics", "CTaskHooks", "EventLoop"], path: "Simulation/SimulatedLoop", swiftSettings: safe),
-        // A whole fleet under virtual time: see docs/simulation.md.
+        // A whole fleet under virtual time: see docs/internals/simulation.md.
         .target(
             name: "FleetSimulation",
             dependencies: [
@@ -192,7 +191,7 @@ let package = Package(
             ],
             path: "Simulation/Simulate", swiftSettings: safe),
 
-        // Jobs whose instructions are counted: see docs/performance.md.
+        // Jobs whose instructions are counted: see docs/internals/performance.md.
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -200,7 +199,7 @@ let package = Package(
                 "Observability", "PlaceProviders", "ProviderCalls", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
-        // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
+        // A model of Kafka for simulations, see docs/internals/simulation.md: the brokers, without any dependency, and librdkafka's side.
         .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
         .target(
             name: "SimulatedKafkaClients", dependencies: ["Kafka", "SimulatedKafka"],
@@ -210,17 +209,21 @@ let package = Package(
         // broker that a test runs on.
         .target(
             name: "TestSupport",
-            dependencies: [
-                "Basics", "CRdkafka", "Kafka", "ProviderCalls", "Resilience",
-                product("HeapModule", "swift-collections"),
-            ],
+            dependencies: ["Basics", "ProviderCalls", "Resilience", product("HeapModule", "swift-collections")],
             path: "Tests/TestSupport", swiftSettings: safe),
+        .target(
+            name: "KafkaTestSupport", dependencies: ["CRdkafka", "Kafka", "TestSupport"],
+            path: "Tests/KafkaTestSupport",
+            swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["Basics", "EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(
             name: "KafkaTests",
-            dependencies: ["Basics", "CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
+            dependencies: [
+                "Basics", "CRdkafka", "Kafka", "KafkaTestSupport", "TestSupport",
+                product("InMemoryLogging", "swift-log"),
+            ],
             swiftSettings: safe),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
@@ -278,7 +281,7 @@ let package = Package(
             name: "WorkerRuntimeTests",
             dependencies: [
                 "Basics", "Observability", "ProviderCalls", "QuotaSharing", "TraceExport", "WorkerRuntime",
-                "TestSupport", tracing,
+                "KafkaTestSupport", "TestSupport", tracing,
             ],
             swiftSettings: safe),
         .testTarget(
@@ -292,18 +295,52 @@ let package = Package(
             name: "LocsearchTests",
             dependencies: [
                 "Basics", "Console", "JSON", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience",
-                "locsearch", "TestSupport", "TraceExport",
+                "locsearch", "KafkaTestSupport", "TestSupport", "TraceExport",
             ], swiftSettings: safe),
         .testTarget(
-            name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
+            name: "SimulatedKafkaTests",
+            dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients", "KafkaTestSupport", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "Basics", "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderCalls",
-                "ProviderSimulator", "PlaceProviders", "QuotaSharing", "TestSupport",
+                "ProviderSimulator", "PlaceProviders", "QuotaSharing", "KafkaTestSupport", "TestSupport",
             ],
             swiftSettings: safe),
     ],
     swiftLanguageModes: [.v6]
 )
+
+/// The layers of `Sources`, from the lowest to the highest, and of `Tests`: a module imports those of its own layer and of lower ones.
+/// Each layer has a README.
+let layers: KeyValuePairs = [
+    "Platform": [
+        "Basics", "CCrash", "CCurl", "CLinux", "CMimalloc", "COpenSSL", "CRdkafka", "CScan", "EventLoop",
+        "HTTPTransport", "JSON", "Kafka",
+        "LibC",
+    ],
+    "Domain": ["EventContract", "LocationSearch", "PlaceProviders"],
+    "Fleet": ["QuotaSharing"],
+    "Calls": ["ProviderCalls", "Resilience"],
+    "Worker": ["Observability", "TraceExport", "WorkerRuntime"],
+    "Console": ["Console", "HTTPServing", "SessionState"],
+    "Simulator": ["ProviderSimulator"],
+    "Commands": ["locsearch", "LocsearchTests"],
+    "Simulation": ["FleetSimulationTests", "SimulateTests", "SimulatedKafkaTests", "SimulatedLoopTests"],
+]
+
+/// The place of a module's layer among them; that of a target outside `Sources` is above all.
+func height(of module: String) -> Int { layers.firstIndex { $1.contains(module) } ?? layers.count }
+
+for target in package.targets where !target.isTest {
+    for case .byNameItem(let name, _) in target.dependencies where height(of: name) > height(of: target.name) {
+        fatalError("\(target.name) may not depend on \(name), which is in a higher layer")
+    }
+}
+for target in package.targets where target.path == nil {
+    let (folder, module) = target.isTest ? ("Tests", String(target.name.dropLast(5))) : ("Sources", target.name)
+    for (layer, modules) in layers where modules.contains(module) || modules.contains(target.name) {
+        target.path = "\(folder)/\(layer)/\(target.name)"
+    }
+}

@@ -17,8 +17,8 @@ assert spec
 check_clocks = importlib.util.module_from_spec(spec)
 loader.exec_module(check_clocks)
 
-LANE, TRANSPORT = "Sources/WorkerRuntime/WorkerLane.swift", "Sources/HTTPTransport/CurlDriver.swift"
-COMMAND = "Sources/locsearch/Commands/SearchCommand.swift"
+LANE, TRANSPORT = "Sources/Worker/WorkerRuntime/WorkerLane.swift", "Sources/Platform/HTTPTransport/CurlDriver.swift"
+COMMAND = "Sources/Commands/locsearch/Commands/SearchCommand.swift"
 
 
 def problems(line, path=LANE):
@@ -122,7 +122,7 @@ class CheckClocksTests(unittest.TestCase):
     def test_allowed_files_do_not_go_past_the_system_clock_either(self):
         for path in check_clocks.ALLOWED:
             self.assertTrue((HERE.parent / path).exists(), path)
-        loop = "Sources/EventLoop/EventLoop.swift"
+        loop = "Sources/Platform/EventLoop/EventLoop.swift"
         self.assertEqual(problems("let start = SystemClock.now", loop), [])
         self.assertEqual(len(problems("let start = ContinuousClock.now", loop)), 1)
 

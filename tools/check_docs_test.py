@@ -21,12 +21,12 @@ REPOSITORY = {
     "docs/settings.md": "# Settings\n\n| `worker.loops` | `WORKER_LOOPS` | `1` | loops |\n| `admin.port` "
     "| `ADMIN_PORT` | `8080` | port |\n",
     "docs/other.md": "# Other\n\n## One `thing`, and more\n\n## Twice\n\n## Twice\n",
-    "Sources/locsearch/Commands/WatchCommand.swift": 'struct WatchCommand {\n    commandName: "watch"\n'
+    "Sources/Commands/locsearch/Commands/WatchCommand.swift": 'struct WatchCommand {\n    commandName: "watch"\n'
     '    @Flag(help: "x") var fromBeginning = false\n    let metric = "locsearch_lag_total"\n}\n',
-    "Sources/Kafka/KafkaConsumer.swift": "actor KafkaConsumer {}\n",
+    "Sources/Platform/Kafka/KafkaConsumer.swift": "actor KafkaConsumer {}\n",
     "ops/experiments/experiments/kill_9.py": 'EXPERIMENTS = [Experiment("kill-9", "x", run), '
     'Experiment(f"ordering-{by}", "x", run)]\n',
-    "Tests/KafkaTests/RoundTripTests.swift": "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n",
+    "Tests/Platform/KafkaTests/RoundTripTests.swift": "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n",
     "ops/experiments/run": "",
     "tools/setup": "",
 }

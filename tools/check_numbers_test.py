@@ -119,13 +119,13 @@ class CheckNumbersTests(unittest.TestCase):
     def test_findings_name_file_and_line(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            for path in ["Sources/Kafka/Backlog.swift", "Sources/JSON/JSONReader.swift", "Tests/A.swift"]:
+            for path in ["Sources/Platform/Kafka/Backlog.swift", "Sources/Platform/JSON/JSONReader.swift", "Tests/A.swift"]:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text("// one\nlet a = abs(b)\n", encoding="utf-8")
             subprocess.run(["git", "init", "-q", folder], check=True)
             found = check_numbers.problems_of(root)
             self.assertEqual(len(found), 1, found)
-            self.assertRegex(found[0], r"^Sources/Kafka/Backlog\.swift:2: abs")
+            self.assertRegex(found[0], r"^Sources/Platform/Kafka/Backlog\.swift:2: abs")
 
     def test_lines_stay_lines(self):
         source = 'let a = #"\\("#\n/* b\n */ let c = """\n  \\(d - "e")\n  """\n// f\nlet g = "\\"" // h\n'

@@ -9,7 +9,7 @@ struct FullLoad: Sendable {
     /// Seconds from the beginning.
     var start: Double
 
-    /// How long workers may take until all of the limit is used: docs/fleet.md, "How it is tested".
+    /// How long workers may take until all of the limit is used: docs/internals/fleet.md, "How it is tested".
     static let timeToUse = 3.0
     /// How long the use is measured from then on.
     static let measured = 6.0

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Basics
-// As in locsearch: see docs/decisions/0006-mimalloc.md.
+// As in locsearch: see docs/internals/decisions/0006-mimalloc.md.
 internal import CMimalloc
 import FleetSimulation
 import Foundation
@@ -13,7 +13,7 @@ struct Simulate: ParsableCommand {
         abstract: "Runs schedules of a whole fleet under virtual time, each from its seed.",
         discussion: """
             A failing schedule is narrowed down to few faults and told as a story. --seed replays one, byte for byte.
-            docs/simulation.md says what is simulated, and what must hold.
+            docs/internals/simulation.md says what is simulated, and what must hold.
             """)
 
     @Option(help: "How many schedules to run.") var seeds = 1000

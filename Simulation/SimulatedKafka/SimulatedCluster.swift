@@ -5,7 +5,7 @@
 /// that is in charge, and is answered with Kafka's error codes. The answers of JoinGroup and SyncGroup, and those of Produce
 /// and Fetch where they wait, are given through a closure, which may be called later.
 ///
-/// What it models and what it does not: docs/simulation.md.
+/// What it models and what it does not: docs/internals/simulation.md.
 package final class SimulatedCluster {
     package var rules: ClusterRules
     /// Virtual time in nanoseconds.

@@ -1,6 +1,7 @@
 import EventContract
 import EventLoop
 import Kafka
+import KafkaTestSupport
 import Synchronization
 import TestSupport
 import Testing

@@ -1,11 +1,13 @@
 import EventLoop
 import Kafka
+import KafkaTestSupport
 import Logging
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import QuotaSharing
+import WorkerRuntime
 
 /// Members of a fleet publish messages to a topic, and receive those of all members.
 struct FleetLinkTests {

@@ -1,6 +1,7 @@
 import EventContract
 import EventLoop
 import Kafka
+import KafkaTestSupport
 import TestSupport
 import Testing
 import WorkerRuntime

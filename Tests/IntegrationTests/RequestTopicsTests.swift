@@ -1,5 +1,6 @@
 import EventContract
 import Kafka
+import KafkaTestSupport
 import TestSupport
 import Testing
 import WorkerRuntime

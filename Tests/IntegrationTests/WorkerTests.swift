@@ -3,6 +3,7 @@ import EventContract
 import EventLoop
 import Foundation
 import Kafka
+import KafkaTestSupport
 import Synchronization
 import TestSupport
 import Testing

@@ -43,9 +43,7 @@ package struct JSONSchema: Sendable {
 
     /// - Parameter name: of the file in `schemas/`, without `.schema.json`.
     package init(_ name: String) throws {
-        let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = repository.appending(path: "schemas/\(name).schema.json")
+        let file = Repository.folder.appending(path: "schemas/\(name).schema.json")
         root = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
     }
 

@@ -1,5 +1,5 @@
+public import Basics
 public import ProviderCalls
-public import Resilience
 internal import Synchronization
 
 extension SearchWorker {
@@ -11,7 +11,7 @@ extension SearchWorker {
     public func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         let number = Number()
         return await withTaskCancellationHandler {
-            _ = self  // see docs/concurrency.md, 3
+            _ = self  // see docs/internals/concurrency.md, 3
             return await withCheckedContinuation { continuation in
                 let begun = begin(addressed, before: deadline) { continuation.resume(returning: $0) }
                 number.value.store(begun, ordering: .relaxed)

@@ -25,8 +25,7 @@ package struct SecureFront: Sendable {
     /// - Parameter options: as the tool's own text explains them.
     package init(_ broker: String, _ options: [String]) async throws {
         guard let python = Self.python else { throw CocoaError(.fileNoSuchFile) }
-        let tool = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Tools/secure_front.py").path
+        let tool = Repository.folder.appending(path: "Tests/Tools/secure_front.py").path
         let secrets =
             [
                 "users": [Self.user.name: Self.user.password], "client": [Self.client.id, Self.client.secret],

@@ -1,11 +1,10 @@
 public import Basics
 internal import HeapModule
-public import Resilience
 internal import Synchronization
 
 /// An executor and a timer in one, both run by the test's own thread. Minutes of concurrent waiting pass at once, in the same
 /// order each time. Tasks must prefer it as their task executor, because the runtime would otherwise take a resumed task
-/// through its thread pool (see docs/concurrency.md, 1).
+/// through its thread pool (see docs/internals/concurrency.md, 1).
 public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private struct Timer: Comparable {
         let due: Instant

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 CLIENTS = Path(__file__).resolve().parents[1]
-[VERSION] = re.findall(r'current = "(.+)"', (CLIENTS.parent / "Sources/locsearch/Version.swift").read_text())
+[VERSION] = re.findall(r'current = "(.+)"', (CLIENTS.parent / "Sources/Commands/locsearch/Version.swift").read_text())
 
 
 def test_wheel() -> None:

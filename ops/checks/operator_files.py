@@ -69,8 +69,8 @@ def load(overlays: dict[str, str]) -> Files:
     texts = {os.fspath(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in paths}
 
     settings, defaults = settings_of((ROOT / "docs/settings.md").read_text(encoding="utf-8"))
-    version = re.search(r'current = "([^"]+)"', (ROOT / "Sources/locsearch/Version.swift").read_text())
-    assert version, "Sources/locsearch/Version.swift names no version"
+    version = re.search(r'current = "([^"]+)"', (ROOT / "Sources/Commands/locsearch/Version.swift").read_text())
+    assert version, "Sources/Commands/locsearch/Version.swift names no version"
     return Files(
         texts=texts,
         compose=yaml.safe_load(texts["compose.yaml"]),

@@ -3,6 +3,7 @@ import Kafka
 import QuotaSharing
 import SimulatedKafkaClients
 import SimulatedLoop
+import WorkerRuntime
 
 /// Makes the simulated clients by which a process's real `FleetLink` reaches the fleet's topic.
 final class SimulatedFleetClients: @unchecked Sendable {

@@ -10,7 +10,7 @@ public struct Verdict: Sendable, Hashable {
         public var description: String { "\(rule.rawValue): \(text)" }
     }
 
-    /// What must hold: docs/simulation.md has a sentence for each.
+    /// What must hold: docs/internals/simulation.md has a sentence for each.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         case lost = "request without an outcome"
         case doubled = "outcome twice"

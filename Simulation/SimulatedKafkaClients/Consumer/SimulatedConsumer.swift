@@ -17,7 +17,7 @@ package protocol SimulatedRebalanceHandler: AnyObject {
 /// A consumer as `KafkaConsumer` on librdkafka behaves, without either: it knows of the cluster what messages told it, and
 /// learns of a rebalance after it happened.
 ///
-/// What it has in common with the original, and where it is simpler: docs/simulation.md.
+/// What it has in common with the original, and where it is simpler: docs/internals/simulation.md.
 package final class SimulatedConsumer {
     enum JoinState: Hashable {
         /// Not in the group, and about to join.

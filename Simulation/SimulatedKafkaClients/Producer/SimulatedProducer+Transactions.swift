@@ -173,7 +173,7 @@ extension SimulatedProducer {
         transaction.state = .failed
         transaction.needsNewEpoch = transaction.needsNewEpoch || needsNewEpoch
         let known = KafkaError(librdkafkaCode: code, doing: "transaction")
-        // `Sources/Kafka` says of a member whose place was taken that it is fenced, although the transaction could be aborted.
+        // `Sources/Platform/Kafka` says of a member whose place was taken that it is fenced, although the transaction could be aborted.
         let kind = known.kind == .fenced ? known.kind : .abortable
         transaction.problem = transaction.problem ?? KafkaError(kind, code: code, known.description)
         // librdkafka does so at once, so that a flush ends (`rd_kafka_txn_set_abortable_error0`).

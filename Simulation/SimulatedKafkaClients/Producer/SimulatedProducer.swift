@@ -4,7 +4,7 @@ internal import SimulatedKafka
 /// A producer as `KafkaProducer` on librdkafka behaves, without either: idempotent, with one batch of each partition under
 /// way at a time.
 ///
-/// What it has in common with the original, and where it is simpler: docs/simulation.md.
+/// What it has in common with the original, and where it is simpler: docs/internals/simulation.md.
 package final class SimulatedProducer {
     /// One record on its way.
     final class Entry {

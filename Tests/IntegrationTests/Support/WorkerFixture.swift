@@ -3,6 +3,7 @@ import EventContract
 import EventLoop
 import HTTPTransport
 import Kafka
+import KafkaTestSupport
 import LocationSearch
 import Logging
 import PlaceProviders

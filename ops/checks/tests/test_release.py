@@ -28,7 +28,7 @@ CHANGELOG = """# Changelog
 
 
 def repository(folder: Path, version: str = "1.2.0", changelog: str = CHANGELOG) -> Path:
-    source = folder / "Sources/locsearch/Version.swift"
+    source = folder / "Sources/Commands/locsearch/Version.swift"
     source.parent.mkdir(parents=True)
     source.write_text(f'enum Version {{\n    static let current = "{version}"\n}}\n')
     (folder / "CHANGELOG.md").write_text(changelog)
@@ -90,7 +90,7 @@ def build(folder: Path, says: str, less: int = 0) -> subprocess.CompletedProcess
 
 
 def test_image_gives_its_bill_of_materials(tmp_path):
-    version = (ROOT / "Sources/locsearch/Version.swift").read_text().split('"')[1]
+    version = (ROOT / "Sources/Commands/locsearch/Version.swift").read_text().split('"')[1]
     built = build(tmp_path, says=version)
     assert built.returncode == 0, built.stderr
     assert "CycloneDX" in (tmp_path / "sbom.json").read_text()
@@ -105,7 +105,7 @@ def test_image_whose_program_has_another_version_is_refused(tmp_path):
 
 
 def test_image_that_lacks_a_package_is_refused(tmp_path):
-    version = (ROOT / "Sources/locsearch/Version.swift").read_text().split('"')[1]
+    version = (ROOT / "Sources/Commands/locsearch/Version.swift").read_text().split('"')[1]
     built = build(tmp_path, says=version, less=1)
     assert built.returncode == 1
     assert "does not name async-http-client" in built.stdout

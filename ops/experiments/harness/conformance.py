@@ -1,4 +1,4 @@
-"""Plays Simulation/conformance.json to a cluster, as Tests/SimulatedKafkaTests/Support/ConformancePlayer.swift does to
+"""Plays Simulation/conformance.json to a cluster, as Tests/Simulation/SimulatedKafkaTests/Support/ConformancePlayer.swift does to
 the model.
 
 A step has the name of its request in `do`, `expect` (an error code, or one for each way in which a cluster compares

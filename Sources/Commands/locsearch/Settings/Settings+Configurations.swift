@@ -1,0 +1,239 @@
+internal import Basics
+import Foundation
+import HTTPTransport
+import Kafka
+import LocationSearch
+import PlaceProviders
+import ProviderCalls
+internal import QuotaSharing
+import Resilience
+import WorkerRuntime
+
+/// The configurations that the parts of the worker are built with. Where a setting is not set, the default of the
+/// configuration struct stays.
+extension Settings {
+    /// Checks what no setting shows by itself: that they fit together, and that the files they name can be read.
+    /// - Throws: `SettingsError` for all that is wrong.
+    func validate() throws(SettingsError) {
+        let mistakes = SettingsRule.all.compactMap { $0.mistake(in: self) }
+        if !mistakes.isEmpty { throw SettingsError(all: mistakes) }
+    }
+
+    /// Refuses two topics of one name. Outcomes among requests would be answered, and what workers tell each other, or the
+    /// notes of a redrive, would be read as something else.
+    /// - Throws: `SettingsError` that names both settings.
+    func requireSeparateTopics() throws(SettingsError) {
+        var taken: [String: String] = [:]
+        for name in Setting.all.map(\.name) where name.hasPrefix("topics.") {
+            let topics = name == "topics.requests" ? topics.requestTopics.map(\.name) : [text(name)]
+            for topic in topics {
+                if let other = taken.updateValue(name, forKey: topic) {
+                    throw SettingsError("\(name) is \"\(topic)\", as is \(other): expected a topic of its own")
+                }
+            }
+        }
+    }
+
+    /// Refuses limits that are shared by partitions where requests come from several topics. A share goes by the partitions of
+    /// the first topic, and a worker that owns none of these would have none of the limit, for good.
+    /// - Throws: `SettingsError` that names the first such setting.
+    func requireSharesWithSeveralTopics() throws(SettingsError) {
+        let requests = topics.requestTopics
+        guard requests.count > 1 else { return }
+
+        for provider in Self.providerNames {
+            let prefix = "providers.\(provider.name)."
+            guard self[prefix + "requestsPerSecond"] != nil, text(prefix + "limitMode") == "by-partitions" else {
+                continue
+            }
+            throw SettingsError(
+                "\(prefix)limitMode is by-partitions, which gives workers shares by their partitions of one topic, and"
+                    + " topics.requests names \(requests.count): use \(prefix)limitMode=shared, or one topic of requests"
+            )
+        }
+    }
+
+    /// librdkafka's properties, by name.
+    var properties: [String: String] { self["kafka.properties"].flatMap(Setting.properties) ?? [:] }
+
+    func consumer() throws(SettingsError) -> ConsumerConfiguration {
+        var consumer = ConsumerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
+        consumer.groupID = text("kafka.groupId")
+        consumer.groupInstanceID = self["kafka.groupInstanceId"]
+        consumer.assignor = self["kafka.assignor"]
+        if let groupProtocol: ConsumerConfiguration.GroupProtocol = choice("kafka.groupProtocol") {
+            consumer.groupProtocol = groupProtocol
+        }
+        if let start = StartPosition(text: text("kafka.startFrom")) { consumer.startFrom = start }
+        consumer.security = try security()
+        consumer.properties = properties
+        return consumer
+    }
+
+    func producer() throws(SettingsError) -> ProducerConfiguration {
+        var producer = ProducerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
+        if let linger = duration("kafka.linger") { producer.linger = linger }
+        producer.security = try security()
+        producer.properties = properties
+        return producer
+    }
+
+    var topics: WorkerConfiguration.Topics {
+        var topics = WorkerConfiguration.Topics()
+        // The value was checked when it was read.
+        if let requests = try? RequestTopic.list(text("topics.requests")) { topics.requestTopics = requests }
+        topics.results = text("topics.results")
+        topics.errors = text("topics.errors")
+        topics.deadLetters = text("topics.deadLetters")
+        topics.fleet = text("topics.fleet")
+        return topics
+    }
+
+    func worker() -> WorkerConfiguration {
+        var worker = WorkerConfiguration()
+        worker.topics = topics
+        worker.concurrency = integer("worker.concurrency")
+        worker.loops = integer("worker.loops")
+        worker.maxRequestBytes = integer("worker.maxRequestBytes")
+        worker.maxAge = duration("worker.maxAge")
+        if let deadline = duration("worker.deadline") { worker.deadline = deadline }
+        if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
+        if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
+        if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
+        worker.doneSetBytes = integer("worker.doneSetBytes")
+        worker.requestSteps = flag("worker.requestSteps")
+        if let fairBy = WorkerConfiguration.FairBy(text: text("worker.fairBy")) { worker.fairBy = fairBy }
+        worker.fairness = fairness
+        worker.lookAheadBytes = integer("worker.lookAheadBytes")
+        if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
+        if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
+        return worker
+    }
+
+    /// How classes and tenants divide what is scarce.
+    var fairness: FairTerms {
+        var terms = FairTerms()
+        if let floor = number("worker.batchFloor") { terms.batchFloor = floor }
+        if let weights = self["worker.fairWeights"].flatMap(Setting.weights) { terms.weights = weights }
+        return terms
+    }
+
+    var http: HTTPConfiguration {
+        var http = HTTPConfiguration()
+        http.proxy = self["http.proxy"]
+        http.httpsProxy = httpsProxy
+        http.noProxy = self["http.noProxy"] ?? ""
+        http.caFile = self["http.caFile"]
+        http.maxResponseBytes = integer("http.maxResponseBytes")
+        if let timeout = duration("http.connectTimeout") { http.connectTimeout = timeout }
+        http.maxIdleConnections = integer("worker.concurrency")
+        return http
+    }
+
+    /// A variable such as `HTTP_PROXY` is for http URLs only, a flag or a file's entry for all.
+    private var httpsProxy: String? {
+        let (proxy, secureProxy) = (values["http.proxy"], values["http.httpsProxy"])
+        switch proxy?.origin {
+        case .environment: return secureProxy?.text
+        case .flag where secureProxy?.origin != .flag: return proxy?.text
+        default: return secureProxy?.text ?? proxy?.text
+        }
+    }
+
+    /// How workers are asked for their status: never by a proxy, which is for calls that leave the network.
+    var adminHTTP: HTTPConfiguration {
+        var http = http
+        (http.proxy, http.httpsProxy) = (nil, nil)
+        return http
+    }
+
+    func providerOrder() -> [ProviderID] {
+        Setting.entries(text("providers.order")).compactMap { ProviderID(rawValue: $0) }
+    }
+
+    static let providerNames: [(id: ProviderID, name: String)] = [
+        (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
+    ]
+
+    /// The calls that the fleet may make in a day, of the providers that have a budget.
+    var callsPerDay: [ProviderID: Int] {
+        Self.providerNames.reduce(into: [:]) { budgets, provider in
+            let setting = "providers.\(provider.name).callsPerDay"
+            if self[setting] != nil { budgets[provider.id] = integer(setting) }
+        }
+    }
+
+    /// The calls of a day that are kept for interactive requests, of the providers that have a budget.
+    var budgetReserves: [ProviderID: BudgetReserve] {
+        Self.providerNames.reduce(into: [:]) { reserves, provider in
+            guard callsPerDay[provider.id] != nil else { return }
+            reserves[provider.id] = BudgetReserve(text: text("providers.\(provider.name).callsPerDayReserved"))
+        }
+    }
+
+    /// The time zone at whose midnight each provider's day begins.
+    var dayZones: [ProviderID: TimeZone] {
+        Self.providerNames.reduce(into: [:]) { zones, provider in
+            zones[provider.id] = TimeZone(identifier: text("providers.\(provider.name).dayBegins"))
+        }
+    }
+
+    /// The policies of all providers, for one loop.
+    var policies: [ProviderID: ProviderPolicy] {
+        // bounded: the providers of a constant
+        Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy(below: "providers.\($0.name).")) })
+    }
+
+    private func policy(below prefix: String) -> ProviderPolicy {
+        let loops = integer("worker.loops")
+        var policy = ProviderPolicy(concurrency: max(1, integer("worker.concurrency") / loops))
+
+        policy.retry.maxAttempts = integer(prefix + "maxAttempts")
+        if let ratio = number(prefix + "retryBudget") { policy.budget.ratio = ratio }
+        if self[prefix + "attemptTimeout"] == "off" {
+            policy.attemptTimeout = .unlimited
+        } else if let time = duration(prefix + "attemptTimeout") {
+            policy.attemptTimeout = .fixed(time)
+        }
+        policy.rateLimit = number(prefix + "requestsPerSecond").map {
+            RateLimit(perSecond: $0, burst: number(prefix + "burst"))
+        }
+        policy.share =
+            switch text(prefix + "limitMode") {
+            case "perProcess": .perProcess(loops: loops)
+            case "by-partitions": .byPartitions
+            default: .byDemand
+            }
+        if let whenOpen: ProviderPolicy.WhenOpen = choice(prefix + "whenOpen") { policy.whenOpen = whenOpen }
+        policy.sharesIdenticalCalls = flag(prefix + "singleFlight")
+        policy.fairness = fairness
+        policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")
+
+        policy.breaker.isEnabled = flag(prefix + "breaker.enabled")
+        if let rate = number(prefix + "breaker.failureRate") { policy.breaker.failureRate = rate }
+        if let rate = number(prefix + "breaker.slowCallRate") { policy.breaker.slowCallRate = rate }
+        if let time = duration(prefix + "breaker.slowCallDuration") { policy.breaker.slowCallDuration = time }
+        if let time = duration(prefix + "breaker.openDuration") { policy.breaker.openDuration = time }
+        if let time = duration(prefix + "breaker.window") { policy.breaker.window = time }
+        policy.breaker.minimumCalls = integer(prefix + "breaker.minimumCalls")
+        return policy
+    }
+
+    var googlePlacesFields: GooglePlacesFields { GooglePlacesFields(text: text("googlePlaces.fields")) ?? .enterprise }
+
+    var hotpepperResponse: HotpepperResponseType { choice("hotpepper.response") ?? .lite }
+
+    func googleKey() throws(SettingsError) -> String? {
+        try secret("googlePlaces.apiKey", orFile: "googlePlaces.apiKeyFile")
+    }
+
+    func hotpepperKey() throws(SettingsError) -> String? {
+        try secret("hotpepper.apiKey", orFile: "hotpepper.apiKeyFile")
+    }
+
+    /// Returns the providers that have a key, of which Google's is for two.
+    func configuredProviders() throws(SettingsError) -> [ProviderID] {
+        let hotpepper = try hotpepperKey() == nil ? [] : ProviderKeys.ofHotpepper
+        return try googleKey() == nil ? hotpepper : hotpepper + ProviderKeys.ofGoogle
+    }
+}

@@ -1,0 +1,167 @@
+public import Basics
+public import HTTPTransport
+public import LocationSearch
+
+/// The service for Google Places, the legacy web service: nearby search, details, photo.
+public struct GooglePlacesLegacyService: PlaceService {
+    public let id = ProviderID.googlePlacesLegacy
+    private let http: any HTTPSending
+    private let configuration: ProviderConfiguration
+
+    /// Google accepts the token of a further page only after about this long.
+    private static let tokenDelay: Duration = .seconds(2)
+    /// A token that is still refused at this call is to blame itself.
+    private static let tokenAttempts = 4
+
+    /// A service that makes its calls with `http`.
+    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
+        self.http = http
+        self.configuration = configuration
+    }
+
+    public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
+        switch request.operation {
+        case .search: .legacyNearbySearch
+        case .details: .legacyPlaceDetails
+        case .photo: followUp == nil ? .legacyPlaceDetails : .legacyPlacePhoto
+        }
+    }
+
+    public func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    public func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
+        try configuration.checkKey(of: id)
+
+        let answer: ProviderAnswer
+        switch request.operation {
+        case .search:
+            do throws(SearchError) {
+                answer = try await search(request, before: deadline)
+            } catch {
+                return .needsCall(try retry(of: request, after: error, call: followUp?.number ?? 1))
+            }
+        case .details: answer = try await details(request, before: deadline)
+        case .photo:
+            guard let followUp else { return .needsCall(try await photoReference(request, before: deadline)) }
+            answer = try await picture(followUp, before: deadline)
+        }
+
+        try configuration.checkSilence(of: answer, from: id)
+        return .answer(answer)
+    }
+
+    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    {
+        let page = try await page(searchURL(request), asked: nil, before: deadline)
+        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
+        return ProviderAnswer(
+            places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
+            unreadablePlaces: page.list.unreadable)
+    }
+
+    /// Describes the call that asks for a page again: for some seconds after a page token was given out,
+    /// INVALID_REQUEST means that it is not valid yet.
+    /// - Throws: `error` itself when it means something else.
+    private func retry(
+        of request: SearchRequest, after error: SearchError, call number: Int
+    ) throws(SearchError) -> FollowUpCall {
+        guard error.code == .invalidRequest, request.pageToken != nil, number < Self.tokenAttempts else { throw error }
+        return FollowUpCall(number: number + 1, delay: Self.tokenDelay, failureIfLate: error)
+    }
+
+    private func details(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        let page = try await page(detailsURL(request, fields: nil), asked: request.placeID ?? "", before: deadline)
+        guard !page.list.isHopeless, !page.list.places.isEmpty else {
+            throw .badResponse("has no readable place", from: id)
+        }
+
+        // An answer that repeats its member has several, and details are of one place.
+        var places = page.list.places
+        places.keepFirst(1)
+        return ProviderAnswer(places: places, attributions: page.credits.texts)
+    }
+
+    /// Looks up the reference of a place's photo.
+    private func photoReference(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> FollowUpCall {
+        let page = try await page(detailsURL(request, fields: "photos"), asked: request.placeID ?? "", before: deadline)
+        guard let reference = page.photoReference else {
+            throw SearchError(.notFound, "google-places-legacy has no photo of this place")
+        }
+        return FollowUpCall(number: 2, subject: reference, attributions: page.credits.texts)
+    }
+
+    /// Asks where the picture that `photoReference` found is. The redirect is read, not followed.
+    private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/photo")
+        url.add("photo_reference", call.subject)
+        url.add("maxwidth", 800)
+        url.add("key", configuration.apiKey)
+        let response = try await http.ask(HTTPRequest(url: url.text), of: id, with: configuration.key, before: deadline)
+        { $0 }
+
+        guard (300..<400).contains(response.status) else {
+            if response.status == 200 || response.status == 400 {
+                throw SearchError(
+                    .upstreamRejected, "google-places-legacy gave no picture for this place",
+                    httpStatus: response.status)
+            }
+            // The key was good for the details just now.
+            if response.status == 403 { throw .photoQuota(of: id) }
+            throw SearchError(httpStatus: response.status, of: response, from: id)
+        }
+        guard let location = response.location, location.hasPrefix("https://"), WebAddress.isValid(location) else {
+            throw .badResponse("redirects to nowhere", from: id)
+        }
+        return ProviderAnswer(photoURL: location, attributions: call.attributions)
+    }
+
+    private func searchURL(_ request: SearchRequest) -> String {
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
+        if let token = request.pageToken {
+            // The API would ignore all other parameters.
+            url.add("pagetoken", token)
+        } else if let location = request.location {
+            url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
+            url.add("radius", Int(saturating: request.radiusMeters.rounded(.up)))
+            url.add("type", request.category)
+            // The same text in both parameters can give no results.
+            if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }
+            url.add("language", request.language)
+            // The API takes the presence of this parameter for true, whatever its value.
+            if request.openNow == true { url.addFlag("opennow") }
+        }
+        url.add("key", configuration.apiKey)
+        return url.text
+    }
+
+    private func detailsURL(_ request: SearchRequest, fields: String?) -> String {
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/details/json")
+        url.add("place_id", request.placeID)
+        url.add("fields", fields ?? LegacyResponse.detailsFields)
+        url.add("language", request.language)
+        url.add("key", configuration.apiKey)
+        return url.text
+    }
+
+    /// Asks whether there is such a place: the cheapest call.
+    func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
+        try configuration.checkKey(of: id)
+        let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
+        _ = try await page(detailsURL(request, fields: "place_id"), asked: placeID, before: deadline)
+    }
+
+    private func page(
+        _ url: String, asked: String?, before deadline: Deadline
+    ) async throws(SearchError) -> LegacyResponse {
+        try await http.ask(HTTPRequest(url: url), of: id, with: configuration.key, before: deadline) {
+            (response) throws(SearchError) in
+            try LegacyResponse.read(response, asked: asked)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import Basics
+import HTTPTransport
+import LocationSearch
+
+extension HTTPSending {
+    /// Makes one call to a provider.
+    /// - Parameter key: the key of the call, which no failure may show: the provider's own words go into events.
+    /// - Parameter read: makes the page of the answer, see `send(_:before:reading:)`.
+    /// - Throws: the failure in the contract's terms, be it the transport's or that of `read`.
+    @inline(__always)
+    func ask<Page: Sendable>(
+        _ request: HTTPRequest, of provider: ProviderID, with key: ProviderKey, before deadline: Deadline,
+        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> Page
+    ) async throws(SearchError) -> Page {
+        let page: Result<Page, SearchError>
+        do throws(HTTPError) {
+            page = try await send(request, before: deadline.instant) { response in
+                // Not `Result.init(catching:)`, which looks its type up at run time.
+                do throws(SearchError) {
+                    return .success(try read(response))
+                } catch {
+                    return .failure(key.removed(from: error))
+                }
+            }
+        } catch {
+            throw SearchError(error, from: provider)
+        }
+
+        return try page.get()
+    }
+}

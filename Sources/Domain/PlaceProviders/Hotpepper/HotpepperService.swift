@@ -1,0 +1,95 @@
+public import Basics
+public import HTTPTransport
+public import LocationSearch
+
+/// The service for Hot Pepper Gourmet search (Recruit Web Service), which knows restaurants in Japan. Details and photos
+/// are searches by id there.
+public struct HotpepperService: PlaceService {
+    public let id = ProviderID.hotpepper
+    private let http: any HTTPSending
+    private let configuration: ProviderConfiguration
+    private let response: HotpepperResponseType
+
+    /// A service that makes its calls with `http`.
+    /// - Parameter response: the form of the answers to searches and details; photo requests ask for the full one.
+    public init(
+        http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite
+    ) {
+        self.http = http
+        self.configuration = configuration
+        self.response = response
+    }
+
+    public func refusal(of request: SearchRequest) -> SearchError? {
+        guard request.operation == .search else { return nil }
+        if request.openNow == true {
+            return .unsupported("openNow", by: id, cure: "it has no such filter; leave it out")
+        }
+
+        if HotpepperRequest.genre(for: request.category) == nil {
+            return .unsupported("category", by: id, cure: "it knows restaurants only, or a genre such as G013")
+        }
+        if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
+            return .invalid("pageToken", expected: "a nextPageToken of an earlier hotpepper result")
+        }
+        return nil
+    }
+
+    public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
+    public func suitability(for request: SearchRequest) -> Suitability {
+        switch request.operation {
+        case .search:
+            // Asked about a place abroad it finds nothing, which would look like an answer.
+            request.location.map(JapanArea.contains) == true ? .possible : .unlikely
+        case .details, .photo:
+            request.placeID.map(HotpepperRequest.isShopID) == true ? .certain : .unlikely
+        }
+    }
+
+    public func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
+        try configuration.checkKey(of: id)
+        let call = HotpepperRequest(request, configuration: configuration, response: response)
+
+        return try await http.ask(HTTPRequest(url: call.url), of: id, with: configuration.key, before: deadline) {
+            [self] (response) throws(SearchError) in
+            let answer = try answer(HotpepperResponse.read(response), to: call)
+            try configuration.checkSilence(of: answer, from: id)
+            return .answer(answer)
+        }
+    }
+
+    private func answer(_ page: HotpepperResponse, to call: HotpepperRequest) throws(SearchError) -> ProviderAnswer {
+        var places = page.list.places
+        guard call.operation != .search else {
+            // The entries are counted, because `results_returned` is only a label.
+            let next = call.start + page.entries
+            let hasNext = page.entries > 0 && next <= page.available ?? 0
+            return ProviderAnswer(
+                places: places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
+                attributions: Self.credits(for: places), radiusMeters: call.radiusMeters,
+                unreadablePlaces: page.list.unreadable)
+        }
+
+        places.keepFirst(1)
+        guard let place = places.first else {
+            throw SearchError(.notFound, "hotpepper has no place with this placeId")
+        }
+        if call.operation == .details {
+            return ProviderAnswer(places: places, attributions: Self.credits(for: places))
+        }
+        guard let photo = place.imageURL else {
+            throw SearchError(.notFound, "hotpepper has no photo of this place")
+        }
+        return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
+    }
+
+    /// Returns the credits that the terms ask for: the first always, the second where pictures are shown.
+    private static func credits(for places: Places) -> [String] {
+        places.rows.contains { $0.imageURL != nil } ? creditsWithPictures : credits
+    }
+    private static let credits = ["Powered by ホットペッパーグルメ Webサービス"]
+    private static let creditsWithPictures = credits + ["【画像提供：ホットペッパー グルメ】"]
+}

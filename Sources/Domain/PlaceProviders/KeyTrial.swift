@@ -1,0 +1,53 @@
+package import Basics
+package import LocationSearch
+
+/// A provider whose key can be tried with a call that costs nothing.
+package protocol KeyTrial: PlaceService {
+    /// The call for a person, such as "a look-up of one place's id, which is free".
+    var trialCall: String { get }
+
+    /// Makes the provider's cheapest call.
+    /// - Throws: `unauthorized` when the provider refuses the key, and other failures in the contract's terms.
+    func tryKey(before deadline: Deadline) async throws(SearchError)
+}
+
+extension KeyTrial {
+    /// Makes a call, and takes each answer about the place for one that had the right key.
+    func answering(_ call: () async throws(SearchError) -> Void) async throws(SearchError) {
+        do throws(SearchError) {
+            try await call()
+        } catch {
+            guard [.notFound, .invalidRequest].contains(error.code) else { throw error }
+        }
+    }
+}
+
+/// The place that Google's documentation has in its examples.
+private let knownPlace = "ChIJN1t_tDeuEmsRUsoyG83frY4"
+
+extension HotpepperService: KeyTrial {
+    package var trialCall: String { "a search for one shop by its id; the API is free of charge" }
+
+    package func tryKey(before deadline: Deadline) async throws(SearchError) {
+        let request = SearchRequest(requestID: "doctor", operation: .details, placeID: "J000000001")
+        try await answering { () throws(SearchError) in
+            _ = try await call(for: request, followUp: nil, before: deadline)
+        }
+    }
+}
+
+extension GooglePlacesService: KeyTrial {
+    package var trialCall: String { "details of one place with its id only, which are free" }
+
+    package func tryKey(before deadline: Deadline) async throws(SearchError) {
+        try await answering { () throws(SearchError) in try await lookUpID(of: knownPlace, before: deadline) }
+    }
+}
+
+extension GooglePlacesLegacyService: KeyTrial {
+    package var trialCall: String { "details of one place with its id only, which are free" }
+
+    package func tryKey(before deadline: Deadline) async throws(SearchError) {
+        try await answering { () throws(SearchError) in try await lookUpID(of: knownPlace, before: deadline) }
+    }
+}

@@ -1,0 +1,75 @@
+public import Basics
+public import HTTPTransport
+internal import LocationSearch
+import Tracing
+
+/// Notes on a traced call's span what only HTTP knows of it: method, address, status.
+///
+/// Put between the services and the transport where requests are traced; without tracing the services use the transport
+/// itself. Nothing is added to the request: a provider is a third party and is told no trace.
+public struct TracedHTTP: HTTPSending {
+    private let http: any HTTPSending
+
+    public init(_ http: any HTTPSending) { self.http = http }
+
+    public func send(
+        _ request: HTTPRequest, before deadline: Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        guard let span = CallSpan.current else {
+            return try await http.send(request, before: deadline, receiving: receive)
+        }
+
+        Self.note(request, on: span)
+        try await http.send(request, before: deadline) { response in
+            span.updateAttributes { $0["http.response.status_code"] = response.status }
+            receive(response)
+        }
+    }
+
+    private static func note(_ request: HTTPRequest, on span: any Span) {
+        let method =
+            switch request.method {
+            case .get: "GET"
+            case .post: "POST"
+            }
+        span.operationName = "\(method) \(span.operationName)"
+        span.updateAttributes { attributes in
+            attributes["http.request.method"] = method
+            let address = CallAddress(request.url)
+            attributes["url.full"] = address.withoutQuery
+            attributes["server.address"] = address.host
+            attributes["server.port"] = address.port
+        }
+    }
+}
+
+/// The parts of a provider's URL that a trace may show: all but the query, which holds the key and the user's position.
+struct CallAddress: Hashable {
+    let withoutQuery: String
+    let host: String
+    let port: Int
+
+    /// - Parameter url: absolute, http or https.
+    init(_ url: String) {
+        withoutQuery = String(url.prefix { $0 != "?" && $0 != "#" })
+        let isSecure = withoutQuery.lowercased().hasPrefix("https:")
+        let afterScheme = withoutQuery.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let authority = afterScheme.count > 2 ? afterScheme[2].prefix { $0 != "/" } : ""
+
+        // An IPv6 address stands in brackets and has colons of its own.
+        if let colon = authority.lastIndex(of: ":"), authority[colon...].allSatisfy({ $0 != "]" }),
+            let port = Int(authority[authority.index(after: colon)...])
+        {
+            self.port = port
+            host = Self.unbracketed(authority[..<colon])
+        } else {
+            port = isSecure ? 443 : 80
+            host = Self.unbracketed(authority)
+        }
+    }
+
+    private static func unbracketed(_ host: Substring) -> String {
+        host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
+    }
+}

@@ -1,0 +1,153 @@
+internal import Basics
+
+/// A member derives from the newest messages which leases it should grant, and when it should publish a message itself.
+extension LeaseMember {
+    /// This member's view of one limit, and the consequences.
+    struct View {
+        /// The leases that this member should grant.
+        var leases: [(lessee: String, share: Double)] = []
+        /// The part of its own usable share that this member keeps; it may lease out the rest.
+        var kept: Double
+        /// The part of its own usable share that interactive requests of this member should have.
+        var keptForInteractive: Double
+        /// True when this member's demand exceeds its share.
+        var isShort: Bool
+        /// True when this member should use less than its own share.
+        var isLessor: Bool
+        /// True when some member should use less than its own share.
+        var hasLessors: Bool
+        /// True when some member has batch work, which gives way to interactive demand.
+        var hasBatch: Bool
+    }
+
+    /// - Parameter index: of the limit in `limits`.
+    func view(of index: Int, at now: Instant) -> View {
+        let mine = LeasePlan.Member(name: name, own: own.usable(at: now), demand: limits[index].demand)
+        var members = [mine] + peers.values.compactMap { member($0, of: index, at: now) }
+
+        let isAnyShort = members.contains { $0.isShort }
+        limits[index].shortageBegan = isAnyShort ? limits[index].shortageBegan ?? now : nil
+        let hasBatch = members.contains { $0.demand.batch > 0 }
+        guard isAnyShort else {
+            return View(
+                kept: mine.demand.total, keptForInteractive: mine.demand.interactive, isShort: false,
+                isLessor: mine.hasSpare, hasLessors: members.contains { $0.hasSpare }, hasBatch: hasBatch)
+        }
+
+        let plan = plan(for: &members, of: index, at: now)
+        func isLessor(_ member: LeasePlan.Member) -> Bool {
+            member.own > (plan.targets[member.name]?.total ?? 0) + LeaseTable.least
+        }
+        let target = plan.targets[name] ?? LeasePlan.Target()
+        return View(
+            leases: isPutBack(.nothingLeased) ? [] : plan.leases[name] ?? [], kept: min(mine.own, target.total),
+            keptForInteractive: min(mine.own, target.interactive), isShort: mine.isShort, isLessor: isLessor(mine),
+            hasLessors: members.contains(where: isLessor), hasBatch: hasBatch)
+    }
+
+    /// Returns another member as the plan takes it; `nil` for one that does not share the limit.
+    private func member(_ peer: Peer, of index: Int, at now: Instant) -> LeasePlan.Member? {
+        guard let state = peer.states[index] else { return nil }
+        var member = LeasePlan.Member(peer.message, state)
+        // Members short of quota publish every 0.4 s. One that has been silent for three times that is gone, or is short no more.
+        if member.demand.total > member.own, now - peer.received >= terms.freshness {
+            member.demand = member.demand.limited(to: member.own)
+        }
+        return member
+    }
+
+    /// Makes the plan of a limit that some member lacks, and leaves out the members that are gone.
+    ///
+    /// Lessors publish every 0.4 s while a member is short of quota. One that has been silent for longer is gone.
+    private func plan(for members: inout [LeasePlan.Member], of index: Int, at now: Instant) -> LeasePlan {
+        guard let began = limits[index].shortageBegan, now - began > terms.freshness else {
+            return LeasePlan(members, batchFloor: batchFloor)
+        }
+        func isSilent(_ member: LeasePlan.Member) -> Bool {
+            peers[member.name].map { now - $0.received >= terms.freshness } ?? false
+        }
+
+        members.removeAll { $0.own > $0.demand.total && isSilent($0) }
+        let plan = LeasePlan(members, batchFloor: batchFloor)
+        // Members that use their share for less urgent work than others have are lessors too.
+        let gone = members.filter { member in
+            member.own > (plan.targets[member.name]?.total ?? 0) + LeaseTable.least && isSilent(member)
+        }
+        guard !gone.isEmpty else { return plan }
+        members.removeAll { gone.contains($0) }
+        return LeasePlan(members, batchFloor: batchFloor)
+    }
+
+    /// - Parameter views: of all limits, in their order.
+    func isTimeToPublish(_ views: [View], at now: Instant) -> Bool {
+        guard let lastSent else { return true }
+        let silence = now - lastSent
+        guard silence >= terms.shortestPause else { return false }
+        if silence >= terms.idlePace || hasNews { return true }
+
+        for (limit, view) in zip(limits, views) {
+            if isDemandChanged(of: limit, view) || isNeededBack(of: limit, view, at: now) { return true }
+            if view.isShort, silence >= (view.hasLessors ? terms.pace : terms.slowPace) { return true }
+            if !view.leases.isEmpty, silence >= terms.pace || isAwaited(view, of: limit, at: now) { return true }
+        }
+        return false
+    }
+
+    /// True when the others should know of this member's new demand at once.
+    private func isDemandChanged(of limit: Limit, _ view: View) -> Bool {
+        let (now, told) = (limit.demand, limit.publishedDemand)
+        if (now.total - told.total).magnitude > 0.05 || (now.interactive - told.interactive).magnitude > 0.05 {
+            return true
+        }
+        // The calls of a single person may be all that a member needs of what others use for batch.
+        return view.hasBatch && now.interactive - told.interactive > 2 * Self.noticeable
+    }
+
+    /// True when interactive requests of this member need what it has leased to others: it asks for that back at once, where the
+    /// next message would otherwise do.
+    private func isNeededBack(of limit: Limit, _ view: View, at now: Instant) -> Bool {
+        view.hasBatch
+            && view.keptForInteractive + limit.table.newestLeases(at: now) > own.usable(at: now) + Self.noticeable
+    }
+
+    /// True when a lessee waits for more than this member has leased to it, and this member has it, or can ask another
+    /// lessee for it.
+    private func isAwaited(
+        _ view: View, of limit: Limit, at now: Instant
+    ) -> Bool {
+        let table = limit.table
+        let waitsForMore = view.leases.contains { $0.share > table.leasedOut(to: $0.lessee, at: now) + Self.noticeable }
+        guard waitsForMore else { return false }
+
+        let leasedOut = table.leasedOut(at: now)
+        let free = own.usable(at: now) - view.kept - leasedOut
+        let agreed = view.leases.reduce(0) { $0 + min($1.share, table.newestLease(to: $1.lessee, at: now)) }
+        return free > Self.noticeable || table.newestLeases(at: now) > agreed + Self.noticeable
+    }
+
+    /// A smaller fraction of a limit is not worth a message before its time.
+    private static let noticeable = 0.01
+}
+
+extension LeasePlan.Member {
+    init(_ message: LeaseMessage, _ state: LeaseMessage.Limit) {
+        self.init(
+            name: message.sender, own: message.ownShare, demand: state.demandByClass,
+            knowsClasses: state.interactive != nil)
+    }
+
+    /// True when it has demand for more than its share.
+    var isShort: Bool { demand.total > own + LeaseTable.least }
+
+    /// True when its share exceeds its demand.
+    var hasSpare: Bool { own > demand.total + LeaseTable.least }
+}
+
+extension LimitDemand {
+    /// Returns the demand as far as a share goes, interactive requests first.
+    fileprivate func limited(to share: Double) -> LimitDemand {
+        LimitDemand(
+            min(total, share), interactive: min(interactive, share), interactiveTenants: interactiveTenants,
+            batchTenants: batchTenants)
+    }
+}

@@ -1,0 +1,199 @@
+internal import Basics
+
+/// The leases that the members of a fleet should grant each other.
+///
+/// Each member makes the plan for itself, from the newest messages. Members that have read the same messages make the
+/// same plan, so that together they lease out all that is spare. Where they have not, less is leased out than could be,
+/// but never more than there is: see `LeaseTable`.
+struct LeasePlan {
+    /// A member's own share and its demand.
+    struct Member: Equatable {
+        var name: String
+        var own: Double
+        var demand: LimitDemand
+        /// False for a worker of a version that knows no classes. It leases out only that for which it has no demand.
+        var knowsClasses = true
+    }
+
+    /// The part of its own share that a member with batch work keeps for it, whatever interactive requests of others want,
+    /// unless a setting names another one.
+    static let usualBatchFloor = FairTerms().batchFloor
+
+    /// The leases that each lessor should grant, by lessee.
+    private(set) var leases: [String: [(lessee: String, share: Double)]] = [:]
+    /// The share that each member should have by these leases, by its name; never above its demand.
+    let targets: [String: Target]
+
+    /// The share that a member should have.
+    struct Target: Equatable {
+        var interactive = 0.0
+        var batch = 0.0
+
+        var total: Double { interactive + batch }
+    }
+
+    /// Gives the spare shares to the members whose demand exceeds their share, as `divide` decides.
+    ///
+    /// Lessees and lessors stand in the order of their names along one line, each with its amount, and each lessor leases
+    /// to the lessees beside it. So a lessor has few lessees, whatever the size of the fleet.
+    init(_ members: [Member], batchFloor: Double = usualBatchFloor) {
+        let members = members.sorted { $0.name < $1.name }
+        let targets = Self.divide(among: members, batchFloor: batchFloor)
+        self.targets = Dictionary(zip(members.map(\.name), targets)) { first, _ in first }
+
+        let missing = zip(members, targets).map { (name: $0.name, share: $1.total - $0.own) }
+        let lessors = missing.filter { -$0.share > LeaseTable.least }
+        var lessees = missing.filter { $0.share > LeaseTable.least }[...]
+
+        for (lessor, share) in lessors {
+            var left = -share
+            while left > LeaseTable.least, let (lessee, wish) = lessees.first {
+                let given = min(left, wish)
+                leases[lessor, default: []].append((lessee, given))
+                left -= given
+
+                lessees[lessees.startIndex].share -= given
+                if lessees[lessees.startIndex].share <= LeaseTable.least { lessees.removeFirst() }
+            }
+        }
+    }
+
+    // MARK: - Who gets how much
+
+    /// Returns the share that each member should have, in their order.
+    ///
+    /// Interactive demand is served first, out of everybody's share but the floor for batch. What is left serves batch. Within
+    /// a class a member keeps what it needs of its own share, and those that lack some get equal amounts of the rest, none
+    /// above its demand. Where more than one tenant waits somewhere, members get amounts in proportion to their tenants
+    /// instead, whatever they own.
+    static func divide(among members: [Member], batchFloor: Double) -> [Target] {
+        let members = withFormerLimits(members)
+        let floors = members.map { min($0.demand.batch, min(max(batchFloor, 0), 1) * $0.own) }
+        let owned = members.reduce(0) { $0 + $1.own }
+        let interactive = interactiveParts(of: members, floors: floors, sharing: owned - floors.reduce(0, +))
+
+        var targets = interactive.map { Target(interactive: $0) }
+        guard members.contains(where: { $0.demand.batch > 0 }) else { return targets }
+        let batch = batchParts(of: members, floors: floors, interactive: interactive, owned: owned)
+        for index in targets.indices { targets[index].batch = batch[index] }
+        return targets
+    }
+
+    /// Limits the demand of members that know no classes to what they would get if nobody did. They publish so seldom while
+    /// nobody has more than it uses that leases of anything else would end before they ask again.
+    private static func withFormerLimits(_ members: [Member]) -> [Member] {
+        guard members.contains(where: { !$0.knowsClasses && $0.demand.total > $0.own }) else { return members }
+        let wishes = members.map { member in
+            let demand = member.demand.total
+            return Wish(least: min(demand, member.own), most: demand, growth: .fromLeast)
+        }
+        let amounts = amounts(for: wishes, sharing: members.reduce(0) { $0 + $1.own })
+        return zip(members, amounts).map { member, amount in
+            guard !member.knowsClasses, member.demand.total > amount else { return member }
+            var limited = member
+            limited.demand = LimitDemand(amount)
+            return limited
+        }
+    }
+
+    private static func interactiveParts(of members: [Member], floors: [Double], sharing sum: Double) -> [Double] {
+        let isByTenants = members.contains { $0.demand.interactive > 0 && $0.demand.interactiveTenants > 1 }
+        let wishes = zip(members, floors).map { member, floor in
+            let demand = member.demand.interactive
+            let kept = min(demand, member.own - floor)
+            guard isByTenants else { return Wish(least: kept, most: demand, growth: .fromLeast) }
+            let weight = Double(member.demand.interactiveTenants)
+            return Wish(
+                least: member.knowsClasses ? 0 : kept, most: demand, growth: .fromZero(weight: weight))
+        }
+        return amounts(for: wishes, sharing: sum)
+    }
+
+    private static func batchParts(
+        of members: [Member], floors: [Double], interactive: [Double], owned: Double
+    ) -> [Double] {
+        let left = owned - interactive.reduce(0, +)
+        let isByTenants = members.contains { $0.demand.batch > 0 && $0.demand.batchTenants > 1 }
+        if isByTenants {
+            let wishes = zip(members, floors).map { member, floor in
+                Wish(
+                    least: floor, most: member.demand.batch,
+                    growth: .fromZero(weight: Double(member.demand.batchTenants)))
+            }
+            return amounts(for: wishes, sharing: left)
+        }
+
+        // What interactive requests of others want is taken from all that use their own share for batch, in proportion.
+        let kept = members.indices.map { index in
+            max(floors[index], min(members[index].demand.batch, members[index].own - interactive[index]))
+        }
+        let (allKept, allFloors) = (kept.reduce(0, +), floors.reduce(0, +))
+        let part = allKept > max(left, allFloors) ? max(0, left - allFloors) / (allKept - allFloors) : 1
+        let wishes = members.indices.map { index in
+            Wish(
+                least: floors[index] + part * (kept[index] - floors[index]), most: members[index].demand.batch,
+                growth: .fromLeast)
+        }
+        return amounts(for: wishes, sharing: left)
+    }
+
+    // MARK: - Dividing
+
+    /// What one member gets as a level rises that is common to all.
+    private struct Wish {
+        enum Growth {
+            /// `least + level`
+            case fromLeast
+            /// `level * weight`, once that is more than `least`
+            case fromZero(weight: Double)
+        }
+
+        var least: Double
+        /// The amount beyond which it gets none; at least `least`.
+        var most: Double
+        var growth: Growth
+
+        /// The amount that it gets more of with each unit of the level, while it gets more.
+        var slope: Double {
+            switch growth {
+            case .fromLeast: 1
+            case .fromZero(let weight): weight
+            }
+        }
+
+        /// The amount at the level 0, were there no `least`.
+        private var offset: Double {
+            switch growth {
+            case .fromLeast: least
+            case .fromZero: 0
+            }
+        }
+
+        /// The level at which it begins to get more than `least`, and that at which it has all.
+        var range: (from: Double, to: Double) { ((least - offset) / slope, (most - offset) / slope) }
+
+        func amount(at level: Double) -> Double { min(most, max(least, offset + level * slope)) }
+    }
+
+    /// Returns the amounts at the level at which they sum to `sum`: each wish's `least` where even those are more, and its `most`
+    /// where there is enough for all.
+    private static func amounts(for wishes: [Wish], sharing sum: Double) -> [Double] {
+        var left = sum - wishes.reduce(0) { $0 + $1.least }
+        let growing = wishes.filter { $0.most > $0.least }
+        guard left > 0, !growing.isEmpty else { return wishes.map(\.least) }
+
+        // The sum is a line between two levels at which some wish begins or ends to grow.
+        let ends = growing.flatMap { [($0.range.from, $0.slope), ($0.range.to, -$0.slope)] }
+        var (level, rate) = (0.0, 0.0)
+        for (end, change) in ends.sorted(by: { $0.0 < $1.0 }) {
+            let needed = rate * (end - level)
+            if rate > 0, needed >= left {
+                let reached = level + left / rate
+                return wishes.map { $0.amount(at: reached) }
+            }
+            left -= max(0, needed)
+            (level, rate) = (end, rate + change)
+        }
+        return wishes.map(\.most)
+    }
+}

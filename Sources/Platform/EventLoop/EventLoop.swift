@@ -1,0 +1,288 @@
+public import Basics
+import Synchronization
+
+/// Receives a loop's reports about file descriptors.
+public protocol ReadinessHandler: AnyObject, Sendable {
+    /// Reads or writes what the descriptor is ready for. Called on the loop's thread, outside any task, so an actor on the
+    /// loop enters its isolation with `assumeIsolated`.
+    ///
+    /// A report may be out of date: a descriptor that was closed within this turn of the loop may have passed its number
+    /// on to a new one.
+    func ready(_ fileDescriptor: Int32, readiness: Readiness)
+}
+
+/// One thread that waits for sockets and timers and runs Swift jobs in between.
+///
+/// The loop is a `SerialExecutor`, so actors that name it as their `unownedExecutor` all live on this thread, and a
+/// `TaskExecutor`, so tasks that are started with `executorPreference: loop` stay on it. docs/internals/concurrency.md says what
+/// follows from that for the code that runs here.
+///
+/// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. Everything else is for the loop's own
+/// thread only and traps elsewhere.
+public final class EventLoop: SerialExecutor, TaskExecutor {
+    /// The timers that run between two looks at the sockets.
+    private static let mostTimersAtOnce = 64
+
+    private let poller: any Poller
+    /// Takes the place of thread and clocks in a simulation; `nil` on a loop that has a thread.
+    private let driver: (any LoopDriver)?
+    /// Jobs that other threads have enqueued. The thread that adds the first wakes the loop.
+    private let incoming = Mutex<[UnownedJob]>([])
+    private let stopping = Atomic<Bool>(false)
+    private let threadID = Atomic<UInt>(0)
+    private let stopped = Atomic<Bool>(false)
+
+    // Unsafe because the compiler cannot see that those below are used on the loop's thread only: every public way to
+    // them checks `isCurrent` first.
+    private nonisolated(unsafe) var jobs: [UnownedJob] = []
+    private nonisolated(unsafe) var running: [UnownedJob] = []
+    private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
+    private nonisolated(unsafe) var timers = LoopTimers()
+    private nonisolated(unsafe) var slept = Duration.zero
+    private nonisolated(unsafe) var longestPass = Duration.zero
+    private nonisolated(unsafe) var began = SystemClock.now
+
+    /// Starts the loop's thread.
+    /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
+    public convenience init() throws(EventLoopError) {
+        #if os(Linux)
+            try self.init(poller: EpollPoller())
+        #else
+            try self.init(poller: PollPoller())
+        #endif
+    }
+
+    init(poller: any Poller) throws(EventLoopError) {
+        self.poller = poller
+        driver = nil
+        unsafe jobs.reserveCapacity(512)
+        unsafe running.reserveCapacity(512)
+        // The thread owns a reference to the loop until the thread ends.
+        try LoopThread.start { [self] in run() }
+    }
+
+    /// Makes a loop without a thread, whose turns `driver` calls one by one: see docs/internals/concurrency.md, 8.
+    package init(driver: any LoopDriver) {
+        poller = driver
+        self.driver = driver
+        unsafe began = driver.now
+    }
+
+    /// True for code that runs on this loop's thread. Safe to ask from any thread.
+    public var isCurrent: Bool { threadID.load(ordering: .relaxed) == LoopThread.currentID }
+
+    /// Ends the thread once the jobs that are ready have run. Safe to call from any thread.
+    ///
+    /// A job that is enqueued later never runs, so end the loop's tasks first (docs/internals/concurrency.md, 7).
+    public func stop() {
+        stopping.store(true, ordering: .releasing)
+        poller.wake()
+    }
+
+    /// True once the thread has ended. Safe to ask from any thread.
+    public var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    // MARK: - Executor
+
+    /// Takes a job to be run on the loop's thread. Called by the Swift runtime, from any thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+
+        if isCurrent {
+            unsafe jobs.append(job)
+        } else {
+            let isFirst = incoming.withLock { waiting in
+                waiting.append(job)
+                return waiting.count == 1
+            }
+            if isFirst { poller.wake() }
+        }
+    }
+
+    /// Traps unless it is called on the loop's thread. The Swift runtime calls it for `assumeIsolated`.
+    public func checkIsolated() { precondition(isCurrent, "not on the thread of this event loop") }
+
+    /// Returns the same as `isCurrent`, for the Swift runtime; never `nil`.
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    // MARK: - File descriptors and timers (loop thread only)
+
+    /// Reports readiness of `fileDescriptor` to `handler` until `unwatch`, in every turn of the loop in which it is ready.
+    ///
+    /// A second call for the same descriptor replaces interest and handler. The loop keeps the handler alive.
+    public func watch(_ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler) {
+        checkIsolated()
+
+        let index = Int(fileDescriptor)
+        if unsafe index >= handlers.count {
+            unsafe handlers.append(contentsOf: repeatElement(nil, count: index + 1 - handlers.count))
+        }
+
+        // Writing the same handler again would cost a retain and a release.
+        if unsafe handlers[index] !== handler { unsafe handlers[index] = handler }
+        poller.watch(fileDescriptor, for: interest)
+    }
+
+    /// Ends the watch. Call it before the descriptor is closed, because the system gives its number to the next one.
+    public func unwatch(_ fileDescriptor: Int32) {
+        checkIsolated()
+        guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
+
+        unsafe handlers[Int(fileDescriptor)] = nil
+        poller.watch(fileDescriptor, for: [])
+    }
+
+    /// Runs `action` on the loop once `due` has come: never early, and up to 1 ms late, or more on a busy loop.
+    /// - Returns: what `cancel` takes.
+    @discardableResult
+    public func schedule(at due: Instant, action: @escaping () -> Void) -> TimerID {
+        checkIsolated()
+        return unsafe timers.add(at: due, rank: driver?.timerRank ?? 0, action: action)
+    }
+
+    /// Takes a timer back. Nothing happens when it has already run.
+    public func cancel(_ timer: TimerID) {
+        checkIsolated()
+        unsafe timers.cancel(timer)
+    }
+
+    // MARK: - Clocks and chance (from any thread)
+
+    /// The time at present. Whatever belongs to a loop reads this and no other clock, so that a simulation has it in hand.
+    public var now: Instant {
+        guard let driver else { return SystemClock.now }
+        return driver.now
+    }
+
+    /// The wall-clock time at present.
+    public var wallNow: WallTime {
+        guard let driver else { return SystemClock.wallTime }
+        return driver.wallNow
+    }
+
+    /// Chance for whatever belongs to the loop: jitter, names, ids.
+    public var random: LoopRandom { LoopRandom(driver) }
+
+    /// Returns the next random number.
+    public func randomNumber() -> UInt64 {
+        random.next()
+    }
+
+    /// The time since the loop began in which it had nothing to do and waited for sockets, timers or other threads.
+    public var asleep: Duration {
+        checkIsolated()
+        return unsafe slept
+    }
+
+    /// The time since the loop began in which it ran jobs, handlers and timers, the present moment included.
+    public var busy: Duration {
+        checkIsolated()
+        return unsafe began.duration(to: now) - slept
+    }
+
+    /// The longest time since the loop began for which it ran jobs, handlers and timers without looking at its sockets.
+    /// Always 0 on a simulated loop, in which time passes between turns only.
+    package var longestPassWithoutPolling: Duration {
+        checkIsolated()
+        return unsafe longestPass
+    }
+
+    // MARK: - The thread
+
+    private func run() {
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
+        LoopThread.nameCurrent()
+
+        unsafe began = now
+        var awake = SystemClock.now
+        while true {
+            runJobs()
+            if stopping.load(ordering: .acquiring), !hasJobs { break }
+
+            let start = SystemClock.now
+            unsafe longestPass = max(longestPass, awake.duration(to: start))
+            var end: Instant?
+            poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
+                if end == nil { end = SystemClock.now }
+                unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
+            }
+            awake = end ?? SystemClock.now
+            unsafe slept += start.duration(to: awake)
+
+            runTimers()
+        }
+        end()
+    }
+
+    /// Releases the handlers, and says that the loop has ended.
+    private func end() {
+        // Releasing a handler may destroy it, and its `deinit` may end other watches. The list is emptied first, because
+        // it must not be in use while that happens.
+        let last = unsafe handlers
+        unsafe handlers = []
+        withExtendedLifetime(last) {}
+        stopped.store(true, ordering: .releasing)
+    }
+
+    /// Runs one turn of a loop without a thread, from the end of its wait to the beginning of the next: what the driver
+    /// reports as ready, the timers that are due, and the jobs. The calling thread is the loop's meanwhile.
+    /// - Parameter rest: the time since the last turn for which the loop waited.
+    package func takeTurn(after rest: Duration) {
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
+        defer { threadID.store(0, ordering: .relaxed) }
+
+        unsafe slept += rest
+        poller.wait(milliseconds: 0) { fileDescriptor, readiness in
+            guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
+            unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
+        }
+        runTimers()
+        runJobs()
+        if stopping.load(ordering: .acquiring), !hasJobs { end() }
+    }
+
+    private var hasJobs: Bool {
+        if unsafe !jobs.isEmpty { return true }
+        return incoming.withLock { !$0.isEmpty }
+    }
+
+    /// Runs the jobs that are ready and those that they make ready, at most eight rounds of them, so that sockets get their
+    /// turn however many jobs there are.
+    private func runJobs() {
+        // Each job runs as both kinds of executor: see docs/internals/concurrency.md, 1.
+        let (actors, tasks) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
+        for _ in 0..<8 {
+            incoming.withLock { waiting in
+                guard !waiting.isEmpty else { return }
+                unsafe jobs.append(contentsOf: waiting)
+                waiting.removeAll(keepingCapacity: waiting.capacity <= 4096)
+            }
+            if unsafe jobs.isEmpty { return }
+
+            unsafe swap(&jobs, &running)
+            for job in unsafe running { unsafe job.runSynchronously(isolatedTo: actors, taskExecutor: tasks) }
+            unsafe running.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Runs at most `mostTimersAtOnce` due timers. The next pass runs the others, after it has polled the sockets.
+    private func runTimers() {
+        guard unsafe timers.nextDue != nil else { return }
+        let now = now
+        for _ in 0..<Self.mostTimersAtOnce {
+            guard let action = unsafe timers.popDue(at: now) else { return }
+            action()
+        }
+    }
+
+    /// The milliseconds until the next timer, 0 when there are jobs to run, -1 without timers.
+    ///
+    /// Rounded up, so that a timer never fires early and the loop never spins on one that is nearly due.
+    package var timeToWait: Int32 {
+        if hasJobs { return 0 }
+
+        guard let due = unsafe timers.nextDue else { return -1 }
+        let wait = (due - now).milliseconds(roundedUp: true)
+        return Int32(min(max(wait, 0), 3_600_000))
+    }
+}

@@ -1,0 +1,289 @@
+public import Basics
+internal import CCurl
+public import EventLoop
+internal import Synchronization
+
+/// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it,
+/// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
+/// else runs on the loop.
+///
+/// A call sends its request once, because providers bill each request. libcurl would send it again when the server has closed
+/// a kept connection before the first byte of an answer. Such a call ends as `staleConnection`.
+///
+/// Call it from tasks that prefer the loop as their executor: any other task is resumed by way of Swift's thread pool,
+/// which costs 10 µs (see docs/internals/concurrency.md, 1).
+public actor HTTPTransport: HTTPSending, CurlDriverOwner {
+    /// The loop that all calls run on.
+    public nonisolated let loop: EventLoop
+    /// The loop, as the executor of this actor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// Numbers of calls and connections.
+    public struct Statistics: Sendable, Hashable {
+        /// The calls that are under way at present.
+        public var inFlight = 0
+        /// The calls begun since the start.
+        public var calls = 0
+        /// The connections opened since the start.
+        public var connectionsOpened = 0
+        /// The calls since the start that were answered over the connection of an earlier one.
+        public var connectionsReused = 0
+    }
+
+    private let configuration: HTTPConfiguration
+    private var driver: CurlDriver?
+    /// All transfers there are, those that serve a call and those that are free.
+    private var transfers: [Transfer] = []
+    private var freeTransfers: [Transfer] = []
+    private let lastSerial = Atomic<UInt64>(0)
+    private var isShutDown = false
+    /// The numbers at present.
+    public private(set) var statistics = Statistics()
+
+    /// True when libcurl could be set up for the process. Swift initialises a static once, under a lock.
+    private static let isProcessReady = locsearch_prepare_process() == CURLE_OK
+
+    /// Makes a transport that opens no connection before its first call.
+    public init(loop: EventLoop, configuration: HTTPConfiguration = HTTPConfiguration()) {
+        self.loop = loop
+        self.configuration = configuration
+    }
+
+    /// Makes a call: see `HTTPSending`.
+    ///
+    /// A task on the loop does so without a switch to this actor and back, each of which would have the runtime look up the
+    /// task's executor under a lock.
+    public nonisolated func send(
+        _ request: HTTPRequest, before deadline: Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        try request.validated()
+
+        var end = await attempt(request, before: deadline, receiving: receive)
+        if case .isElsewhere = end { end = await attemptOnLoop(request, before: deadline, receiving: receive) }
+        if case .failed(let error) = end { throw error }
+    }
+
+    @inline(never)
+    private func attemptOnLoop(
+        _ request: HTTPRequest, before deadline: Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async -> Transfer.End {
+        await attempt(request, before: deadline, receiving: receive)
+    }
+
+    /// Makes a call where the caller is on the loop.
+    ///
+    /// What the caller is on is asked within the continuation, because a task that belongs to no actor may change its thread
+    /// on the way there. The actor's state is touched nowhere else.
+    @inline(__always)
+    private func attempt(
+        _ request: HTTPRequest, before deadline: Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void, isolation: isolated (any Actor)? = #isolation
+    ) async -> Transfer.End {
+        let serial = lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
+        return await withTaskCancellationHandler {
+            // see docs/internals/concurrency.md, 3
+            _ = isolation
+            return await withUnsafeContinuation { continuation in
+                guard loop.isCurrent else { return continuation.resume(returning: .isElsewhere) }
+                let caller = Transfer.Caller(continuation: continuation, receive: receive)
+                assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
+            }
+        } onCancel: {
+            // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
+            Task(executorPreference: self.loop) { await self.cancel(serial) }
+        }
+    }
+
+    /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.
+    public func shutdown() {
+        isShutDown = true
+        for transfer in transfers { abort(transfer, with: Self.cancelled) }
+        driver?.end()
+        freeTransfers.removeAll()
+        transfers.removeAll()
+        driver = nil
+    }
+
+    // MARK: - A call's way
+
+    /// Returns how much a call reads at once, in bytes. curl allocates one byte more for as long as the call takes, which
+    /// makes a power of two here: an allocator rounds what is a little above one up by a quarter.
+    ///
+    /// A buffer that holds a large answer saves system calls. The more calls there are, the more of them wait for a slow
+    /// provider with nothing to read: then each buffer's memory counts, and processor time is less scarce.
+    private static func receiveBuffer(with callsInFlight: Int) -> Int {
+        switch callsInFlight {
+        case ..<64: 65_535
+        case ..<256: 32_767
+        default: 8_191
+        }
+    }
+
+    /// Returns a transfer that is ready to begin.
+    private func prepareTransfer(
+        for request: HTTPRequest, before deadline: Instant
+    ) throws(HTTPError) -> (Transfer, CurlDriver) {
+        let time = deadline - loop.now
+        guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
+        guard !Task.isCancelled else { throw Self.cancelled }
+
+        let (transfer, driver) = try freeTransfer()
+        transfer.setReceiveBuffer(bytes: Self.receiveBuffer(with: statistics.inFlight))
+        do {
+            try transfer.prepare(request, before: deadline, in: time)
+            return (transfer, driver)
+        } catch {
+            freeTransfers.append(transfer)
+            throw error
+        }
+    }
+
+    /// Returns a transfer that is free, or a new one.
+    private func freeTransfer() throws(HTTPError) -> (Transfer, CurlDriver) {
+        guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
+        guard Self.isProcessReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
+        if let transfer = freeTransfers.popLast() { return (transfer, driver) }
+
+        guard let transfer = Transfer(configuration: configuration, driver: driver) else {
+            throw Self.outOfMemory
+        }
+        transfers.append(transfer)
+
+        // curl's limit includes the connections in use.
+        driver.keepConnections(transfers.count + max(1, configuration.maxIdleConnections))
+        return (transfer, driver)
+    }
+
+    private func makeDriver() -> CurlDriver? {
+        driver = CurlDriver(owner: self, configuration: configuration)
+        return driver
+    }
+
+    /// Begins a call, or ends it at once with the reason why it cannot begin.
+    ///
+    /// Called within the continuation, where nothing else can run between the checks and the start: see docs/internals/concurrency.md, 5.
+    private func begin(
+        _ request: HTTPRequest, before deadline: Instant, serial: UInt64, caller: Transfer.Caller
+    ) {
+        do throws(HTTPError) {
+            let (transfer, driver) = try prepareTransfer(for: request, before: deadline)
+            transfer.serial = serial
+            transfer.caller = caller
+            begin(transfer, driver: driver)
+        } catch {
+            caller.continuation.resume(returning: .failed(error))
+        }
+    }
+
+    private func begin(_ transfer: Transfer, driver: CurlDriver) {
+        statistics.calls += 1
+        statistics.inFlight += 1
+        guard curl_multi_add_handle(driver.multi, transfer.easy) == CURLM_OK else {
+            finish(transfer, with: .failure(Self.outOfMemory))
+            return
+        }
+
+        if configuration.maxConnectionsPerHost > 0 { guardDeadline(of: transfer) }
+
+        // Over an open connection this sends the request now.
+        driver.handleDue()
+        finishCompletedTransfers(of: driver)
+    }
+
+    /// Sets a timer that ends the call, because curl does not count the time that a call waits for a connection.
+    private func guardDeadline(of transfer: Transfer) {
+        let serial = transfer.serial
+
+        // curl's own timer comes first, since curl says more about a call that has begun.
+        transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
+            assumeIsolated { transport in
+                guard let transfer = transport.transfer(serial) else { return }
+                transfer.guardTimer = nil
+                transport.abort(transfer, with: transfer.failure(CURLE_OPERATION_TIMEDOUT))
+            }
+        }
+    }
+
+    /// Ends the calls that curl has finished. Called after each call of curl that may finish some.
+    private func finishCompletedTransfers(of driver: CurlDriver) {
+        var code = CURLE_OK
+        while let easy = locsearch_next_finished(driver.multi, &code) {
+            guard let context = locsearch_get_private(easy) else { continue }
+            // Unretained is safe: `transfers` keeps every transfer that curl has.
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+
+            let result = transfer.outcome(code)
+            countConnections(transfer, isAnswered: code == CURLE_OK)
+            curl_multi_remove_handle(driver.multi, easy)
+            finish(transfer, with: result)
+        }
+    }
+
+    private func cancel(_ serial: UInt64) {
+        if let transfer = transfer(serial) { abort(transfer, with: Self.cancelled) }
+    }
+
+    /// Returns the transfer that still serves a call; `nil` when the call has ended.
+    ///
+    /// It searches through all transfers, which is cheap enough because only cancelled and late calls are looked for.
+    private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
+
+    /// Removes a transfer under way from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
+    private func abort(_ transfer: Transfer, with error: HTTPError) {
+        guard transfer.caller != nil, let driver else { return }
+
+        countConnections(transfer, isAnswered: false)
+        curl_multi_remove_handle(driver.multi, transfer.easy)
+        finish(transfer, with: .failure(error))
+    }
+
+    /// Resumes the call's task. No other method resumes a continuation.
+    private func finish(_ transfer: Transfer, with result: Result<HTTPResponse, HTTPError>) {
+        guard let caller = transfer.caller else { return }
+
+        transfer.caller = nil
+        transfer.serial = 0
+        if let timer = transfer.guardTimer {
+            loop.cancel(timer)
+            transfer.guardTimer = nil
+        }
+        statistics.inFlight -= 1
+        freeTransfers.append(transfer)
+
+        switch result {
+        case .success(let response):
+            caller.receive(response)
+            caller.continuation.resume(returning: .answered)
+        case .failure(let error): caller.continuation.resume(returning: .failed(error))
+        }
+    }
+
+    private func countConnections(_ transfer: Transfer, isAnswered: Bool) {
+        let opened = locsearch_get_long(transfer.easy, CURLINFO_NUM_CONNECTS)
+        statistics.connectionsOpened += opened
+        if opened == 0, isAnswered { statistics.connectionsReused += 1 }
+    }
+
+    /// Takes the loop's report about a socket of libcurl's.
+    public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
+        assumeIsolated { transport in
+            guard let driver = transport.driver else { return }
+            driver.ready(fileDescriptor, readiness: readiness)
+            transport.finishCompletedTransfers(of: driver)
+        }
+    }
+
+    nonisolated func curlTimerFired() {
+        assumeIsolated { transport in
+            guard let driver = transport.driver else { return }
+            driver.timerFired()
+            transport.finishCompletedTransfers(of: driver)
+        }
+    }
+
+    private static let cancelled = HTTPError(.cancelled, "the call was cancelled")
+    /// The error of a call that libcurl has no memory for; a later one may have.
+    private static let outOfMemory = HTTPError(.connect, "libcurl could not be set up: out of memory")
+}

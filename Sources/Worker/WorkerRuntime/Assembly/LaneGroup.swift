@@ -1,0 +1,124 @@
+internal import EventLoop
+internal import QuotaSharing
+internal import Synchronization
+
+/// The lanes of one process, from their start to their end: they begin together, take part in the fleet, and end together.
+public struct LaneGroup: Sendable {
+    /// How long the fleet's topic has for what the lanes say when they leave.
+    private static let timeForLastWords = Duration.seconds(1)
+
+    public let lanes: [AssembledLane]
+    /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
+    public let link: FleetLink?
+    /// Has the lanes follow orders of people; `nil` where they follow none.
+    public let controls: FleetControls?
+
+    /// - Parameter lanes: at least one.
+    public init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
+        self.lanes = lanes
+        self.link = link
+        self.controls = controls
+    }
+
+    /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on.
+    /// - Parameters:
+    ///   - joining: called before the first lane joins.
+    ///   - ended: called for each lane that has ended well, on its loop, with its number.
+    /// - Throws: the first failure, after every lane has ended.
+    public func run(
+        joining: @Sendable () -> Void = {},
+        ended: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) async throws {
+        if await !prepare() { await drain() }
+        await controls?.take(lanes, link: link)
+        let talking = talk()
+        joining()
+
+        let result = await runLanes(ended)
+        await controls?.end()
+        link?.end()
+        await talking?.end(within: Self.timeForLastWords)
+        try result.get()
+    }
+
+    /// Begins the end: nothing more is taken, what is in flight finishes.
+    public func drain() async {
+        for lane in lanes { await lane.lane.drain() }
+    }
+
+    // MARK: - Lanes
+
+    /// Does what can fail before any lane joins the group.
+    /// - Returns: `false` when a lane has failed; the others end then without having joined.
+    private func prepare() async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for lane in lanes {
+                group.addTask(executorPreference: lane.loop) { await lane.lane.prepare() }
+            }
+            return await group.allSatisfy { $0 }
+        }
+    }
+
+    private func runLanes(_ ended: @escaping @Sendable (Int) async -> Void) async -> Result<Void, any Error> {
+        do {
+            return .success(try await joinLanes(ended))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func joinLanes(_ ended: @escaping @Sendable (Int) async -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, lane) in lanes.enumerated() {
+                group.addTask(executorPreference: lane.loop) {
+                    do {
+                        try await lane.lane.run()
+                    } catch {
+                        await drain()
+                        throw error
+                    }
+                    await ended(number)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: - The fleet
+
+    /// Hands the fleet's messages to the lanes, and publishes theirs, until all have left.
+    /// - Returns: `nil` where there is nothing to say.
+    private func talk() -> Talk? {
+        guard let link, let loop = lanes.first?.loop else { return nil }
+        let over = WakeUp()
+        if let controls { Task(executorPreference: loop) { await controls.run() } }
+        Task(executorPreference: loop) {
+            await link.run(
+                topicOpened: { extent in
+                    await controls?.topicOpened(extent)
+                    for lane in lanes { await lane.onLoop { await $0.fleetTopicOpened(extent) } }
+                },
+                needsOlder: {
+                    if await controls?.needsOlderRecords == true { return true }
+                    for lane in lanes where await lane.onLoop({ await $0.needsOlderFleetRecords }) { return true }
+                    return false
+                },
+                receive: { records in
+                    await controls?.receive(records)
+                    for lane in lanes { await lane.onLoop { await $0.receive(records) } }
+                })
+            over.wake()
+        }
+        return Talk(loop: loop, over: over)
+    }
+
+    /// The link's work, which is left behind where it does not end in time.
+    private struct Talk: Sendable {
+        let loop: EventLoop
+        let over: WakeUp
+
+        func end(within bound: Duration) async {
+            await Task(executorPreference: loop) { await over.rest(for: bound, on: loop) }.value
+        }
+    }
+}

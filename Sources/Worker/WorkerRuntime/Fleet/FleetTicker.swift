@@ -1,0 +1,78 @@
+public import EventLoop
+internal import LocationSearch
+public import QuotaSharing
+
+/// One lane's connection to its fleet: it ticks the lane's member, publishes the member's messages, and hands it the
+/// messages of all members.
+///
+/// Confined to its lane; not `Sendable`.
+public final class FleetTicker {
+    private let member: (any FleetMember)?
+    private let link: (any FleetPublisher)?
+    private let loop: EventLoop
+    private var hasLeft = false
+    /// `false` while no request may begin, because there is no quota yet that it could use.
+    public private(set) var isReady: Bool
+    private let wakeUp = WakeUp()
+    private var nextTick = LeaseTimes().tick
+
+    /// - Parameter link: `nil`: messages go nowhere.
+    public init(_ member: (any FleetMember)?, link: (any FleetPublisher)?, loop: EventLoop) {
+        self.member = member
+        self.link = link
+        self.loop = loop
+        isReady = !(member?.usesMessages ?? false)
+    }
+
+    /// `true` when nothing may be asked before the number of partitions is known.
+    public var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
+
+    // MARK: - Ticking
+
+    /// Ticks until `stop`. Returns at once where quota is not shared by messages.
+    public func run() async {
+        guard let member, member.usesMessages else { return }
+        await member.onWakeUp { [wakeUp] in wakeUp.wake() }
+        while !hasLeft {
+            await tick()
+            await wakeUp.rest(for: nextTick, on: loop)
+        }
+    }
+
+    /// Ends the ticking, and publishes the member's last messages.
+    public func stop() async {
+        guard let member, member.usesMessages, !hasLeft else { return }
+        hasLeft = true
+        link?.publish(await member.leave())
+    }
+
+    private func tick() async {
+        guard let member, !hasLeft else { return }
+        let view = await member.tick()
+        (isReady, nextTick) = (view.isReady, view.nextTick)
+        link?.publish(view.messages)
+    }
+
+    // MARK: - Events
+
+    public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+        await member?.assign(assigned, of: partitions, wasTaken: wasTaken)
+        if member?.usesMessages == true { await tick() }
+    }
+
+    public func topicOpened(_ extent: FleetTopicExtent) async {
+        guard let member, !hasLeft else { return }
+        await member.topicOpened(extent)
+        await tick()
+    }
+
+    public func receive(_ records: [FleetRecord]) async {
+        guard let member, !hasLeft else { return }
+        await member.receive(records)
+        await tick()
+    }
+
+    public var needsOlderRecords: Bool {
+        get async { hasLeft ? false : await member?.needsOlderRecords ?? false }
+    }
+}

@@ -1,0 +1,103 @@
+import Basics
+import Console
+import EventContract
+import Kafka
+import KafkaTestSupport
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// Rates of a group, from readings one after another.
+struct BacklogHistoryTests {
+    private let begin = Instant.now
+
+    /// Takes readings in, one each second, and returns what follows from the last.
+    private func last(
+        of readings: [(end: Int64, waiting: Int64?)], window: Duration = .seconds(60), partitions: [Int]? = nil
+    ) -> GroupBacklog {
+        var history = BacklogHistory(over: window)
+        var last = GroupBacklog(group: "g", topic: "t", time: .now(), partitions: [])
+        for (number, reading) in readings.enumerated() {
+            // A further partition is empty.
+            let others = (1..<(partitions?[number] ?? 1)).map {
+                GroupBacklog.Partition(number: Int32($0), end: 0, waiting: 0)
+            }
+            last.partitions = [.init(number: 0, end: reading.end, waiting: reading.waiting)] + others
+            (last.rates, last.isProgressing) = (nil, false)
+            history.complete(&last, readAt: begin + .seconds(number))
+        }
+        return last
+    }
+
+    @Test func ratesAreThoseOfTheWindow() {
+        let backlog = last(of: [(100, 40), (110, 45), (130, 45), (135, 40)])
+        #expect(backlog.rates == .init(window: .seconds(3), arrived: 35.0 / 3, finished: 35.0 / 3))
+        #expect(backlog.isProgressing)
+
+        let short = last(of: [(100, 40), (110, 45), (130, 45), (135, 40)], window: .seconds(1))
+        #expect(short.rates == .init(window: .seconds(1), arrived: 5, finished: 10))
+        #expect(short.workOff == .time(.seconds(4)))
+    }
+
+    @Test func groupThatStandsStillNeverComesToAnEnd() {
+        let backlog = last(of: [(100, 40), (110, 50), (120, 60)])
+        #expect(backlog.rates?.finished == 0)
+        #expect(backlog.workOff == .never)
+        #expect(!backlog.isProgressing)
+
+        let done = last(of: [(100, 0), (100, 0)])
+        #expect(done.workOff == .time(.zero))
+    }
+
+    @Test func oneReadingTellsNoRate() {
+        let backlog = last(of: [(100, 40)])
+        #expect(backlog.rates == nil)
+        #expect(backlog.workOff == .unknown)
+    }
+
+    @Test func stillnessOfAMomentIsToldFromWorkBefore() {
+        let backlog = last(of: [(100, 40), (100, 20), (100, 20)])
+        #expect(backlog.rates?.finished == 10)
+        #expect(!backlog.isProgressing)
+    }
+
+    @Test(
+        arguments: [
+            // The topic was made anew, offsets were set back, and nothing is committed any more.
+            [(100, 0), (3, 3)], [(100, 10), (100, 100)], [(100, 0), (100, nil)],
+        ] as [[(end: Int64, waiting: Int64?)]])
+    func historyThatBreaksOffIsNoWork(readings: [(end: Int64, waiting: Int64?)]) {
+        #expect(last(of: readings).rates == nil)
+    }
+
+    @Test func historyBeginsAnewWithAnotherNumberOfPartitions() {
+        #expect(last(of: [(100, 0), (150, 0)], partitions: [1, 2]).rates == nil)
+    }
+
+    @Test func readingsThatAreFarApartAreCompared() {
+        let backlog = last(of: [(100, 40), (110, 40)], window: .milliseconds(100))
+        #expect(backlog.rates == .init(window: .seconds(1), arrived: 10, finished: 10))
+    }
+
+    @Test(
+        arguments: [
+            // A group that has committed something reads the other partitions from their beginnings.
+            (StartPosition.earliest, false, 10), (.earliest, true, 10), (.latest, true, 10), (.latest, false, nil),
+        ] as [(StartPosition, Bool, Int64?)])
+    func partitionWithoutACommitWaitsAsAWhole(start: StartPosition, hasOther: Bool, waiting: Int64?) {
+        let ids = (0..<2).map { TopicPartition("t", $0) }
+        let report = OffsetsReport(
+            group: "g", topics: [RequestTopic("t")], presence: .described(.unknown),
+            partitions: [
+                PartitionOffsets(ids[0], bounds: 5..<15, commit: nil),
+                PartitionOffsets(ids[1], bounds: 0..<7, commit: hasOther ? CommittedOffset(7) : nil),
+            ])
+        #expect(report.waiting(inNewGroupFrom: start)[ids[0]]?.count == waiting)
+        #expect(report.waiting(inNewGroupFrom: start)[ids[0]].map(\.first) == waiting.map { _ in 5 })
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")] as [(Int64, String)])
+    func largeCountsAreReadAtAGlance(number: Int64, text: String) { #expect(number.grouped == text) }
+}

@@ -1,0 +1,76 @@
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+
+@testable import QuotaSharing
+@testable import locsearch
+
+/// What `locsearch budget` reads of the fleet's topic.
+struct BudgetTopicTests {
+    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let day = "2026-11-23"
+
+    /// A message by which a member tells of calls that it made.
+    private func report(_ calls: Int, number: UInt64, snapshot: BudgetMessage.Snapshot? = nil) -> BudgetMessage {
+        let entry = BudgetMessage.Entry(
+            QuotaScope(provider: "hotpepper"), day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
+        return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], snapshot: snapshot)
+    }
+
+    /// A state in which so many calls were made by somebody else.
+    private func snapshot(_ calls: Int, upTo offset: Int64) -> BudgetMessage.Snapshot {
+        var message = report(calls, number: 1)
+        message.sender = "somebody else"
+        var ledger = BudgetLedger()
+        ledger.apply(message, at: 0)
+        let fleet = QuotaScopes(group: "location-search-worker", requestsTopic: "location-search.requests").fleet
+        return BudgetMessage.Snapshot(offset: offset, fleet: fleet, ledger: ledger)
+    }
+
+    /// Puts messages into a new topic, and returns the calls that the topic says were made; `nil` where it says nothing.
+    /// - Parameter history: how many of the newest records are read first.
+    private func used(_ messages: [BudgetMessage], history: Int64) async throws -> Int? {
+        let broker = try TestBroker(topics: ["fleet": 1])
+        let topic = broker.name("fleet")
+        let loop = try EventLoop()
+        let producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        for message in messages {
+            let value = FleetCodec.bytes(of: .budget(message))
+            try await producer.send(ProducerRecord(topic: topic, partition: 0, value: value))
+        }
+        await producer.close()
+        loop.stop()
+
+        let settings = try Settings.load(
+            flags: ["kafka.bootstrapServers": broker.bootstrapServers, "topics.fleet": topic], file: nil,
+            environment: [:])
+        let reader = try BudgetTopic(settings, timeout: .seconds(20), history: history, log: log)
+        return try await reader.ledger().days["hotpepper"]?[day]?.used
+    }
+
+    /// The states contradict each other, as they never do, so that the count tells which of them was read.
+    @Test func newestRecordsAreEnoughWhereTheyHoldTheState() async throws {
+        let messages = [
+            report(0, number: 1, snapshot: snapshot(7, upTo: -1)), report(1, number: 2),
+            report(0, number: 3, snapshot: snapshot(100, upTo: 1)), report(5, number: 4),
+        ]
+        #expect(try await used(messages, history: 2) == 105)
+        #expect(try await used(messages, history: 20) == 13)
+    }
+
+    @Test func allRecordsAreReadWhereTheNewestDoNotHoldTheState() async throws {
+        let reports = (1...5 as ClosedRange<UInt64>).map { report(10, number: $0) }
+        #expect(try await used(reports, history: 2) == 50)
+
+        let messages = [report(0, number: 1, snapshot: snapshot(7, upTo: -1))] + (2...5).map { report(10, number: $0) }
+        #expect(try await used(messages, history: 2) == 47)
+    }
+
+    @Test func emptyTopicSaysNothing() async throws {
+        #expect(try await used([], history: 2) == nil)
+    }
+}

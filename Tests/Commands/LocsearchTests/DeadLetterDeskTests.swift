@@ -1,0 +1,231 @@
+import Console
+import EventContract
+import Foundation
+import Kafka
+import KafkaTestSupport
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// The console's dead letters on a broker: listed, looked at, judged and sent back.
+struct DeadLetterDeskTests {
+    private static let right = #"{"requestId":"R-1","location":{"latitude":35.69,"longitude":139.7}}"#
+    private static let wrong = #"{"requestId":"R-1","location":{"latitude":135.69,"longitude":139.7}}"#
+
+    private func desk(_ harness: DeadLetterHarness) throws -> DeadLetterDesk {
+        DeadLetterDesk(try Settings.load(flags: [:], file: nil, environment: harness.environment), log: harness.log)
+    }
+
+    private func mark(_ offset: Int64) -> RedriveMark { RedriveMark(partition: 0, offset: offset) }
+
+    @Test func lettersAreGroupedAndFiltered() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(
+            0, age: .seconds(7200), value: Self.wrong, member: "location", producer: "https://a.example")
+        try await harness.put(
+            1, age: .seconds(60), value: Self.right, member: "location", producer: "https://a.example")
+        try await harness.put(2, age: .seconds(30), value: "Zebra")
+        try await harness.put(3, crashesWorkers: true, value: Self.right)
+        let desk = try desk(harness)
+
+        func offsets(_ adjust: (inout DeadLetterQuery) -> Void = { _ in }) async throws -> [Int64] {
+            var query = DeadLetterQuery()
+            adjust(&query)
+            return try await desk.list(query).letters.map(\.position.offset)
+        }
+        #expect(try await offsets() == [3, 2, 1, 0], "the newest first")
+        #expect(try await offsets { $0.reason = "crashed-workers" } == [3])
+        #expect(try await offsets { $0.member = "location" } == [1, 0])
+        #expect(try await offsets { $0.member = "" } == [3, 2])
+        #expect(try await offsets { $0.producer = "https://a.example" } == [1, 0])
+        #expect(try await offsets { $0.producer = "" } == [3, 2])
+        #expect(try await offsets { $0.text = "zEBRA" } == [2])
+        #expect(try await offsets { $0.text = "r-1" } == [3, 1, 0])
+        #expect(try await offsets { $0.text = "135.69" } == [0])
+        #expect(try await offsets { $0.text = "@1" } == [1])
+        #expect(try await offsets { $0.text = "nowhere" } == [])
+        #expect(
+            try await offsets { $0.since = EventTime(milliseconds: EventTime.now().milliseconds - 3_600_000) } == [
+                3, 2, 1,
+            ])
+        #expect(try await offsets { $0.limit = 1 } == [3])
+
+        let list = try await desk.list(DeadLetterQuery(limit: 1))
+        #expect(list.total == 4 && list.matching == 4 && list.letters.count == 1 && !list.isPartial)
+        #expect(list.groups.map(\.letters) == [2, 1, 1] && list.groups[0].producer == "https://a.example")
+        #expect(list.groups[0].pending == 2 && list.groups[0].faulty == 1)
+        #expect(list.letters[0].crashesWorkers)
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func wholeLetterIsReadAndJudged() async throws {
+        let harness = try await DeadLetterHarness(partitions: 2)
+        try await harness.put(0)
+        try await harness.put(7, in: 1, value: Self.wrong)
+        let desk = try desk(harness)
+
+        let position = RedriveMark(partition: 1, offset: 0)
+        let json = try JSONSerialization.jsonObject(with: Data(try await desk.whole(position))) as? [String: Any]
+        #expect(json?["value"] as? String == Self.wrong && json?["offset"] as? Int == 7)
+        #expect(json?["requestId"] as? String == "R-1" && json?["faultMember"] as? String == "location.latitude")
+        #expect((json?["letter"] as? [String: Any])?["partition"] as? Int == 1)
+
+        #expect(try await desk.fault(of: Array(Self.right.utf8), in: position) == nil)
+        let fault = try await desk.fault(of: Array(#"{"location":5}"#.utf8), in: position)
+        #expect(fault?.member == "location")
+        for gone in [RedriveMark(partition: 1, offset: 1), RedriveMark(partition: 7, offset: 0)] {
+            let error = await #expect(throws: ConsoleError.self) { _ = try await desk.whole(gone) }
+            #expect(error?.kind == .notFound, "\(String(describing: error))")
+        }
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func whatBecomesOfLettersThatGoBackIsTold() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<4 { try await harness.put(offset, value: offset == 3 ? Self.wrong : Self.right) }
+        try await harness.mark(RedriveMark(partition: 0, offset: 0), in: 0)
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+        try await harness.put(4)  // another one that comes meanwhile is no obstacle
+
+        let chosen: [RedriveMark: [UInt8]?] = [
+            mark(0): nil, mark(1): nil, mark(2): nil, mark(3): Array(Self.right.utf8), mark(99): nil,
+        ]
+        let (id, first) = try await desk.redrive(chosen, ofVersion: version)
+        #expect(first.chosen == 3 && first.wentBefore == 1 && first.deleted == 1)
+        try await eventually("all went back") { desk.report(id)?.isSending == false }
+        let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(sent == [Self.right, Self.right, Self.right], "one of them as it was edited")
+        #expect(desk.report(id)?.sent == 3 && desk.report(id)?.open == 3 && desk.report(id)?.isWaiting == true)
+
+        try await harness.answer(0, with: nil)
+        try await eventually("the first outcome") { desk.report(id)?.completed == 1 }
+        try await harness.answer(1, with: "timeout")
+        try await harness.answer(2, with: "invalid-request")
+        try await harness.put(2, value: Self.right)  // its letter, as a worker writes it
+        try await eventually("nothing more is to come") { desk.report(id)?.isWaiting == false }
+        let last = try #require(desk.report(id))
+        #expect(last.completed == 1 && last.cameBack == 1 && last.open == 0 && last.problem == nil)
+        #expect(last.failed == ["timeout": 1, "invalid-request": 1])
+        #expect(desk.report(id + 1) == nil)
+
+        let list = try await desk.list(DeadLetterQuery())
+        #expect(list.letters.filter(\.isRedriven).map(\.position.offset) == [3, 2, 1, 0])
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func oneLetterGoesBackWithoutReadingThoseBeforeIt() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<60 { try await harness.put(offset, value: Self.right) }
+        try await harness.mark(mark(52), in: 0)
+        let settings = try Settings.load(flags: [:], file: nil, environment: harness.environment)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), judges: true, log: harness.log)
+
+        let one = try await topic.snapshot(of: [mark(50): nil])
+        #expect(one.letters.map(\.mark) == [mark(50)] && one.records == 11, "the letter, and what stands behind it")
+        let three = try await topic.snapshot(of: [
+            mark(52): nil, mark(51): Array(Self.wrong.utf8), mark(55): nil, mark(61): nil, mark(-1): nil,
+        ])
+        #expect(
+            three.letters.map(\.mark.offset) == [51, 52, 55] && three.letters.map(\.isRedriven) == [false, true, false])
+        #expect(three.letters.map(\.faultMember) == ["location.latitude", nil, nil])
+        #expect(three.records == 10)
+        #expect(try await topic.snapshot(of: [mark(99): nil]).records == 0)
+        #expect(one.continues("0:61") && !one.continues("0:62"))
+        await harness.close()
+    }
+
+    @Test func markOfAnEarlierVersionInAnotherPartitionCounts() async throws {
+        let harness = try await DeadLetterHarness(partitions: 3)
+        try await harness.put(0, in: 2, value: Self.right)
+        try await harness.put(1, in: 2, value: Self.right)
+        for partition in 0..<2 {
+            try await harness.mark(RedriveMark(partition: 2, offset: Int64(partition)), in: Int32(partition))
+        }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+
+        let both: [RedriveMark: [UInt8]?] = [.init(partition: 2, offset: 0): nil, .init(partition: 2, offset: 1): nil]
+        let (_, report) = try await desk.redrive(both, ofVersion: version)
+        #expect(report.wentBefore == 2 && report.chosen == 0)
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func markStandsInThePartitionOfItsLetter() async throws {
+        let harness = try await DeadLetterHarness(partitions: 3)
+        for number in 0..<12 { try await harness.put(number, in: Int32(number % 3), value: Self.right) }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+        let all = Dictionary(
+            (0..<12).map { (RedriveMark(partition: Int32($0 % 3), offset: Int64($0 / 3)), [UInt8]?.none) }
+        ) { $1 }
+        let (id, _) = try await desk.redrive(all, ofVersion: version)
+        try await eventually("all went back") { desk.report(id)?.isSending == false }
+        #expect(desk.report(id)?.sent == 12)
+
+        let reader = try TopicReader(
+            ConsumerConfiguration(bootstrapServers: harness.broker.bootstrapServers), log: harness.log)
+        let records = try await reader.contents(of: [harness.broker.name("letters")])
+        let marks = records.compactMap { record in
+            RedriveMark(value: record.value, headers: record.headers).map {
+                ($0.partition, record.partition.id.partition)
+            }
+        }
+        #expect(marks.count == 12 && marks.allSatisfy { $0 == $1 })
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func fifthRunWaitsUntilAnEarlierOneHasItsOutcomes() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        for offset in 0..<5 { try await harness.put(offset, value: Self.right) }
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+        for offset in Int64(0)..<4 {
+            let (id, _) = try await desk.redrive([mark(offset): nil], ofVersion: version)
+            try await eventually("it went back") { desk.report(id)?.isSending == false }
+        }
+
+        let error = await #expect(throws: ConsoleError.self) {
+            _ = try await desk.redrive([mark(4): nil], ofVersion: version)
+        }
+        #expect(error?.kind == .busy)
+        try await harness.answer(0, with: nil)
+        try await eventually("the first run is over, and there is room") {
+            (try? await desk.redrive([mark(4): nil], ofVersion: version)) != nil
+        }
+        await desk.close()
+        await harness.close()
+    }
+
+    @Test func whatMustNotGoBackIsRefusedWithAReason() async throws {
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0, value: Self.right)
+        try await harness.put(1, crashesWorkers: true, value: Self.right)
+        let desk = try desk(harness)
+        let version = try await desk.list(DeadLetterQuery()).version
+
+        func refusal(_ letters: [RedriveMark: [UInt8]?], _ version: String) async -> ConsoleError? {
+            await #expect(throws: ConsoleError.self) { _ = try await desk.redrive(letters, ofVersion: version) }
+        }
+        let crash = await refusal([mark(0): nil, mark(1): nil], version)
+        #expect(crash?.kind == .invalid && crash?.message.contains("redrive --reason crashed-workers --force") == true)
+        let edited = await refusal([mark(0): Array(Self.wrong.utf8)], version)
+        #expect(edited?.kind == .invalid && edited?.member == "location.latitude")
+        #expect(await refusal([mark(0): nil], "0:9")?.kind == .changed)
+        #expect(try await harness.requests().isEmpty)
+
+        // A refusal leaves the way free.
+        let (id, _) = try await desk.redrive([mark(0): nil], ofVersion: version)
+        try await eventually("it went back") { desk.report(id)?.isSending == false }
+        #expect(desk.report(id)?.sent == 1)
+        await desk.close()
+        await harness.close()
+    }
+}

@@ -1,0 +1,140 @@
+import EventContract
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import LocationSearch
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A broker with a dead-letter topic, and `dead-letters` as a process beside it.
+struct DeadLetterHarness {
+    let broker: TestBroker
+    private let loop: EventLoop
+    private let producer: KafkaProducer
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Every partition has a broker of its own where brokers are embedded.
+    init(partitions: Int) async throws {
+        broker = try TestBroker(
+            brokers: partitions, topics: ["requests": 1, "letters": partitions, "results": 1, "errors": 1, "fleet": 1])
+        if let embedded = broker.embedded {
+            try embedded.setLeader(of: TopicPartition(broker.name("requests"), 0), to: 1)
+            for partition in 0..<Int32(partitions) {
+                let id = TopicPartition(broker.name("letters"), partition)
+                try embedded.setLeader(of: id, to: partition + 1)
+            }
+        }
+        loop = try EventLoop()
+        producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+    }
+
+    /// The broker of tests that make it fail.
+    var embedded: EmbeddedBroker { get throws { try #require(broker.embedded) } }
+
+    func close() async {
+        await producer.close()
+        loop.stop()
+    }
+
+    // MARK: - The topics
+
+    /// Puts the dead letter of a broken record into the dead-letter topic.
+    /// - Parameter offset: where the record stood in partition 0 of the requests topic.
+    /// - Parameter age: how long ago it was put aside.
+    func put(
+        _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
+        withoutContent: Bool = false, isOutcome: Bool = false, crashesWorkers: Bool = false, value: String? = nil,
+        member: String? = nil, producer eventSource: String? = nil
+    ) async throws {
+        let record = IncomingRecord(
+            source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
+            key: Array("k\(offset)".utf8), value: Array((value ?? "broken \(offset) \u{1B}[2J").utf8),
+            headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource))
+        let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
+
+        var letter = DeadLetter(
+            record, error: SearchError(reason, "value is no JSON", member: member),
+            reason: crashesWorkers ? DeadLetter.crashedWorkers : nil, isOutcome: isOutcome, at: time,
+            worker: "pod-1")
+        if withoutContent { letter = letter.withoutContent }
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name("letters"), partition: partition, key: letter.key, value: letter.value,
+                headers: letter.headers))
+    }
+
+    /// The headers of a CloudEvent in binary mode from a producer; none without one.
+    private static func event(of producer: String?) -> [EventHeader] {
+        guard let producer else { return [] }
+        return [
+            ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", producer),
+            ("ce_type", "location-search.requested.v1"),
+        ].map { EventHeader($0.0, text: $0.1) }
+    }
+
+    /// Notes in the dead-letter topic that one of its letters went back.
+    func mark(_ mark: RedriveMark, in partition: Int32) async throws {
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name("letters"), partition: partition, key: nil, value: nil,
+                headers: mark.headers))
+    }
+
+    /// Has the broker of one partition of the dead-letter topic leave requests for records without an answer.
+    /// - Parameter count: how many requests; a client waits for one answer before it asks again.
+    func silence(partition: Int32, requests count: Int) throws {
+        let late = [Int32](repeating: 0, count: count)
+        try embedded.fail(.fetch, with: late, broker: partition + 1, delay: .seconds(50))
+    }
+
+    /// Publishes the outcome of the record at an offset of the requests topic, as a worker does.
+    /// - Parameter code: `error.code` of an error; `nil`: a result.
+    func answer(_ offset: Int64, with code: String?) async throws {
+        let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? #","places":[]"#
+        let texts = [
+            ("ce_type", "location-search.\(code == nil ? "completed" : "failed").v1"),
+            ("source-topic", broker.name("requests")), ("source-partition", "0"), ("source-offset", "\(offset)"),
+        ]
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name(code == nil ? "results" : "errors"), key: nil,
+                value: Array(#"{"requestId":"r\#(offset)","operation":"search"\#(error)}"#.utf8),
+                headers: texts.map { EventHeader($0.0, text: $0.1) }))
+    }
+
+    /// Everything in the requests topic.
+    func requests() async throws -> [ConsumerRecord] {
+        try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+            .contents(of: [broker.name("requests")])
+    }
+
+    // MARK: - The command
+
+    /// The environment of `locsearch dead-letters`.
+    var environment: [String: String] {
+        [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
+            "TOPICS_DEAD_LETTERS": broker.name("letters"), "TOPICS_RESULTS": broker.name("results"),
+            "TOPICS_ERRORS": broker.name("errors"), "TOPICS_FLEET": broker.name("fleet"),
+        ]
+    }
+
+    /// Starts `locsearch dead-letters`.
+    func start(_ arguments: [String]) throws -> RunningProgram {
+        try RunningProgram(["dead-letters"] + arguments, environment: environment)
+    }
+
+    /// Runs `locsearch dead-letters` to its end. A redrive waits for no outcomes unless it is told to.
+    func run(_ arguments: [String]) async throws -> RunningProgram {
+        let waiting = arguments.first == "redrive" && !arguments.contains("--wait") ? ["--wait", "0s"] : []
+        let program = try start(arguments + waiting)
+        defer { program.end() }
+        try await eventually("dead-letters \(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+
+    func run(_ arguments: String...) async throws -> RunningProgram { try await run(arguments) }
+}

@@ -1,0 +1,288 @@
+import Foundation
+import Kafka
+import KafkaTestSupport
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// Set-ups in which something is wrong between a worker and its brokers, on real connections.
+@Suite(.serialized, .enabled(if: TestBroker.isEmbedded, "the brokers of these tests are told to fail"))
+struct DoctorBrokerTests {
+    private static let topics = Dictionary(
+        uniqueKeysWithValues: (WorkerConfiguration.Topics().all + [WorkerConfiguration.Topics().fleet]).map { ($0, 12) }
+    )
+
+    private static func wrong(
+        _ name: String, _ settings: [String: String] = [:], check: String, state: Finding.State = .failed,
+        _ text: String,
+        cure: String? = nil, code: Int32 = 69
+    ) -> WrongSetUp {
+        WrongSetUp(
+            testDescription: name, settings: settings, check: check, state: state, text: text, cure: cure, code: code)
+    }
+
+    private func check(_ wrong: WrongSetUp, at address: String) async {
+        let settings = wrong.settings.merging(["kafka.bootstrapServers": address]) { own, _ in own }
+        let report = await DoctorFixture.report(settings, timeout: .seconds(2))
+        DoctorFixture.expect(report, finds: wrong)
+    }
+
+    private func login(_ mechanism: String, password: String = SecureFront.user.password) -> [String: String] {
+        [
+            "kafka.security.protocol": "sasl_plaintext", "kafka.security.sasl.mechanism": mechanism,
+            "kafka.security.sasl.username": SecureFront.user.name, "kafka.security.sasl.password": password,
+        ]
+    }
+
+    // MARK: - Names and connections
+
+    @Test func addressesThatLeadNowhereAreFound() async throws {
+        let closed = "127.0.0.1:\(try RawServer.unusedPort())"
+        await check(
+            Self.wrong(
+                "no such name", check: "dns", "nowhere.invalid has no address here", cure: "kafka.bootstrapServers"),
+            at: "nowhere.invalid:9092")
+        await check(
+            Self.wrong("nobody listens", check: "tcp", "\(closed) accepts no connection", cure: "start the broker"),
+            at: closed)
+
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        await check(
+            Self.wrong("one of two is gone", check: "tcp", state: .warning, "\(closed) accepts no connection"),
+            at: "\(closed),\(broker.bootstrapServers)")
+        await check(
+            Self.wrong("one of two has no name", check: "dns", state: .warning, "nowhere.invalid has no address"),
+            at: "\(broker.bootstrapServers),nowhere.invalid:9092")
+    }
+
+    /// What a broker tells of itself is given to the check, because the embedded one tells the truth.
+    @Test func brokerThatNamesAnAddressNobodyReachesIsFound() async throws {
+        let broker = try EmbeddedBroker()
+        let closed = "127.0.0.1:\(try RawServer.unusedPort())"
+        var examination = DoctorFixture.examination([:])
+        var cluster = ClusterDescription(brokers: [1, 2, 3], topics: [:])
+        cluster.addresses = [1: broker.bootstrapServers, 2: closed, 3: "kafka-3.invalid:9092"]
+        examination.cluster = cluster
+
+        let findings = await BrokersCheck().findings(&examination)
+        #expect(findings.map(\.state) == [.failed, .failed], "\(findings)")
+        #expect(findings.first?.text.hasPrefix("broker 2 names itself \(closed), which accepts no connection") == true)
+        #expect(
+            findings.last?.text.hasPrefix("broker 3 names itself kafka-3.invalid:9092, which has no address") == true)
+        #expect(findings.allSatisfy { $0.cure?.contains("advertised.listeners") == true && $0.code == 69 })
+    }
+
+    // MARK: - What is spoken
+
+    @Test func whoSpeaksSomethingElseIsNamed() async throws {
+        let web = try RawServer { connection in
+            connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            connection.endSending()
+            connection.waitForClose()
+        }
+        let shell = try RawServer { connection in
+            connection.send("SSH-2.0-OpenSSH_9.2\r\n")
+            connection.waitForClose()
+        }
+        let closing = try RawServer { connection in
+            connection.endSending()
+            connection.waitForClose()
+        }
+        let silent = try RawServer { $0.waitForClose() }
+        defer { for server in [web, shell, closing, silent] { server.stop() } }
+
+        for (server, text) in [
+            (web, "is a web server and no broker"), (shell, "answers in a protocol that is neither Kafka's nor TLS"),
+            (closing, "closes each connection without an answer"), (silent, "accepts connections and says nothing"),
+        ] {
+            await check(
+                Self.wrong(text, check: "protocol", text, cure: "kafka.bootstrapServers"),
+                at: "127.0.0.1:\(server.port)")
+        }
+    }
+
+    @Test func brokerWithoutWhatIsExpectedIsFound() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        await check(
+            Self.wrong(
+                "TLS at a plain port", ["kafka.security.protocol": "ssl"], check: "protocol",
+                "speaks no TLS, and kafka.security.protocol is ssl", cure: "to plaintext"),
+            at: broker.bootstrapServers)
+        await check(
+            Self.wrong(
+                "a login where there is none", login("PLAIN"), check: "protocol",
+                "offers no login, and kafka.security.protocol is sasl_plaintext", cure: "to plaintext"),
+            at: broker.bootstrapServers)
+    }
+
+    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
+    func loginThatIsWrongIsFound() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
+        defer { front.end() }
+
+        await check(
+            Self.wrong(
+                "no login where one is wanted", check: "protocol",
+                "wants a login (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER)", cure: "sasl_plaintext"),
+            at: front.bootstrapServers)
+        await check(
+            Self.wrong(
+                "a way to log in that is not offered",
+                ["kafka.properties": "security.protocol=sasl_plaintext,sasl.mechanism=GSSAPI"],
+                check: "protocol", "offers PLAIN, SCRAM-SHA-256", cure: "choose one of those"),
+            at: front.bootstrapServers)
+        await check(
+            Self.wrong(
+                "a wrong password", login("PLAIN", password: "Zq7wrong"), check: "login", "it refused the login",
+                cure: "docs/access.md"),
+            at: front.bootstrapServers)
+
+        let right = login("PLAIN").merging(["kafka.bootstrapServers": front.bootstrapServers]) { $1 }
+        let report = await DoctorFixture.report(right)
+        #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
+        #expect(report.findings.contains { $0.check == "login" && $0.text == "logged in as ann by PLAIN" })
+    }
+
+    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
+    func loginThatTheLibraryCannotDoIsFound() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
+        defer { front.end() }
+        guard LibraryVersion.running < LibraryVersion(2, 6, 1) else { return }
+
+        let wrong = Self.wrong(
+            "SCRAM with an old library", login("SCRAM-SHA-512"), check: "login",
+            "Kafka 4 refuses SCRAM from librdkafka before 2.6.1")
+        await check(wrong, at: front.bootstrapServers)
+        await check(
+            Self.wrong(
+                "SCRAM with an old library, at any broker", login("SCRAM-SHA-256"), check: "versions", state: .warning,
+                "Kafka 4 refuses SCRAM-SHA-256 from librdkafka", cure: "use librdkafka 2.6.1 or newer"),
+            at: front.bootstrapServers)
+    }
+
+    @Test(
+        .enabled(
+            if: Certificates.canBeMade && SecureFront.canBeStarted,
+            "run `tools/setup tests`: python3 and openssl are missing"))
+    func certificateThatIsNotTrustedIsFound() async throws {
+        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: Self.topics))
+        defer { certificates.remove() }
+        func front(as name: Certificates.Name, _ more: [String] = []) async throws -> SecureFront {
+            try await SecureFront(
+                broker.bootstrapServers, ["--cert", certificates.file(name), "--key", certificates.key(name)] + more)
+        }
+        let (right, wrong) = (try await front(as: .broker), try await front(as: .elsewhere))
+        let mutual = try await front(as: .broker, ["--client-ca", certificates.file(.authority)])
+        defer { for front in [right, wrong, mutual] { front.end() } }
+        let trusting = ["kafka.security.protocol": "ssl", "kafka.security.caFile": certificates.file(.authority)]
+        let strange = trusting.merging(["kafka.security.caFile": certificates.file(.stranger)]) { $1 }
+
+        await check(
+            Self.wrong("TLS where none is expected", check: "protocol", "speaks TLS", cure: "to ssl"),
+            at: right.bootstrapServers)
+        await check(
+            Self.wrong("an authority that signed nothing", strange, check: "login", "its certificate is not trusted"),
+            at: right.bootstrapServers)
+        await check(
+            Self.wrong(
+                "another host's certificate", trusting, check: "login", "must name the host that is connected to"),
+            at: wrong.bootstrapServers)
+        await check(
+            Self.wrong("no certificate of ours", trusting, check: "login", "it wants a certificate of ours"),
+            at: mutual.bootstrapServers)
+
+        let report = await DoctorFixture.report(
+            trusting.merging(["kafka.bootstrapServers": right.bootstrapServers]) { $1 })
+        #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
+    }
+
+    // MARK: - What the brokers can do
+
+    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
+    func brokersThatLackWhatIsNeededAreFound() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        let (old, older) = (
+            try await SecureFront(broker.bootstrapServers, ["--without", "24", "25"]),
+            try await SecureFront(broker.bootstrapServers, ["--without", "22"])
+        )
+        defer { for front in [old, older] { front.end() } }
+
+        await check(
+            Self.wrong(
+                "transactions where there are none", ["worker.delivery": "exactly-once"], check: "versions",
+                "these brokers have no transactions", cure: "at-least-once", code: 1),
+            at: old.bootstrapServers)
+        await check(
+            Self.wrong(
+                "no idempotent producers", check: "versions", "have no idempotent producers", cure: "0.11 or newer",
+                code: 1),
+            at: older.bootstrapServers)
+    }
+
+    // MARK: - Topics, rights and the group
+
+    @Test func topicsThatAreWrongAreFound() async throws {
+        let names = WorkerConfiguration.Topics()
+        var topics = Self.topics
+        topics[names.results] = nil
+        topics[names.requests] = 2
+        let broker = try EmbeddedBroker(topics: topics)
+        await check(
+            Self.wrong(
+                "no topic for results", check: "topics", "\(names.results) (topics.results) is not there",
+                cure: "locsearch topics create", code: 1),
+            at: broker.bootstrapServers)
+        await check(
+            Self.wrong(
+                "few partitions", check: "topics", state: .warning, "\(names.requests): partitions is 2",
+                cure: "--add-partitions"
+            ), at: broker.bootstrapServers)
+        await check(
+            Self.wrong(
+                "more loops than partitions", ["worker.loops": "4"], check: "topics", state: .warning,
+                "some loops have nothing to do", cure: "lower worker.loops"),
+            at: broker.bootstrapServers)
+        await check(
+            Self.wrong("one broker", check: "brokers", state: .warning, "there is one broker", cure: "use three"),
+            at: broker.bootstrapServers)
+        await check(
+            Self.wrong(
+                "a fleet topic of many partitions", ["providers.hotpepper.requestsPerSecond": "5"], check: "fleet",
+                state: .warning, "\(names.fleet) has 12 partitions", cure: "with one partition"),
+            at: broker.bootstrapServers)
+        await check(
+            Self.wrong(
+                "no fleet topic", ["providers.hotpepper.callsPerDay": "500", "topics.fleet": "nowhere"], check: "fleet",
+                "nowhere is missing", cure: "locsearch topics create", code: 1),
+            at: broker.bootstrapServers)
+    }
+
+    @Test func rightsThatAreLackingAreFound() async throws {
+        let broker = try EmbeddedBroker(topics: Self.topics)
+        broker.fail(.fetch, with: 29, count: 50)
+        await check(
+            Self.wrong(
+                "no right to read requests", check: "rights", "location-search.requests cannot be read", cure: "Read",
+                code: 1),
+            at: broker.bootstrapServers)
+        broker.clearFailures(of: .fetch)
+
+        broker.fail(.offsetFetch, with: 30, count: 50)
+        await check(
+            Self.wrong(
+                "no right on the group", check: "group", "the group location-search-worker cannot be used",
+                cure: "Read on the group", code: 1),
+            at: broker.bootstrapServers)
+    }
+
+    @Test func soundBrokersPass() async throws {
+        let broker = try EmbeddedBroker(brokers: 3, topics: Self.topics)
+        let report = await DoctorFixture.report(["kafka.bootstrapServers": broker.bootstrapServers])
+        #expect(report.exitCode(isStrict: true) == 0, "\(report.findings.map(DoctorReport.line))")
+        #expect(report.count(.warning) == 0 && report.count(.failed) == 0)
+    }
+}

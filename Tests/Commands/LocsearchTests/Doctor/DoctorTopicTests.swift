@@ -1,0 +1,84 @@
+import Kafka
+import KafkaTestSupport
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// What the brokers tell of topics and versions, where no broker of these tests can be made to tell it.
+struct DoctorTopicTests {
+    private func findings(
+        _ role: RecommendedTopic.Role, _ changes: [String: String] = [:], replicas: Int = 3, leaderless: [Int32] = []
+    ) throws -> [Finding] {
+        let topics = RecommendedTopic.all(names: WorkerConfiguration.Topics(), maxRequestBytes: 65_536)
+        let topic = try #require(topics.first { $0.role == role })
+        var configuration = ["message.timestamp.type": "CreateTime"]
+        for entry in topic.configurations { configuration[entry.name] = entry.value }
+        configuration.merge(changes) { $1 }
+        var found = ClusterDescription.Topic(partitions: 12, replicationFactor: replicas)
+        found.leaderless = leaderless
+        return TopicsCheck().look(at: topic, found: found, configuration: configuration, loops: 1)
+    }
+
+    @Test(arguments: [
+        (RecommendedTopic.Role.requests, "retention.ms", "3600000", "would be deleted without an outcome"),
+        (.results, "retention.ms", "2592000000", "the providers' terms ask for little storage"),
+        (.results, "segment.ms", "604800000", "results would be kept for longer"),
+        (.requests, "max.message.bytes", "1000", "producers could not send requests"),
+        (.requests, "cleanup.policy", "compact", "compaction would drop records"),
+        (.fleet, "cleanup.policy", "compact", "compaction would drop records"),
+        (.errors, "min.insync.replicas", "1", "would be lost with fewer brokers"),
+        (.requests, "unclean.leader.election.enable", "true", "could forget records"),
+    ])
+    func topicThatDeviatesIsNamedWithItsCommand(
+        role: RecommendedTopic.Role, setting: String, value: String, consequence: String
+    ) throws {
+        let found = try findings(role, [setting: value])
+        #expect(found.map(\.state) == [.warning], "\(found)")
+        #expect(found[0].text.contains(setting) && found[0].text.contains(consequence), "\(found)")
+        #expect(found[0].cure?.contains("kafka-configs.sh --alter --topic") == true)
+    }
+
+    @Test func topicThatTakesNoRecordFails() throws {
+        let sync = try findings(.results, ["min.insync.replicas": "2"], replicas: 1)
+        #expect(sync.contains { $0.state == .failed && $0.text.contains("it takes no record") }, "\(sync)")
+        let leaderless = try findings(.requests, leaderless: [3, 7])
+        #expect(leaderless.map(\.state) == [.failed] && leaderless[0].text.contains("no leader in partition 3, 7"))
+    }
+
+    @Test func topicAsRecommendedIsInOrder() throws {
+        for role in RecommendedTopic.Role.allCases {
+            let found = try findings(role)
+            #expect(found.map(\.state) == [.ok], "\(found)")
+            #expect(found[0].text.contains("12 partitions, 3 replicas, CreateTime"), "\(found)")
+        }
+    }
+
+    // MARK: - A broker with admin requests
+
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker has no admin requests"))
+    func topicsAsTheyAreMadeAreInOrderAndOthersAreNot() async throws {
+        let broker = try TestBroker()
+        var settings = ["kafka.bootstrapServers": broker.bootstrapServers, "kafka.groupId": broker.name("workers")]
+        for role in RecommendedTopic.Role.allCases { settings["topics.\(role.rawValue)"] = broker.name(role.rawValue) }
+        let flags = settings.flatMap { ["--\($0.key)", $0.value] }
+        let making = try RunningProgram(
+            ["topics", "create", "--replication-factor", "1", "--retention", "results=72h"] + flags)
+        defer { making.end() }
+        try await eventually("the topics are made", within: .seconds(60)) { !making.isRunning }
+        #expect(making.code == 0, "\(making.error)")
+
+        let report = await DoctorFixture.report(settings)
+        let lines = report.findings.map(DoctorReport.line)
+        let topics = report.findings.filter { $0.check == "topics" }
+        #expect(topics.count { $0.state == .ok } == 3 && topics.count { $0.state == .warning } == 2, "\(lines)")
+        #expect(
+            topics.contains {
+                $0.text.contains(
+                    "\(broker.name("results")): retention.ms is 259200000 (72h), recommended at most 86400000")
+            }, "\(lines)")
+        #expect(report.exitCode() == 0, "\(lines)")
+        #expect(report.findings.contains { $0.check == "group" && $0.state == .ok }, "\(lines)")
+    }
+}

@@ -1,0 +1,198 @@
+import EventContract
+import Foundation
+internal import KafkaTestSupport
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// `locsearch explain` as a process beside a broker.
+@Suite(.timeLimit(.minutes(3)))
+struct ExplainCommandTests {
+    private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    private static var steps: RequestSteps {
+        var steps = RequestSteps(topicWait: .milliseconds(100))
+        let failure = RequestStep.End.failed(.upstreamUnavailable, httpStatus: 503)
+        steps.append(RequestStep(.call, .googlePlaces, end: failure, start: 0, duration: 154_000_000))
+        steps.append(RequestStep(.pause, .googlePlaces, end: .over, start: 154_000_000, duration: 87_000_000))
+        steps.append(RequestStep(.call, .googlePlaces, end: .answered, start: 241_000_000, duration: 228_000_000))
+        return steps
+    }
+
+    private func json(_ program: RunningProgram) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(program.output.utf8)) as? [String: Any], "\(program.output)")
+    }
+
+    @Test func anAnsweredRequestIsToldByEachOfItsIDs() async throws {
+        let fixture = try await ExplainFixture()
+        try await fixture.request("other", at: 0)
+        let source = try await fixture.request("r-1", in: 1, trace: Self.trace)
+        try await fixture.answer(source, id: "r-1", steps: Self.steps)
+        try await fixture.answer(SourcePosition(topic: source.topic, partition: 0, offset: 0), id: "other")
+
+        for id in ["r-1", Self.trace, source.description, Self.trace.uppercased()] {
+            let shown = try await fixture.run([id], ["TRACING_UI_URL": "https://jaeger.example/trace/{traceId}"])
+            #expect(shown.code == 0, "\(id): \(shown.error)")
+            for words in [
+                "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
+                "from /shop", "waited in the topic",
+                "called google-places: upstream-unavailable, HTTP 503; asked again",
+                "paused before the next call to google-places", "called google-places: answered",
+                "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
+            ] { #expect(shown.output.contains(words), "\(id), \(words): \(shown.output)") }
+            #expect(!shown.output.contains("other"), "\(shown.output)")
+        }
+
+        let whole = try await fixture.run(["r-1", "--record"], ["KAFKA_SECURITY_SASL_PASSWORD": ""])
+        #expect(whole.output.contains("header  ce_source: /shop"), "\(whole.output)")
+        #expect(whole.output.contains(#""requestId":"r-1""#), "\(whole.output)")
+
+        let program = try json(try await fixture.run(["r-1", "--json"]))
+        let request = try #require((program["requests"] as? [[String: Any]])?.first)
+        #expect(request["state"] as? String == "answered")
+        #expect(request["totalMs"] as? Int == 612)
+        let phases = try #require(request["phases"] as? [[String: Any]])
+        #expect(phases.map { $0["kind"] as? String } == ["topic", "call", "pause", "call", "worker", "publish"])
+        #expect(phases.map { $0["sequel"] as? String } == [nil, "retried", nil, nil, nil, nil])
+        await fixture.close()
+    }
+
+    @Test func withoutStepsTheTimesAreToldAndHowToSeeMore() async throws {
+        let fixture = try await ExplainFixture()
+        let source = try await fixture.request("r-1")
+        let error = SearchError(.timeout, "the deadline passed")
+        try await fixture.answer(source, id: "r-1", error: error)
+
+        let shown = try await fixture.run(["r-1"])
+        #expect(shown.code == 0, "\(shown.error)")
+        for words in ["failed after 612ms: timeout", "was in the worker", "worker.requestSteps=true"] {
+            #expect(shown.output.contains(words), "\(words): \(shown.output)")
+        }
+        #expect(!shown.output.contains("trace "), "\(shown.output)")
+        await fixture.close()
+    }
+
+    @Test func anOutcomeTellsOfARequestWhoseRecordIsGone() async throws {
+        let fixture = try await ExplainFixture()
+        let gone = SourcePosition(topic: fixture.broker.name("requests"), partition: 0, offset: 44)
+        try await fixture.answer(gone, id: "r-9", steps: Self.steps)
+
+        let shown = try await fixture.run(["r-9", "--record"])
+        #expect(shown.code == 0, "\(shown.error)")
+        #expect(shown.output.contains("offset 44, which the topic does not hold any more"), "\(shown.output)")
+        #expect(shown.output.contains("waited in the topic"), "\(shown.output)")
+        await fixture.close()
+    }
+
+    @Test func aRequestWithoutAnOutcomeWaitsOrIsFinished() async throws {
+        let fixture = try await ExplainFixture()
+        for id in ["a", "b", "c", "d"] { try await fixture.request(id) }
+        try await fixture.commit(1)
+
+        for (id, words) in [
+            ("a", "workers have finished it, and its outcome is not there"), ("b", "it is the next one in partition 0"),
+            ("d", "2 records before it"),
+        ] {
+            let shown = try await fixture.run([id])
+            #expect(shown.code == 0, "\(shown.error)")
+            #expect(shown.output.contains(words), "\(id): \(shown.output)")
+        }
+        await fixture.close()
+    }
+
+    @Test func aDeadLetterIsToldWithItsReturn() async throws {
+        let fixture = try await ExplainFixture()
+        let broken = #"{"requestId":"r-5"}"#
+        let first = try await fixture.request("r-5", value: broken)
+        try await fixture.answer(
+            first, id: "r-5", error: SearchError(.invalidRequest, "location is missing", member: "location"))
+        try await fixture.setAside(first, value: broken, isRedriven: true)
+        let second = try await fixture.request("r-5", at: 5000)
+        try await fixture.answer(second, id: "r-5", steps: Self.steps)
+
+        let shown = try await fixture.run(["r-5"])
+        #expect(shown.code == 0, "\(shown.error)")
+        for words in [
+            "r-5: failed", "invalid-request (location): location is missing",
+            "it went back to the requests topic at \(fixture.time(5000))", "r-5: answered",
+        ] { #expect(shown.output.contains(words), "\(words): \(shown.output)") }
+        await fixture.close()
+    }
+
+    @Test func controlCharactersOfStrangersReachNoTerminal() async throws {
+        let fixture = try await ExplainFixture()
+        let source = try await fixture.request(nil, value: "{\"a\":\"\u{1B}[2J\"}\n\u{202E}")
+        let shown = try await fixture.run([source.description, "--record"])
+        #expect(shown.code == 0, "\(shown.error)")
+        #expect(!shown.output.contains("\u{1B}") && !shown.output.contains("\u{202E}"), "\(shown.output)")
+        await fixture.close()
+    }
+
+    @Test func secretsOfTheSettingsAreNotShown() async throws {
+        let fixture = try await ExplainFixture()
+        try await fixture.request(
+            "r-1",
+            value:
+                #"{"requestId":"r-1","category":"ramen","keyword":"hush-hush-key","location":{"latitude":35,"longitude":139}}"#
+        )
+        for arguments in [["r-1", "--record"], ["r-1", "--json"]] {
+            let shown = try await fixture.run(arguments, ["GOOGLE_PLACES_API_KEY": "hush-hush-key"])
+            #expect(shown.code == 0, "\(shown.error)")
+            #expect(shown.output.contains("*************") && !shown.output.contains("hush"), "\(shown.output)")
+        }
+        await fixture.close()
+    }
+
+    @Test func whatIsNotFoundIsToldWithWhereWasLooked() async throws {
+        let fixture = try await ExplainFixture()
+        try await fixture.request("r-1")
+        let shown = try await fixture.run(["r-2"])
+        #expect(shown.code == 1)
+        for words in ["nothing is known of r-2", "\(fixture.broker.name("requests")): 1 record", "member requestId"] {
+            #expect(shown.error.contains(words), "\(words): \(shown.error)")
+        }
+
+        let far = try await fixture.run(["\(fixture.broker.name("requests"))-0-\(Int64.max)"])
+        #expect(far.code == 1)
+        #expect(far.error.contains("it holds the offsets 0 to 0 of that partition"), "\(far.error)")
+
+        let program = try await fixture.run(["r-2", "--json"])
+        #expect(program.code == 1)
+        #expect((try json(program)["requests"] as? [Any])?.isEmpty == true)
+        await fixture.close()
+    }
+
+    @Test(
+        arguments: [
+            (["r", "--since", "0s"], 64, "--since takes"), (["r", "--within", "2h"], 64, "--within takes"),
+            ([""], 64, "ID takes"),
+            (["r", "--newest", "0"], 64, "--newest takes"),
+            (["r", "--tracing-ui-url", "https://u:secret@x/"], 78, "tracing.uiURL: expected"),
+            (
+                ["r", "--kafka-bootstrap-servers", "127.0.0.1:1", "--timeout", "2s"], 69,
+                "127.0.0.1:1 (Connection refused)"
+            ),
+        ] as [([String], Int32, String)])
+    func wrongUseIsToldWithItsCure(arguments: [String], code: Int32, text: String) async throws {
+        let fixture = try await ExplainFixture()
+        let program = try await fixture.run(arguments)
+        #expect(program.code == code, "\(program.error)")
+        #expect(program.error.contains(text) && !program.error.contains("secret"), "\(program.error)")
+        await fixture.close()
+    }
+
+    @Test(
+        arguments: [
+            ("topic-a-3-12", 3, 12), ("topic-a-3@12", 3, 12), ("topic-a-3", nil, nil), ("topic-a-3-", nil, nil),
+            ("topic-a-3-12-1", nil, nil), ("topic-b-3-12", nil, nil), ("topic-a-x-12", nil, nil),
+            ("topic-a-3-99999999999999999999", nil, nil), ("topic-a--3-12", nil, nil),
+        ] as [(String, Int32?, Int64?)])
+    func aPositionIsReadAsOutcomesWriteIt(text: String, partition: Int32?, offset: Int64?) {
+        let sought = SoughtRequest(text, in: ["topic-a"])
+        #expect(sought.position?.partition == partition)
+        #expect(sought.position?.offset == offset)
+    }
+}

@@ -1,0 +1,123 @@
+import EventContract
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import LocationSearch
+import Logging
+import TestSupport
+import WorkerRuntime
+
+/// A broker with the topics of a worker, whose records are written by hand, and `explain` as a process beside it.
+struct ExplainFixture {
+    let broker: TestBroker
+    private let loop: EventLoop
+    private let producer: KafkaProducer
+    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    /// The time at which the first record was written.
+    let start = EventTime(milliseconds: EventTime.now().milliseconds - 60_000)
+
+    init() async throws {
+        broker = try TestBroker(
+            topics: ["requests": 2, "results": 2, "errors": 1, "letters": 1, "fleet": 1])
+        loop = try EventLoop()
+        producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+    }
+
+    func close() async {
+        await producer.close()
+        loop.stop()
+    }
+
+    func time(_ milliseconds: Int64) -> EventTime { EventTime(milliseconds: start.milliseconds + milliseconds) }
+
+    // MARK: - The topics
+
+    /// Writes a request to the requests topic.
+    /// - Parameter id: its `requestId`; `nil`: it has none.
+    @discardableResult
+    func request(
+        _ id: String?, in partition: Int32 = 0, at milliseconds: Int64 = 0, trace: String? = nil, value: String? = nil
+    ) async throws -> SourcePosition {
+        let member = id.map { #""requestId":"\#($0)","# } ?? ""
+        var headers = [
+            EventHeader("ce_specversion", text: "1.0"), EventHeader("ce_source", text: "/shop"),
+            EventHeader("ce_type", text: "location-search.requested.v1"),
+        ]
+        if let trace { headers.append(EventHeader("traceparent", text: "00-\(trace)-00f067aa0ba902b7-01")) }
+        let body = value ?? #"{\#(member)"category":"ramen","location":{"latitude":35.6,"longitude":139.7}}"#
+
+        var record = ProducerRecord(
+            topic: broker.name("requests"), partition: partition, key: Array("k".utf8), value: Array(body.utf8),
+            headers: trace == nil && id == nil ? [] : headers + [EventHeader("ce_id", text: id ?? "e")])
+        record.timestamp = time(milliseconds).milliseconds
+        let position = try await producer.send(record)
+        return SourcePosition(topic: record.topic, partition: position.partition, offset: position.offset)
+    }
+
+    /// Writes the outcome of a request as a worker does, 100 ms to 612 ms behind its record.
+    /// - Parameter error: the error; `nil`: a result without places.
+    func answer(
+        _ source: SourcePosition, id: String, error: SearchError? = nil, steps: RequestSteps? = nil
+    ) async throws {
+        var encoder = OutcomeEncoder(seed: 1)
+        let result: Result<SearchOutcome.Result, SearchError> = error.map { .failure($0) } ?? .success(.init())
+        let outcome = SearchOutcome(
+            requestID: id, operation: .search, provider: .googlePlaces, triedProviders: [.googlePlaces],
+            sessionID: nil, result: result, upstream: .milliseconds(382), attempts: 2)
+        let event = encoder.encode(
+            outcome, for: RequestEnvelope(source: source), receivedAt: time(100), completedAt: time(600), steps: steps)
+
+        var record = ProducerRecord(
+            topic: broker.name(error == nil ? "results" : "errors"), key: event.key, value: event.value,
+            headers: event.headers)
+        record.timestamp = time(612).milliseconds
+        try await producer.send(record)
+    }
+
+    /// Sets a record aside, and notes that it went back.
+    func setAside(_ source: SourcePosition, value: String, isRedriven: Bool) async throws {
+        let record = IncomingRecord(source: source, value: Array(value.utf8))
+        let letter = DeadLetter(
+            record, error: SearchError(.invalidRequest, "location is missing", member: "location"), at: time(100))
+        let position = try await producer.send(
+            ProducerRecord(
+                topic: broker.name("letters"), key: letter.key, value: letter.value, headers: letter.headers))
+        guard isRedriven else { return }
+
+        let mark = RedriveMark(partition: position.partition, offset: position.offset)
+        var note = ProducerRecord(topic: broker.name("letters"), key: nil, value: nil, headers: mark.headers)
+        note.timestamp = time(5000).milliseconds
+        try await producer.send(note)
+    }
+
+    /// Commits an offset of partition 0 in the workers' name.
+    func commit(_ offset: Int64) async throws {
+        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.groupID = broker.name("g")
+        let admin = try GroupAdmin(configuration, log: log)
+        let id = TopicPartition(broker.name("requests"), 0)
+        try await admin.commit([id: CommittedOffset(offset)], within: .seconds(20))
+        await admin.close()
+    }
+
+    // MARK: - The command
+
+    var environment: [String: String] {
+        [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "KAFKA_GROUP_ID": broker.name("g"),
+            "TOPICS_REQUESTS": broker.name("requests"), "TOPICS_RESULTS": broker.name("results"),
+            "TOPICS_ERRORS": broker.name("errors"), "TOPICS_DEAD_LETTERS": broker.name("letters"),
+            "TOPICS_FLEET": broker.name("fleet"),
+        ]
+    }
+
+    /// Runs `locsearch explain` to its end.
+    func run(_ arguments: [String], _ settings: [String: String] = [:]) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            ["explain"] + arguments, environment: environment.merging(settings) { $1 })
+        defer { program.end() }
+        try await eventually("explain \(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+}

@@ -1,0 +1,145 @@
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// `locsearch offsets` as a process beside a group.broker.
+@Suite(.timeLimit(.minutes(2)))
+struct OffsetsCommandTests {
+    private let group: GroupFixture
+
+    init() throws { group = try GroupFixture() }
+
+    private var ids: [TopicPartition] { group.ids }
+
+    /// Writes 20 records to each partition, and commits 5 of partition 0, of which 8 and 9 are done too.
+    private func fill() async throws {
+        for id in ids { try await group.write(Array(repeating: nil, count: 20), to: id) }
+        try await group.commit()
+    }
+
+    private func commits() async throws -> [TopicPartition: CommittedOffset] {
+        try await group.admin.commits(of: ids, within: GroupFixture.bound)
+    }
+
+    private func run(_ arguments: String...) async throws -> RunningProgram {
+        try await group.run(["offsets"] + arguments)
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
+    func showTellsTheTruthWithoutWorkers() async throws {
+        try await fill()
+        let shown = try await run("show", "--json")
+        #expect(shown.code == 0, "\(shown.error)")
+        let line = try #require(shown.output.split(separator: "\n").first)
+        #expect(
+            line.contains(
+                #""committed":5,"begin":0,"end":20,"lag":15,"doneBeyond":2,"open":13,"metadataKind":"worker""#),
+            "\(line)")
+
+        let table = try await run("show")
+        #expect(table.output.contains("done up to 9 but for 1 gap"), "\(table.output)")
+        #expect(
+            table.output.contains("1          -   20    -            0     -  nothing committed"), "\(table.output)")
+        await group.admin.close()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
+    func resetMovesTheOffsetsAndForgetsWhatWasDoneBeyond() async throws {
+        try await fill()
+        let before = try await commits()
+        for arguments in [["--dry-run"], ["--force"]] {
+            let program = try await run("reset", "--to", "3", "--partition", "0", arguments[0])
+            #expect(program.code == (arguments == ["--dry-run"] ? 0 : 1), "\(program.error)")
+            #expect(program.output.contains("0     5   3  4 done again"), "\(program.output)")
+            #expect(try await commits() == before, "\(arguments)")
+        }
+
+        let one = try await run("reset", "--to", "3", "--partition", "0", "--force", "--yes")
+        #expect(one.code == 0, "\(one.error)")
+        // Partition 1 has no offset. The group's settings say where it begins, as before.
+        #expect(try await commits() == [ids[0]: CommittedOffset(3)])
+
+        let all = try await run("reset", "--to", "latest", "--force", "--yes")
+        #expect(all.code == 0, "\(all.error)")
+        #expect(try await commits() == [ids[0]: CommittedOffset(20), ids[1]: CommittedOffset(20)])
+        let again = try await run("reset", "--to", "latest", "--force", "--yes")
+        #expect(again.output.contains("nothing is to be changed"), "\(again.output)")
+        await group.admin.close()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "other brokers tell whether a group has members"))
+    func groupThatCannotBeCheckedIsLeftAlone() async throws {
+        try await fill()
+        let before = try await commits()
+        let program = try await run("reset", "--to", "earliest", "--yes")
+        #expect(program.code == 1)
+        #expect(program.error.contains("nothing was changed: whether the group"), "\(program.error)")
+        #expect(
+            program.error.contains("--force") && program.error.split(separator: "\n").count == 1, "\(program.error)")
+        #expect(try await commits() == before)
+        await group.admin.close()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
+    func refusalByTheBrokerIsToldWithItsCure() async throws {
+        try await fill()
+        // UNKNOWN_MEMBER_ID: a member has joined since the group was looked at.
+        try #require(group.broker.embedded).fail(.offsetCommit, with: 25, count: 10)
+        let program = try await run("reset", "--to", "earliest", "--force", "--yes")
+        #expect(program.code == 1)
+        #expect(program.error.contains("because it has members: stop its workers"), "\(program.error)")
+        await group.admin.close()
+    }
+
+    /// The embedded broker looks nothing up by time: every partition would seem to hold nothing so new.
+    @Test(.enabled(if: TestBroker.isEmbedded, "other brokers look offsets up by time"))
+    func brokerThatFindsNothingByTimeSkipsNothing() async throws {
+        try await fill()
+        let before = try await commits()
+        let program = try await run("reset", "--to", "1h", "--force", "--yes")
+        #expect(program.code == 1)
+        #expect(program.error.contains("they do not look offsets up by time"), "\(program.error)")
+        #expect(try await commits() == before)
+        await group.admin.close()
+    }
+
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks nothing up by time"))
+    func timeBeforeTheRecordsMeansTheFirstOfThem() async throws {
+        try await fill()
+        let program = try await run("reset", "--to", "1h", "--force", "--yes")
+        #expect(program.code == 0, "\(program.error)")
+        #expect(try await commits() == [ids[0]: CommittedOffset(0), ids[1]: CommittedOffset(0)])
+        await group.admin.close()
+    }
+
+    @Test(
+        arguments: [
+            (["reset", "--to", "3"], 64, "give one --partition with it"),
+            (["reset", "--to", "earliest", "--partition", "2"], 64, "has the partitions 0 to 1"),
+            (["reset", "--to", "yesterday"], 64, "--to takes earliest, latest"),
+            (["show", "--topic", "missing"], 1, "there is no topic missing"),
+            (
+                ["show", "--kafka-bootstrap-servers", "127.0.0.1:1", "--timeout", "2s"], 69,
+                "127.0.0.1:1 (Connection refused)"
+            ),
+        ] as [([String], Int32, String)])
+    func wrongUseIsToldWithItsCure(arguments: [String], code: Int32, text: String) async throws {
+        let program = try RunningProgram(
+            ["offsets"] + arguments,
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": group.broker.bootstrapServers,
+                "TOPICS_REQUESTS": group.broker.name("requests"),
+            ])
+        defer { program.end() }
+        try await eventually("offsets \(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        #expect(program.code == code, "\(program.error)")
+        #expect(program.error.contains(text), "\(program.error)")
+        await group.admin.close()
+    }
+}

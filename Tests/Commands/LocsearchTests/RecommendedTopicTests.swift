@@ -1,0 +1,105 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// The recommendation itself, and how an existing topic is judged by it.
+struct RecommendedTopicTests {
+    private static func topics(
+        maxRequestBytes: Int = WorkerConfiguration().maxRequestBytes, _ choices: RecommendedTopic.Choices = .init()
+    ) -> [RecommendedTopic] {
+        RecommendedTopic.all(
+            names: WorkerConfiguration.Topics(), maxRequestBytes: maxRequestBytes, choices: choices)
+    }
+
+    private static func topic(_ role: RecommendedTopic.Role) throws -> RecommendedTopic {
+        try #require(topics().first { $0.role == role })
+    }
+
+    /// The configuration of a topic that was made as recommended.
+    private static func configuration(_ topic: RecommendedTopic) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: topic.configurations.map { ($0.name, $0.value) })
+    }
+
+    @Test func everyTopicOfAWorkerIsRecommendedOnce() {
+        let names = WorkerConfiguration.Topics()
+        #expect(Self.topics().map(\.name) == names.all + [names.fleet])
+        for role in RecommendedTopic.Role.allCases {
+            #expect(Setting.byName["topics.\(role.rawValue)"] != nil)
+        }
+    }
+
+    @Test(arguments: [1024, 65_536, 1_048_576, 10_485_760])
+    func largestRequestFitsIntoItsTopicAndItsDeadLetterToo(maxRequestBytes: Int) throws {
+        let topics = Self.topics(maxRequestBytes: maxRequestBytes)
+        let bytes = try topics.map { try #require($0.value(of: "max.message.bytes").flatMap { Int($0) }) }
+
+        #expect(bytes[0] > maxRequestBytes)
+        #expect(bytes[3] >= bytes[0] + 4096, "the headers of a dead letter come on top")
+    }
+
+    @Test(arguments: [(1, "1"), (2, "1"), (3, "2"), (5, "2")])
+    func oneBrokerMayAlwaysBeAwayWhereThereAreReplicas(replicas: Int, expected: String) {
+        var choices = RecommendedTopic.Choices()
+        choices.replicationFactor = replicas
+        for topic in Self.topics(choices) { #expect(topic.value(of: "min.insync.replicas") == expected) }
+    }
+
+    @Test func topicMadeAsRecommendedDoesNotDeviate() {
+        for topic in Self.topics() {
+            let found = ClusterDescription.Topic(partitions: topic.partitions, replicationFactor: 3)
+            #expect(topic.deviations(of: found, configuration: Self.configuration(topic)).isEmpty)
+            #expect(topic.deviations(of: found, configuration: [:]).isEmpty, "what is not told is not judged")
+        }
+    }
+
+    static let judgements: [(RecommendedTopic.Role, String, String, deviates: Bool)] = [
+        (.requests, "retention.ms", "3600000", true), (.requests, "retention.ms", "1209600000", false),
+        (.requests, "retention.ms", "-1", false), (.results, "retention.ms", "-1", true),
+        (.results, "retention.ms", "604800000", true), (.results, "retention.ms", "3600000", false),
+        (.results, "segment.ms", "604800000", true), (.deadLetters, "max.message.bytes", "1048588", true),
+        (.deadLetters, "max.message.bytes", "2097152", false), (.errors, "cleanup.policy", "compact,delete", true),
+        (.requests, "min.insync.replicas", "1", true), (.requests, "min.insync.replicas", "3", false),
+        (.requests, "unclean.leader.election.enable", "true", true),
+    ]
+    @Test(arguments: judgements)
+    func onlyWhatCouldDoHarmDeviates(
+        role: RecommendedTopic.Role, name: String, value: String, deviates: Bool
+    ) throws {
+        let topic = try Self.topic(role)
+        let found = ClusterDescription.Topic(partitions: 100, replicationFactor: 4)
+        let configuration = Self.configuration(topic).merging([name: value]) { $1 }
+
+        let deviations = topic.deviations(of: found, configuration: configuration)
+        #expect(deviations.map(\.what) == (deviates ? [name] : []))
+    }
+
+    @Test func brokersAreAskedToSetNothingThatHostedOnesRefuse() throws {
+        let new = try Self.topic(.results).new
+        #expect(
+            new.configuration == [
+                "retention.ms": "86400000", "segment.ms": "3600000", "max.message.bytes": "1048588",
+                "cleanup.policy": "delete", "min.insync.replicas": "2",
+            ])
+    }
+
+    @Test func kafkasOwnToolsGetTheSameTopics() throws {
+        let command = try #require(
+            TopicTexts.shell([try Self.topic(.deadLetters)], bootstrapServers: "kafka:9092").first)
+        #expect(
+            command == """
+                kafka-topics.sh --bootstrap-server kafka:9092 --create --if-not-exists --topic location-search.dead-letters \\
+                    --partitions 3 --replication-factor 3 \\
+                    --config retention.ms=2592000000 --config max.message.bytes=1114124 --config cleanup.policy=delete --config min.insync.replicas=2
+                """)
+    }
+
+    @Test func operationsPageHasTheRecommendation() throws {
+        let root = Repository.folder
+        let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
+        #expect(page.contains(TopicTexts.markdown(Self.topics())))
+    }
+}

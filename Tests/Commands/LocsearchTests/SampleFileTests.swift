@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// `ops/worker.yaml` is the sample that users copy: it names all settings, with the defaults that they really have.
+///
+/// A setting with a default stands as it is. A setting without one stands as a comment that has only to be uncommented.
+struct SampleFileTests {
+    static let sample = Repository.folder.appending(path: "ops/worker.yaml")
+
+    @Test func sampleChangesNothingForWhoeverTakesItUnchanged() throws {
+        let settings = try Settings.load(flags: [:], file: Self.sample.path, environment: [:])
+        try settings.validate()
+
+        for setting in Setting.all {
+            #expect(settings[setting.name] == setting.defaultValue, "\(setting.name) in ops/worker.yaml")
+        }
+    }
+
+    @Test func sampleNamesEverySettingThatHasADefault() throws {
+        let entries = try SettingsFile(path: Self.sample.path).entries
+
+        for setting in Setting.all where setting.defaultValue != nil {
+            #expect(entries[setting.name] != nil, "add \(setting.name) with its default to ops/worker.yaml")
+        }
+    }
+
+    @Test func everySettingWithoutADefaultIsACommentThatCanBeUncommented() throws {
+        let uncommented = try SettingsFolder.write(try Self.uncommented(), as: "worker.yaml")
+        defer { SettingsFolder.remove(uncommented) }
+        let entries = try SettingsFile(path: uncommented).entries
+
+        for setting in Setting.all {
+            #expect(entries[setting.name] != nil, "add \(setting.name) as a comment to ops/worker.yaml")
+        }
+        _ = try Settings.load(flags: [:], file: uncommented, environment: [:])
+    }
+
+    /// Returns the sample with its settings uncommented. They are the comments of the form `# name: value` or `# name:`,
+    /// in which the name is one word in lower case; sentences are left alone.
+    private static func uncommented() throws -> String {
+        try String(contentsOf: sample, encoding: .utf8).replacing(#/(?m)^( *)# ( *[a-z][A-Za-z.]*:( [^ ]+)?)$/#) {
+            "\($0.1)\($0.2)"
+        }
+    }
+}

@@ -1,0 +1,382 @@
+import Foundation
+import Kafka
+import LocationSearch
+import Observability
+import QuotaSharing
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+struct SettingsTests {
+    private func load(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: (name: String, text: String)? = nil
+    ) throws -> Settings {
+        guard let file else { return try Settings.load(flags: flags, file: nil, environment: environment) }
+
+        let path = try SettingsFolder.write(file.text, as: file.name)
+        defer { SettingsFolder.remove(path) }
+        return try Settings.load(flags: flags, file: path, environment: environment)
+    }
+
+    private func refusal(_ body: () throws -> Settings) -> String {
+        do {
+            _ = try body()
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func callsAreKeptOfABudgetOnly() throws {
+        let settings = try load(flags: [
+            "providers.hotpepper.callsPerDay": "3000", "providers.hotpepper.callsPerDayReserved": "10%",
+        ])
+        #expect(settings.budgetReserves == [.hotpepper: .part(0.1)])
+        #expect(try load().budgetReserves.isEmpty)
+
+        for (calls, kept, expected) in [
+            ("3000", "3001", "callsPerDayReserved is 3001: expected at most providers.hotpepper.callsPerDay (3000)"),
+            (nil, "10%", "expected providers.hotpepper.callsPerDay to be set"),
+            ("3000", "110%", "expected a number of calls, or a percentage from 0% to 100%"),
+        ] {
+            var flags = ["providers.hotpepper.callsPerDayReserved": kept]
+            flags["providers.hotpepper.callsPerDay"] = calls
+            let text = refusal { try Settings.read(flags: flags, file: nil, environment: [:]).checked() }
+            #expect(text.contains(expected), "\(text)")
+        }
+    }
+
+    /// One start tells all that is wrong, wherever it stands.
+    @Test func allWrongSettingsAreTold() {
+        let text = refusal {
+            try load(
+                flags: ["worker.loops": "none"],
+                environment: ["WORKER_CONCURRENCY": "many", "ADMIN_PORT": ""],
+                file: ("a.yaml", "worker:\n  deadlin: 5s\n  maxAge: 3\ntopics: {reqests: a}\n"))
+        }
+        let lines = text.split(separator: "\n").map { $0.replacing("locsearch: ", with: "") }
+        #expect(lines.count == 6, "\(text)")
+        for name in [
+            "worker.deadlin in ", "topics.reqests in ", "worker.loops is \"none\"", "worker.concurrency is \"many\"",
+            "admin.port is empty", "worker.maxAge is \"3\"",
+        ] {
+            #expect(lines.contains { $0.contains(name) }, "\(name) in \(text)")
+        }
+    }
+
+    @Test func placesOfASecretThatIsSetTwiceAreTold() throws {
+        let settings = try load(
+            flags: ["hotpepper.apiKeyFile": "/run/key"], environment: ["HOTPEPPER_API_KEY": "0123456789abcdef"])
+        let error = #expect(throws: SettingsError.self) { try settings.hotpepperKey() }
+        #expect(
+            error?.description
+                == "hotpepper.apiKey (HOTPEPPER_API_KEY) and hotpepper.apiKeyFile (command line) are both "
+                + "set: use one of them")
+    }
+
+    @Test(arguments: [("3", "write 3s for seconds, or 3ms, 3m, 3h"), ("1.5", "write 1.5s"), ("3 s", nil), ("off", nil)])
+    func missingUnitOfADurationIsTold(value: String, expected: String?) {
+        let text = refusal { try load(flags: ["worker.deadline": value]) }
+        #expect(text.hasPrefix("worker.deadline is \"\(value)\" (command line): expected a duration from 1ms to "))
+        #expect(text.contains("the unit is missing") == (expected != nil))
+        if let expected { #expect(text.contains(expected), "\(text)") }
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0ms"), (.milliseconds(250), "250ms"), (.milliseconds(999), "999ms"),
+        (.milliseconds(1000), "1s"), (.milliseconds(2460), "2.5s"), (.milliseconds(9960), "10s"),
+        (.milliseconds(41_499), "41s"), (.milliseconds(59_999), "1m"), (.seconds(125), "2m 5s"),
+        (.seconds(600), "10m"), (.seconds(3600), "1h"), (.milliseconds(22_491_234), "6h 15m"),
+        (.seconds(86_399), "24h"), (.seconds(86_400), "1d"), (.seconds(100 * 3600), "4d 4h"),
+        (.seconds(-5), "0ms"),
+    ])
+    func durationsAreReadable(duration: Duration, text: String) {
+        #expect(duration.readable == text)
+    }
+
+    @Test func everyDefaultFitsItsOwnRule() throws {
+        for setting in Setting.all {
+            guard let value = setting.defaultValue else { continue }
+            #expect(try setting.checked(value) == value, "\(setting.name)")
+        }
+    }
+
+    @Test(arguments: [
+        ("kafka.bootstrapServers", "KAFKA_BOOTSTRAP_SERVERS", "--kafka-bootstrap-servers"),
+        ("worker.maxRequestBytes", "WORKER_MAX_REQUEST_BYTES", "--worker-max-request-bytes"),
+        ("googlePlaces.baseURL", "GOOGLE_PLACES_BASE_URL", "--google-places-base-url"),
+        ("hotpepper.apiKeyFile", "HOTPEPPER_API_KEY_FILE", "--hotpepper-api-key-file"),
+        ("topics.deadLetters", "TOPICS_DEAD_LETTERS", "--topics-dead-letters"),
+        (
+            "providers.googlePlaces.requestsPerSecond", "PROVIDERS_GOOGLE_PLACES_REQUESTS_PER_SECOND",
+            "--providers-google-places-requests-per-second"
+        ),
+        ("admin.port", "ADMIN_PORT", "--admin-port"),
+    ])
+    func namesAreTheContracts(name: String, environment: String, flag: String) throws {
+        let setting = try #require(Setting.byName[name])
+        #expect(setting.environmentName == environment)
+        #expect(setting.flagName == flag)
+    }
+
+    /// Each setting is found under its own variable.
+    @Test func everySettingIsReadFromItsVariable() throws {
+        for setting in Setting.all {
+            guard let value = setting.defaultValue else { continue }
+            let settings = try load(environment: [setting.environmentName: value])
+            #expect(settings.values[setting.name] == .init(text: value, origin: .environment(setting.environmentName)))
+        }
+    }
+
+    @Test func flagsWinOverEnvironmentOverFileOverDefault() throws {
+        let file = (
+            name: "a.json", text: #"{"kafka":{"groupId":"file"},"topics":{"results":"file"},"worker":{"loops":2}}"#
+        )
+        let settings = try load(
+            flags: ["kafka.groupId": "flag"],
+            environment: ["KAFKA_GROUP_ID": "environment", "TOPICS_RESULTS": "variable"],
+            file: file)
+        #expect(settings["kafka.groupId"] == "flag")
+        #expect(settings["topics.results"] == "variable")
+        #expect(settings.integer("worker.loops") == 2)
+        #expect(settings.integer("worker.concurrency") == 256)
+        #expect(settings.values["kafka.groupId"]?.origin == .flag)
+        #expect(settings.values["topics.results"]?.origin == .environment("TOPICS_RESULTS"))
+        #expect(settings.isDefault("worker.concurrency"))
+    }
+
+    static let files = [
+        (
+            name: "a.json",
+            text:
+                #"{"worker":{"concurrency":64,"maxAge":"off"},"kafka":{"properties":{"debug":"broker,topic"}},"providers":{"order":["google-places","hotpepper"]}}"#
+        ),
+        (
+            name: "a.json",
+            text:
+                #"{"worker.concurrency":64,"kafka.properties":"debug=broker,topic","providers.order":"google-places, hotpepper"}"#
+        ),
+        (
+            name: "a.yaml",
+            text:
+                "worker:\n  concurrency: 64\n  maxAge: off\nkafka:\n  properties:\n    debug: broker,topic\nproviders:\n  order: [google-places, hotpepper]\n"
+        ),
+    ]
+    @Test(arguments: files) func filesSayTheSameInEveryForm(file: (name: String, text: String)) throws {
+        let settings = try load(file: file)
+        #expect(settings.integer("worker.concurrency") == 64)
+        #expect(settings.duration("worker.maxAge") == nil)
+        #expect(settings.properties == ["debug": "broker,topic"])
+        #expect(settings["providers.order"] == "google-places,hotpepper")
+    }
+
+    @Test(arguments: [
+        ("worker.concurrency", "0", "an integer from 1 to 65536"), ("worker.concurrency", "ten", "an integer"),
+        ("worker.concurrency", "1.5", "an integer"), ("worker.deadline", "5", "a duration from 1ms to 1m"),
+        ("worker.deadline", "61s", "a duration"), ("worker.deadline", "-1s", "a duration"),
+        ("worker.deadline", "off", "a duration"), ("worker.deadline", "0x5s", "a duration"),
+        ("worker.deadline", "1e2ms", "a duration"), ("worker.deadline", "0.5ms", "a duration"),
+        ("worker.ordering", "random", "one of unordered, key, partition"),
+        ("kafka.bootstrapServers", "broker", "host:port"), ("kafka.bootstrapServers", "broker:0", "host:port"),
+        ("kafka.bootstrapServers", "a:1,,b:2", "host:port"), ("kafka.bootstrapServers", "a:+1", "host:port"),
+        ("kafka.bootstrapServers", "a:b:1", "host:port"), ("kafka.bootstrapServers", "::1:9092", "host:port"),
+        ("kafka.bootstrapServers", ":1", "host:port"), ("kafka.bootstrapServers", "a:65536", "host:port"),
+        ("kafka.bootstrapServers", "ssl://a:1", "host:port"), ("kafka.bootstrapServers", "a b:1", "host:port"),
+        ("kafka.properties", "nothing", "name=value"),
+        ("topics.requests", "a b", "a topic's name"), ("topics.requests", "..", "a topic's name"),
+        ("hotpepper.baseURL", "ftp://x", "an http or https URL"), ("hotpepper.baseURL", "http://", "an http"),
+        ("hotpepper.baseURL", "http://a?b", "an http"), ("hotpepper.baseURL", "http://user@a", "an http"),
+        ("googlePlaces.fields", "displayName,stars", "essentials, pro, enterprise, or fields of the API"),
+        ("googlePlaces.fields", "pro,enterprise", "essentials"), ("hotpepper.response", "light", "one of lite, full"),
+        ("providers.order", "hotpepper,hotpepper", "some of"), ("providers.order", "yelp", "some of"),
+        ("admin.port", "65536", "an integer from 0 to 65535"), ("log.format", "xml", "one of json, text"),
+        ("kafka.groupId", "a\nb", "text"), ("kafka.startFrom", "yesterday", "earliest, latest, or an RFC 3339 time"),
+        ("kafka.startFrom", "2026-13-01T00:00:00Z", "earliest, latest"), ("kafka.startFrom", "2026-11-22", "earliest"),
+    ])
+    func aWrongValueIsNamedOnOneLine(name: String, value: String, expected: String) {
+        let refusal = refusal { try load(flags: [name: value]) }
+        #expect(refusal.hasPrefix("\(name) is "))
+        #expect(refusal.contains("expected \(expected)"))
+        #expect(refusal.filter(\.isNewline).count == value.filter(\.isNewline).count)
+    }
+
+    private static let topicSettings = [
+        "topics.requests", "topics.results", "topics.errors", "topics.deadLetters", "topics.fleet",
+    ]
+
+    /// A worker whose topics are one would answer its own outcomes, or take them for what other workers tell it.
+    @Test(arguments: topicSettings, topicSettings)
+    func topicThatIsAnotherTopicTooIsRefusedOnOneLine(first: String, second: String) throws {
+        guard first < second else { return }
+        let settings = try load(flags: [first: "one", second: "one"])
+        for check in [settings.validate, settings.requireSeparateTopics] {
+            let error = #expect(throws: SettingsError.self) { try check() }
+            let text = try #require(error.map { "\($0)" })
+            #expect(text.contains("\(first) is \"one\"") || text.contains("\(second) is \"one\""), "\(text)")
+            #expect(text.contains(first) && text.contains(second) && !text.contains("\n"), "\(text)")
+            #expect(text.hasSuffix(": expected a topic of its own"), "\(text)")
+        }
+    }
+
+    @Test func everyTopicSettingIsComparedWithTheOthers() {
+        #expect(Setting.all.map(\.name).filter { $0.hasPrefix("topics.") }.sorted() == Self.topicSettings.sorted())
+    }
+
+    @Test func fieldsOfGoogleAreTakenAsANameOrAList() throws {
+        #expect(try load()["googlePlaces.fields"] == "enterprise")
+        #expect(try load(flags: ["googlePlaces.fields": "essentials"])["googlePlaces.fields"] == "essentials")
+        let list = (name: "a.yaml", text: "googlePlaces:\n  fields: [displayName, location]\n")
+        #expect(try load(file: list)["googlePlaces.fields"] == "displayName,location")
+    }
+
+    @Test(arguments: ["a:1", "a-b.c_d:65535, 10.0.0.1:9092", "[::1]:9092", "[fe80::1%25eth0]:1"])
+    func addressesOfEveryKindAreTaken(value: String) throws {
+        #expect(try load(flags: ["kafka.bootstrapServers": value])["kafka.bootstrapServers"] == value)
+    }
+
+    @Test func configHidesTheValueOfASecret() {
+        let refusal = refusal { try load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
+        #expect(refusal.contains("hotpepper.apiKey"))
+        #expect(!refusal.contains("geheim"))
+    }
+
+    @Test(arguments: [
+        ("hotpepper.apiKey", "geheim", "(hidden)", ["geheim"]),
+        ("http.proxy", "http://user:ge:heim@proxy:3128", "http://user:(hidden)@proxy:3128", ["ge:heim"]),
+        ("http.proxy", "socks5://geheim@proxy", "socks5://(hidden)@proxy", ["geheim"]),
+        ("http.httpsProxy", "http://user:geheim@proxy", "http://user:(hidden)@proxy", ["geheim"]),
+        ("http.proxy", "proxy:3128", "proxy:3128", []), ("http.proxy", "http://proxy:3128/", "http://proxy:3128/", []),
+        (
+            "kafka.properties", "sasl.password=ge,heim,debug=a,b", "debug=a,b,sasl.password=(hidden)", ["ge,heim"]
+        ),
+        ("kafka.properties", "debug=a, b,x=y", "debug=a, b,x=y", []),
+    ])
+    func secretsAreHiddenWithinOtherSettingsToo(name: String, value: String, shown: String, secrets: [String]) throws {
+        let setting = try #require(Setting.byName[name])
+        #expect(setting.shown(value) == shown)
+        #expect(setting.secrets(in: value) == secrets)
+    }
+
+    @Test(arguments: [
+        ("WORKER_CONCURENCY", "WORKER_CONCURRENCY"), ("KAFKA_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS"),
+        ("KAFKA_BOOSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"), ("HOTPEPPER_APIKEY", "HOTPEPPER_API_KEY"),
+        ("TOPICS_RESULT", "TOPICS_RESULTS"), ("LOCSEARCH_CONFG", "LOCSEARCH_CONFIG"),
+    ])
+    func aMisspeltVariableIsWarnedAboutWithWhatWasMeant(name: String, meant: String) throws {
+        let settings = try load(environment: [name: "x"])
+        #expect(settings.warnings == ["the environment variable \(name) is no setting: did you mean \(meant)?"])
+    }
+
+    @Test(arguments: [
+        "KAFKA_PORT", "KAFKA_SERVICE_HOST", "KAFKA_SERVICE_PORT", "KAFKA_PORT_9092_TCP", "ADMIN_SERVICE_PORT",
+        "WORKER_ID", "LOG_DIR", "KAFKA_HOME", "HTTP_PROXY", "LOGNAME", "PATH", "LOCSEARCH_CONFIG_DIR", "KAFKA_OPTS",
+    ])
+    func othersVariablesDoNotMatter(name: String) throws {
+        #expect(try load(environment: [name: "whatever"]).isDefault("kafka.groupId"))
+    }
+
+    @Test(arguments: [
+        "HOTPEPPER_API_KEY", "KAFKA_SECURITY_SASL_PASSWORD_FILE", "HTTP_PROXY", "KAFKA_PROPERTIES", "LOCSEARCH_CONFIG",
+    ])
+    func anEmptyVariableOfAnOptionalTextIsNotSet(name: String) throws {
+        let settings = try load(environment: [name: ""])
+        #expect(settings.values.allSatisfy { $0.value.origin == .default })
+    }
+
+    /// Each of these stood for something that nobody wrote: the broker on this machine, the default group, no limit.
+    @Test(arguments: [
+        "kafka.bootstrapServers", "kafka.groupId", "topics.requests", "worker.maxAge", "kafka.security.protocol",
+        "kafka.security.sasl.mechanism", "providers.hotpepper.requestsPerSecond", "hotpepper.baseURL",
+    ])
+    func anEmptyValueIsRefusedWhereverItStands(name: String) throws {
+        let setting = try #require(Setting.byName[name])
+        for empty in ["", "  "] {
+            for (flags, environment, origin) in [
+                ([name: empty], [:], "command line"), ([:], [setting.environmentName: empty], setting.environmentName),
+            ] {
+                let refusal = refusal { try load(flags: flags, environment: environment) }
+                #expect(
+                    refusal.hasPrefix("\(name) is empty (\(origin)): expected \(setting.expectation), or leave it out"))
+            }
+        }
+    }
+
+    @Test func emptyFlagIsRefusedEvenForAKey() {
+        let refusal = refusal { try load(flags: ["hotpepper.apiKey": ""]) }
+        #expect(refusal.hasPrefix("hotpepper.apiKey is empty (command line)"))
+    }
+
+    @Test func errorNamesASettingsFileThatIsMissing() {
+        let refusal = refusal { try load(environment: ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"]) }
+        #expect(refusal == "the settings file /nowhere/a.yaml cannot be read")
+    }
+
+    @Test(arguments: [
+        (["worker.loops": "8", "worker.concurrency": "4"], "worker.loops"),
+        (["worker.deadline": "20s", "worker.maxDeadline": "10s"], "worker.deadline"),
+        (["topics.results": "x", "topics.errors": "x"], "topics.errors"),
+        (["http.caFile": "/nowhere.pem"], "http.caFile"),
+        (
+            ["hotpepper.apiKey": "a", "hotpepper.apiKeyFile": "/b"],
+            "hotpepper.apiKey (command line) and hotpepper.apiKeyFile (command line)"
+        ),
+        (["hotpepper.apiKeyFile": "/nowhere"], "hotpepper.apiKeyFile"),
+    ])
+    func settingsMustFitTogether(flags: [String: String], named: String) throws {
+        let settings = try load(flags: flags)
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        #expect(error?.description.hasPrefix(named) == true)
+    }
+
+    @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
+    func keyFileIsReadWithoutItsLineEnd(content: String, key: String) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(try load(flags: ["hotpepper.apiKeyFile": path]).hotpepperKey() == key)
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:80/", "http://127.0.0.1:80"), ("https://a.b/c//", "https://a.b/c"), ("http://a", "http://a"),
+    ])
+    func slashesAtTheEndOfAURLAreDropped(value: String, expected: String) throws {
+        #expect(try #require(Setting.byName["hotpepper.baseURL"]).checked(value) == expected)
+    }
+
+    @Test(arguments: [
+        ("250ms", Duration.milliseconds(250)), ("5s", .seconds(5)), ("1.5s", .milliseconds(1500)),
+        ("2m", .seconds(120)),
+        ("1h", .seconds(3600)), ("0ms", .zero),
+    ])
+    func durationsReadBack(text: String, duration: Duration) {
+        #expect(Duration(text: text) == duration)
+        #expect(Duration(text: duration.text) == duration)
+    }
+
+    @Test(arguments: [
+        (nil, StartPosition.earliest), ("earliest", .earliest), ("latest", .latest),
+        ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
+        ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
+    ])
+    func consumerStartsWhereTheSettingSays(value: String?, expected: StartPosition) throws {
+        let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
+
+        #expect(try settings.consumer().startFrom == expected)
+    }
+
+    @Test func listOfLibrdkafkaPropertiesIsRead() {
+        #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
+        #expect(Setting.properties("x=a=b") == ["x": "a=b"])
+        #expect(Setting.properties(#"a=b\,c=d,e=f"#) == ["a": "b,c=d", "e": "f"])
+        for wrong in ["=a", "a", "a=b,,c=d", "", "a=b,a=b"] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
+    }
+
+    @Test(arguments: [("settings", Setting.markdownTable), ("metrics", MetricDescription.markdownTables)])
+    func pageHasTheTableThatTheProgramWrites(page: String, table: String) throws {
+        let root = Repository.folder
+        let text = try String(contentsOf: root.appending(path: "docs/\(page).md"), encoding: .utf8)
+
+        #expect(text.contains(table), "run `make docs`")
+    }
+}

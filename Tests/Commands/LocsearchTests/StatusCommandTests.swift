@@ -1,0 +1,95 @@
+import EventLoop
+import Foundation
+import Kafka
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// `locsearch status` as a process beside a group.broker.
+@Suite(.timeLimit(.minutes(2)))
+struct StatusCommandTests {
+    private let group: GroupFixture
+
+    init() throws { group = try GroupFixture() }
+
+    /// Writes 20 records to partition 0, each a minute older than the next one, and commits 5, of which 8 and 9 are done too.
+    private func fill() async throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        try await group.write((0..<20).map { now - Int64(20 - $0) * 60_000 }, to: group.ids[0])
+        try await group.commit()
+    }
+
+    private func run(_ arguments: [String], workers: String?) async throws -> RunningProgram {
+        try await group.run(
+            ["status", "--window", "200ms"] + arguments, workers.map { ["CONSOLE_WORKERS": $0] } ?? [:])
+    }
+
+    private func json(_ program: RunningProgram) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(program.output.utf8)) as? [String: Any], "\(program.output)")
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
+    func whatWaitsIsTrueWhereNoWorkerRuns() async throws {
+        try await fill()
+        let nobody = "http://127.0.0.1:\(try RawServer.unusedPort())"
+        let shown = try await run(["--json"], workers: nobody)
+        #expect(shown.code == 2, "\(shown.error)")
+
+        let status = try json(shown)
+        #expect(status["verdict"] as? String == "no-worker")
+        let backlog = try #require(status["backlog"] as? [String: Any])
+        #expect(backlog["waiting"] as? Int == 13)
+        #expect(backlog["lag"] as? Int == 15)
+        #expect(backlog["doneBeyond"] as? Int == 2)
+        // The record at the committed offset is 15 minutes old.
+        let oldest = try #require(backlog["oldestMs"] as? Int)
+        #expect((900_000..<960_000).contains(oldest), "\(oldest)")
+        #expect(backlog["makesNoProgress"] as? Bool == true)
+        let partitions = try #require(backlog["partitions"] as? [[String: Any]])
+        #expect(partitions.map { $0["waiting"] as? Int } == [13, 0])
+
+        let text = try await run([], workers: nobody)
+        #expect(text.code == 2)
+        for words in [
+            "no worker is there", "waiting   13 requests, the oldest for 15m", "what waits does not get less",
+            "nobody accepts connections there",
+        ] { #expect(text.output.contains(words), "\(words): \(text.output)") }
+        await group.admin.close()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"host":"pod-7","version":"1","ready":true,"inFlight":3,"assignment":[]}"#, 0, "pod-7   ready"),
+            (
+                #"{"host":"pod-7","version":"1","ready":false,"notReady":"no broker answers"}"#, 2,
+                "no worker is ready: no broker answers"
+            ),
+        ] as [(String, Int32, String)])
+    func workersAreCalledByTheirHosts(answer: String, code: Int32, words: String) async throws {
+        let worker = try RawServer { $0.answerAll(answer) }
+        let program = try await run([], workers: worker.url)
+        #expect(program.code == code, "\(program.error)")
+        #expect(program.output.contains(words), "\(program.output)")
+        await group.admin.close()
+    }
+
+    @Test(
+        arguments: [
+            (["--window", "0s"], 64, "--window takes"),
+            (["--topic", "missing"], 1, "there is no topic missing"),
+            (
+                ["--kafka-bootstrap-servers", "127.0.0.1:1", "--timeout", "2s"], 69, "127.0.0.1:1 (Connection refused)"
+            ),
+        ] as [([String], Int32, String)])
+    func wrongUseIsToldWithItsCure(arguments: [String], code: Int32, text: String) async throws {
+        let program = try await run(arguments, workers: nil)
+        #expect(program.code == code, "\(program.error)")
+        #expect(program.error.contains(text), "\(program.error)")
+        await group.admin.close()
+    }
+}

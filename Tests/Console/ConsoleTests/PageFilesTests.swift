@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// The files of the page are part of the program.
+struct PageFilesTests {
+    private static let folder = Repository.folder.appending(path: "Sources/Console/Console/Page")
+
+    @Test func programHoldsEachFileOfThePageAsItIs() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names) == Set(PageFiles.all.keys))
+
+        for name in names {
+            let content = try Data(contentsOf: Self.folder.appending(path: name))
+            let isSame = PageFiles.content(of: name) == Array(content)
+            #expect(isSame, "\(name)")
+        }
+    }
+
+    /// All that pages have in common stands in one place.
+    @Test func eachPageHasTheSameHeadAndIsMarkedInItsHeader() async throws {
+        let console = try await RunningConsole()
+        let entries = ["/": ("/", "page"), "/traffic": ("/traffic", "page"), "/request": ("/request", "page")]
+            .merging(["/dead-letters": ("/traffic", "true")]) { $1 }
+        for (path, entry) in entries {
+            let html = try await console.get(path).body
+            #expect(!html.contains("<!--"), "\(path)")
+            #expect(html.components(separatedBy: "/assets/early.js").count == 2, "\(path)")
+            #expect(html.components(separatedBy: "aria-current").count == 2, "\(path)")
+            #expect(html.contains("href=\"\(entry.0)\" aria-current=\"\(entry.1)\""), "\(path)")
+        }
+        let login = try await console.get("/login").body
+        #expect(login.contains("/assets/base.css") && !login.contains("<header"))
+        await console.stop()
+    }
+
+    @Test func eachFileIsServedUnderItsType() async throws {
+        let console = try await RunningConsole()
+        for path in ["/", "/traffic", "/request", "/dead-letters"] {
+            #expect(try await console.get(path).headers["content-type"] == "text/html; charset=utf-8", "\(path)")
+            #expect(try await console.head(path).status == 200, "\(path)")
+        }
+        for name in PageFiles.all.keys {
+            #expect(try await console.get("/assets/\(name)").status == 200, "\(name)")
+        }
+        await console.stop()
+    }
+}

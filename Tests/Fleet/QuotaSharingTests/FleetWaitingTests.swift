@@ -1,0 +1,123 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import QuotaSharing
+@testable import Resilience
+
+/// How long calls of people wait in a fleet whose other members are busy with batch work, in virtual time.
+struct FleetWaitingTests {
+    /// One worker: its membership, its token bucket, and the requests that wait for it.
+    private final class Worker {
+        let member: LeaseMember
+        let hasBatch: Bool
+        var demand = RateDemand()
+        var statistics = RateBucket.Statistics()
+        var tokens = 0.0
+        /// The times at which the waiting interactive requests came, oldest first.
+        var line: [Double] = []
+        var nextTick = 0.0
+        var inbox: [(at: Double, message: LeaseMessage)] = []
+
+        init(_ name: String, hasBatch: Bool, at now: Instant) {
+            member = LeaseMember(name: name, limits: ["key"], at: now)
+            self.hasBatch = hasBatch
+        }
+    }
+
+    private struct Outcome {
+        var waits: [Double] = []
+        var calls = 0
+        var batchCalls = 0
+        var messages = 0
+
+        /// The wait that one of a hundred requests exceeds.
+        var p99: Double { waits.isEmpty ? 0 : waits.sorted()[waits.count * 99 / 100] }
+    }
+
+    private static let limit = RateLimit(perSecond: 100)
+    private static let step = 0.005
+
+    /// Runs three workers with a third of the partitions each. Interactive requests come to the first as chance has it.
+    private func run(
+        perSecond rate: Double, firstHasBatch: Bool, seconds: Double = 60, seed: UInt64
+    ) -> Outcome {
+        var random = SplitMix64(state: seed)
+        let begin = Instant.now
+        let workers = (0..<3).map { Worker("m\($0)", hasBatch: $0 > 0 || firstHasBatch, at: begin) }
+        for (index, worker) in workers.enumerated() {
+            worker.member.assign((0..<12).filter { $0 % 3 == index }.map { Int32($0) }, of: 12, at: begin)
+        }
+
+        let measuredFrom = 10.0
+        var outcome = Outcome()
+        var time = 0.0
+        while time < measuredFrom + seconds {
+            time += Self.step
+            let now = begin + .seconds(time)
+            if Double.random(in: 0..<1, using: &random) < rate * Self.step { workers[0].line.append(time) }
+
+            for worker in workers {
+                share(worker, among: workers, at: time, now: now, outcome: &outcome)
+                serve(worker, at: time, now: now, isMeasured: time > measuredFrom, outcome: &outcome)
+            }
+        }
+        return outcome
+    }
+
+    private func share(
+        _ worker: Worker, among workers: [Worker], at time: Double, now: Instant, outcome: inout Outcome
+    ) {
+        let due = worker.inbox.filter { $0.at <= time }
+        worker.inbox.removeAll { $0.at <= time }
+        for letter in due { worker.member.receive(letter.message, at: now) }
+        guard !due.isEmpty || time >= worker.nextTick else { return }
+
+        worker.statistics.waitingBatch = worker.hasBatch ? 300 : 0
+        worker.statistics.waiting = worker.line.count + worker.statistics.waitingBatch
+        worker.member.setDemand(
+            worker.demand.demand(of: Self.limit, statistics: worker.statistics, at: now), of: "key")
+        if let message = worker.member.tick(at: now) {
+            outcome.messages += 1
+            for other in workers where other !== worker { other.inbox.append((time + 0.02, message)) }
+        }
+        worker.nextTick = time + worker.member.nextTick.inSeconds
+    }
+
+    private func serve(_ worker: Worker, at time: Double, now: Instant, isMeasured: Bool, outcome: inout Outcome) {
+        let share = worker.member.share(of: "key", at: now)
+        let capacity = share > 0 ? max(1, Self.limit.burst * share) : 0
+        worker.tokens = min(capacity, worker.tokens + Self.limit.perSecond * share * Self.step)
+        while worker.tokens >= 1, !worker.line.isEmpty || worker.hasBatch {
+            worker.tokens -= 1
+            worker.statistics.admitted += 1
+            if isMeasured { outcome.calls += 1 }
+            if worker.line.isEmpty {
+                worker.statistics.admittedBatch += 1
+                if isMeasured { outcome.batchCalls += 1 }
+            } else {
+                let came = worker.line.removeFirst()
+                if isMeasured { outcome.waits.append(time - came) }
+            }
+        }
+    }
+
+    /// The least that is used of the limit: a member without batch work of its own cannot use what it holds for the next moment.
+    static let cases: [(rate: Double, firstHasBatch: Bool, leastUsed: Double)] = [
+        (5, true, 0.99), (5, false, 0.97), (20, true, 0.99), (20, false, 0.95), (60, true, 0.96), (60, false, 0.88),
+    ]
+
+    /// What is printed stands in docs/internals/fleet.md.
+    @Test(arguments: cases)
+    func interactiveCallsWaitShortlyWhereOthersHaveBatchWork(rate: Double, firstHasBatch: Bool, leastUsed: Double) {
+        let outcome = run(perSecond: rate, firstHasBatch: firstHasBatch, seed: 1)
+        let used = Double(outcome.calls) / (60 * Self.limit.perSecond)
+        #expect(outcome.waits.count > Int(rate) * 50)
+        #expect(outcome.p99 < 0.4)
+        #expect(used > leastUsed)
+        print(
+            "measured: \(Int(rate)) interactive calls a second, batch",
+            firstHasBatch ? "at all members:" : "at the others only:", "p99 \(Int(outcome.p99 * 1000)) ms,",
+            "\((used * 1000).rounded() / 10) % used, \(outcome.messages / 70) messages/s")
+    }
+}

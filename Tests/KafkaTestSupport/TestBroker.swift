@@ -1,0 +1,108 @@
+internal import CRdkafka
+package import Kafka
+internal import TestSupport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The broker of one test: an embedded one of its own or, where `LOCSEARCH_TEST_BROKER` names one (`host:port`, running
+/// already), that one, which all tests share and which therefore gets names that no other test uses.
+package struct TestBroker: Sendable {
+    private static let shared = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_BROKER"]
+    /// Whether tests have brokers of their own, which can be told to fail and forget the offsets of transactions.
+    package static var isEmbedded: Bool { shared == nil }
+
+    package let bootstrapServers: String
+    /// `nil` on a shared broker.
+    package let embedded: EmbeddedBroker?
+    private let suffix: String
+
+    /// - Parameter topics: partitions by topic; `name(_:)` says what each is called in the end.
+    package init(brokers: Int = 1, topics: [String: Int] = [:]) throws {
+        let suffix = "-\(UInt32.random(in: .min ... .max))"
+        self.suffix = suffix
+        let named = Dictionary(uniqueKeysWithValues: topics.map { ($0.key + suffix, $0.value) })
+        if let shared = Self.shared {
+            (bootstrapServers, embedded) = (shared, nil)
+            try Self.create(named, at: shared)
+        } else {
+            let broker = try EmbeddedBroker(brokers: brokers, topics: named)
+            (bootstrapServers, embedded) = (broker.bootstrapServers, broker)
+        }
+    }
+
+    /// What a topic, a group or a transactional id is called on this broker.
+    package func name(_ base: String) -> String { base + suffix }
+
+    /// A transaction as it was seen on its way to a shared broker.
+    package struct Transaction: Decodable, Sendable {
+        package struct Record: Decodable, Sendable {
+            package let topic: String
+            package let headers: [String: String]
+        }
+        package struct Offset: Decodable, Sendable {
+            package let partition: Int32
+            package let next: Int64
+        }
+        package enum End: String, Decodable, Sendable {
+            case committed, aborted
+            /// The broker would not end it: another producer holds the id.
+            case refused
+        }
+        package let epoch: Int
+        package let ended: End
+        package let records: [Record]
+        package let offsets: [Offset]
+        fileprivate let id: String
+    }
+
+    /// What ended so far under one transactional id, oldest first; of a shared broker, in the file that
+    /// `LOCSEARCH_TEST_TRANSACTIONS` names.
+    package func transactions(of id: String) throws -> [Transaction] {
+        guard let path = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_TRANSACTIONS"] else {
+            throw Refused(reason: "LOCSEARCH_TEST_TRANSACTIONS names no file")
+        }
+        let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        // The last may be half written.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return try lines.map { try JSONDecoder().decode(Transaction.self, from: Data($0.utf8)) }.filter { $0.id == id }
+    }
+
+    /// What was refused.
+    private struct Refused: Error, CustomStringConvertible {
+        let reason: String
+        var description: String { reason }
+    }
+
+    /// Kafka's own call, which the embedded broker lacks.
+    private static func create(_ topics: [String: Int], at bootstrapServers: String) throws {
+        var reason = [CChar](repeating: 0, count: 512)
+        let settings = unsafe rd_kafka_conf_new()
+        unsafe rd_kafka_conf_set(settings, "bootstrap.servers", bootstrapServers, &reason, reason.count)
+        guard let client = unsafe rd_kafka_new(RD_KAFKA_PRODUCER, settings, &reason, reason.count) else {
+            throw Refused(reason: "no client for \(bootstrapServers)")
+        }
+        defer { unsafe rd_kafka_destroy(client) }
+        let answers = unsafe rd_kafka_queue_new(client)
+        defer { unsafe rd_kafka_queue_destroy(answers) }
+        for (topic, partitions) in topics {
+            var new = unsafe rd_kafka_NewTopic_new(topic, Int32(partitions), 1, &reason, reason.count)
+            defer { unsafe rd_kafka_NewTopic_destroy(new) }
+            unsafe rd_kafka_CreateTopics(client, &new, 1, nil, answers)
+            guard let event = unsafe rd_kafka_queue_poll(answers, 20_000) else {
+                throw Refused(reason: "\(bootstrapServers) does not answer")
+            }
+            defer { unsafe rd_kafka_event_destroy(event) }
+            var count = 0
+            let result = unsafe rd_kafka_event_CreateTopics_result(event)
+            let created = unsafe rd_kafka_CreateTopics_result_topics(result, &count)
+            guard unsafe rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR, count == 1,
+                let one = unsafe created?[0],
+                unsafe rd_kafka_topic_result_error(one) == RD_KAFKA_RESP_ERR_NO_ERROR
+            else { throw Refused(reason: "topic \(topic) was not created at \(bootstrapServers)") }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import EventLoop
+import Foundation
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// What a consumer has committed when its process crashes: real processes, real signals.
+@Suite(
+    .serialized, .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
+struct CrashTests {
+    /// How a process ends.
+    enum End: String, Codable, Sendable {
+        case trap
+        case emptyStack
+        case kill
+        case signalFromOutside
+        case trapOfAnotherThread
+    }
+
+    private static let said = CommittedOffset(0, metadata: "locsearch1;tries=3;suspect=0:2")
+
+    @Test(arguments: [End.trap, .emptyStack])
+    func crashOfTheLoopIsCommitted(_ end: End) async throws { #expect(try await commit(after: end) == Self.said) }
+
+    /// Neither what somebody sends nor what another thread does says anything about the record that is run.
+    @Test(arguments: [End.kill, .signalFromOutside, .trapOfAnotherThread])
+    func otherEndsAreNotCommitted(_ end: End) async throws { #expect(try await commit(after: end) == nil) }
+
+    /// Returns what the group has committed once a process has ended.
+    private func commit(after end: End) async throws -> CommittedOffset? {
+        let fixture = try await filled()
+        let names = Names(
+            servers: fixture.broker.bootstrapServers, topic: fixture.topic, group: fixture.broker.name("g"))
+        await #expect(processExitsWith: .failure) { [names = names as Names, end = end as End] in
+            try await Self.crash(by: end, names)
+        }
+        return try await commit(in: fixture)
+    }
+
+    /// What a process needs to know to take part in the group.
+    private struct Names: Codable {
+        let servers: String
+        let topic: String
+        let group: String
+    }
+
+    // MARK: - The process that crashes
+
+    /// Reads a record, says what to commit on a crash, and crashes.
+    private static func crash(by end: End, _ names: Names) async throws {
+        var configuration = ConsumerConfiguration(bootstrapServers: names.servers)
+        configuration.groupID = names.group
+        configuration.properties = ["session.timeout.ms": "3000", "heartbeat.interval.ms": "500"]
+        let loop = try EventLoop()
+        let consumer = try KafkaConsumer(
+            loop: loop, configuration: configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await consumer.subscribe(to: [names.topic], listener: Notes())
+        let record = try await consumer.read(1)[0]
+        await consumer.commitOnCrash((partition: record.partition, next: said))
+        await consumer.end(by: end)
+    }
+
+    // MARK: - The process that looks
+
+    private func filled() async throws -> KafkaFixture {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(1, partition: 0, with: producer)
+        await producer.close()
+        return fixture
+    }
+
+    /// Returns what the group has committed.
+    private func commit(in fixture: KafkaFixture) async throws -> CommittedOffset? {
+        var configuration = ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers)
+        configuration.groupID = fixture.broker.name("g")
+        let admin = try GroupAdmin(configuration, log: fixture.log)
+        let id = TopicPartition(fixture.topic, 0)
+        let commits = try await admin.commits(of: [id], within: .seconds(20))
+        await admin.close()
+        fixture.loop.stop()
+        return commits[id]
+    }
+}
+
+extension KafkaConsumer {
+    /// Ends the process, on the loop's thread unless another is meant.
+    fileprivate func end(by end: CrashTests.End) {
+        switch end {
+        case .trap: fatalError("made to crash")
+        case .emptyStack: print(Self.depth(of: 1))
+        case .kill: kill(getpid(), SIGKILL)
+        case .signalFromOutside:
+            // From a child, as from any other process.
+            let shell = Process()
+            shell.executableURL = URL(filePath: "/bin/sh")
+            shell.arguments = ["-c", "kill -SEGV \(getpid())"]
+            try? shell.run()
+            while true { sleep(1) }
+        case .trapOfAnotherThread:
+            Thread.detachNewThread { fatalError("made to crash") }
+            while true { sleep(1) }
+        }
+    }
+
+    @inline(never)
+    private static func depth(of number: Int) -> Int { number == 0 ? 0 : depth(of: number + 1) &+ 1 }
+}

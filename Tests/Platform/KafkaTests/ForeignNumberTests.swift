@@ -1,0 +1,73 @@
+import EventLoop
+import InMemoryLogging
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Numbers that records and brokers may hold, whoever wrote them.
+struct ForeignNumberTests {
+    /// A producer writes any time into its records, and the brokers keep it. The report on what waits at first takes the
+    /// difference to the clock.
+    @Test(.enabled(if: TestBroker.isEmbedded), arguments: [Int64.min, -1, 1, Int64.max])
+    func recordOfAnyTimeIsRead(timestamp: Int64) async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let notebook = InMemoryLogHandler()
+        let producer = try fixture.producer()
+        try await producer.send(
+            ProducerRecord(topic: fixture.topic, partition: 0, value: Array("0".utf8), timestamp: timestamp))
+
+        let consumer = try fixture.consumer(notebook: notebook)
+        try await consumer.subscribe(to: [fixture.topic], listener: Notes())
+        let record = try #require(try await consumer.read(1).first)
+        #expect(record.timestamp.map(WallTime.range.contains) ?? true)
+
+        try await eventually("what waits is reported") {
+            notebook.entries.contains { "\($0.message)".contains("requests wait") }
+        }
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test(arguments: [Int64.min, -1001, 0, 41, Int64.max])
+    func anyOffsetCanBeCountedOnFrom(offset: Int64) {
+        let bounded = OffsetRange.bounded(offset)
+        let difference = (bounded + 1).subtractingReportingOverflow(OffsetRange.bounded(.min))
+        #expect(!difference.overflow)
+        #expect(offset.magnitude > 1 << 61 || bounded == offset)
+    }
+
+    @Test func statisticsOfAnyNumberCanBeAddedUp() throws {
+        let broker =
+            #"{"nodeid":1,"state":"UP","outbuf_cnt":9223372036854775807,"waitresp_cnt":-9223372036854775808,"#
+            + #""rtt":{"avg":9223372036854775807,"p99":9223372036854775807},"throttle":{"max":9223372036854775807}}"#
+        let partition = #"{"fetchq_cnt":9223372036854775807,"fetchq_size":9223372036854775807}"#
+        let text =
+            #"{"brokers":{"a":\#(broker),"b":\#(broker)},"topics":{"t":{"partitions":{"0":\#(partition),"1":\#(partition)}}}}"#
+        let statistics = try ClientStatistics(json: Array(text.utf8).span)
+
+        #expect(statistics.brokers.count == 2)
+        let waiting = statistics.brokers.reduce(0) { $0 + $1.waitingRequests }
+        #expect(waiting == 2 << 48)
+        #expect(statistics.brokers[0].openRequests == 0)
+        #expect(statistics.brokers[0].roundTrip > .seconds(86_400))
+        #expect(statistics.fetchedRecords == 2 << 48 && statistics.fetchedBytes == 2 << 48)
+    }
+
+    /// A tool's time-out may be set to years, and the bridge adds a second to it.
+    @Test(.enabled(if: TestBroker.isEmbedded))
+    func configurationIsAskedForWithATimeoutOfAnyLength() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let admin = try TopicAdmin(
+            ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers), log: fixture.log)
+        do throws(KafkaError) {
+            _ = try await admin.configuration(of: fixture.topic, within: .seconds(3_155_760_000))
+        } catch {
+            // Not every library's embedded broker describes topics.
+            #expect(error.kind != .timedOut)
+        }
+        fixture.loop.stop()
+    }
+}

@@ -1,0 +1,146 @@
+import EventLoop
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// A group's offsets, looked at and moved without joining the group.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct GroupAdminTests {
+    private static let bound = Duration.seconds(20)
+    /// What Kafka answers to a commit from outside of a group that has members.
+    private static let unknownMember: Int32 = 25
+
+    private func admin(of fixture: KafkaFixture, group: String = "g") throws -> GroupAdmin {
+        var configuration = ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers)
+        configuration.groupID = fixture.broker.name(group)
+        configuration.groupInstanceID = "worker-0"
+        return try GroupAdmin(configuration, log: fixture.log)
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
+    func offsetsMoveWithTheirMetadataAndTheOthersStay() async throws {
+        let fixture = try KafkaFixture(partitions: 3)
+        let (producer, admin) = (try fixture.producer(), try admin(of: fixture))
+        try await fixture.fill(7, partition: 1, with: producer)
+        let ids = (0..<3).map { TopicPartition(fixture.topic, $0) }
+
+        #expect(try await admin.partitionCount(of: fixture.topic, within: Self.bound) == 3)
+        let bounds = try await admin.bounds(of: ids, within: Self.bound)
+        #expect(bounds == [ids[0]: 0..<0, ids[1]: 0..<7, ids[2]: 0..<0])
+        #expect(try await admin.commits(of: ids, within: Self.bound) == [:])
+
+        let first = CommittedOffset(5, metadata: "locsearch1;runs=BB")
+        try await admin.commit([ids[1]: first, ids[2]: 0], within: Self.bound)
+        try await admin.commit([ids[2]: CommittedOffset(0, metadata: "x")], within: Self.bound)
+        let commits = try await admin.commits(of: ids, within: Self.bound)
+        #expect(commits == [ids[1]: first, ids[2]: CommittedOffset(0, metadata: "x")])
+
+        // Metadata that is not given is cleared.
+        try await admin.commit([ids[1]: 3], within: Self.bound)
+        #expect(try await admin.commits(of: [ids[1]], within: Self.bound) == [ids[1]: 3])
+        await admin.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func askingForATopicMakesNone() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let admin = try admin(of: fixture)
+        let missing = fixture.broker.name("missing")
+        #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
+        #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
+        await admin.close()
+        fixture.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "other brokers describe groups"))
+    func brokerWithoutGroupDescriptionsIsToldFromOneThatKnowsNoGroup() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let admin = try admin(of: fixture)
+        let error = await #expect(throws: KafkaError.self) { try await admin.description(within: Self.bound) }
+        #expect(error?.kind == .unsupported)
+        await admin.close()
+        fixture.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
+    func refusalOfTheBrokerSaysThatTheGroupHasMembers() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let admin = try admin(of: fixture)
+        let id = TopicPartition(fixture.topic, 0)
+        try #require(fixture.broker.embedded).fail(.offsetCommit, with: Self.unknownMember, count: 10)
+
+        let error = await #expect(throws: KafkaError.self) {
+            try await admin.commit([id: 1], within: Self.bound)
+        }
+        #expect(error?.saysGroupHasMembers == true, "\(error?.description ?? "")")
+        await admin.close()
+        fixture.loop.stop()
+    }
+
+    /// Tansu tells a group that has offsets from one that has none, and names no members.
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker describes no groups"))
+    func groupThatNobodyUsesIsUnknownUntilItHasOffsets() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let admin = try admin(of: fixture)
+        #expect(try await admin.description(within: Self.bound).isUnknown)
+
+        try await admin.commit([TopicPartition(fixture.topic, 0): 0], within: Self.bound)
+        #expect(try await admin.description(within: Self.bound).isEmpty)
+        await admin.close()
+        fixture.loop.stop()
+    }
+
+    // MARK: - Without a broker
+
+    /// Version 1, two topics, then bytes of the assignor.
+    private static let assignment: [UInt8] =
+        [0, 1, 0, 0, 0, 2, 0, 1] + Array("a".utf8) + [0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 1, 0, 0, 2] + Array("bc".utf8)
+        + [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9]
+
+    @Test func assignmentOfAMemberIsRead() {
+        let expected: Set = [TopicPartition("a", 3), TopicPartition("a", 256), TopicPartition("bc", 0)]
+        #expect(MemberAssignment.partitions(in: Self.assignment) == expected)
+    }
+
+    @Test func assignmentThatIsCutShortOrForeignNamesNoPartition() {
+        let length = Self.assignment.count - 5
+        for count in 0..<length {
+            #expect(MemberAssignment.partitions(in: Array(Self.assignment.prefix(count))) == [])
+        }
+        let hostile: [UInt8] = [0, 1, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF]
+        #expect(MemberAssignment.partitions(in: hostile) == [])
+        #expect(MemberAssignment.partitions(in: [0, 1, 0x80, 0, 0, 0]) == [])
+        #expect(MemberAssignment.partitions(in: [0, 1, 0, 0, 0, 1, 0xFF, 0xFF]) == [])
+    }
+
+    private static let (p0, p1, p2) = (TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("t", 2))
+    private static let began = CommittedOffset(9, metadata: "locsearch1;at=9;began with partitions=2;runs=BB")
+    private static let copied = CommittedOffset(4, metadata: "locsearch1;at=9;began with partitions=2")
+
+    @Test(
+        arguments: [
+            // Each partition has an offset then: nothing is to be kept.
+            ([p0, p1, p2], [:], ""), ([p0, p1], [p2: 4], ""),
+            // A new group: partition 2 is none that was added later.
+            ([p0, p1], [:], "began with partitions=3"),
+            // It may have been added after the group began, and no note says otherwise.
+            ([p0], [p0: 4, p1: 5], ""), ([p0], [p0: began, p1: 5], "began with partitions=2"),
+            // The note is of another group, on another cluster perhaps.
+            ([p0], [p0: copied, p1: 5], ""),
+        ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
+    func partitionsWithoutOffsetStillBeginWhereTheyWould(
+        set: [TopicPartition], commits: [TopicPartition: CommittedOffset], note: String
+    ) {
+        #expect(GroupHistory.note(settingOffsetsOf: Set(set), commits: commits, partitionCount: 3) == note)
+        let after = commits.merging(set.map { ($0, CommittedOffset(0, fields: note.isEmpty ? [] : [note])) }) {
+            _, new in new
+        }
+        for id in [Self.p0, Self.p1, Self.p2] where after[id] == nil {
+            let before = GroupHistory(commits.values).wasAddedLater(id)
+            #expect(GroupHistory(after.values).wasAddedLater(id) == before)
+        }
+    }
+}

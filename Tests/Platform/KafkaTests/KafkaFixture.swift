@@ -1,0 +1,115 @@
+import EventLoop
+import InMemoryLogging
+import KafkaTestSupport
+import Logging
+import TestSupport
+
+@testable import Kafka
+
+/// A broker and a loop, for real clients over TCP.
+struct KafkaFixture: Sendable {
+    let broker: TestBroker
+    let loop: EventLoop
+    let log = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
+
+    /// - Parameter others: further topics, and how many partitions each has.
+    init(partitions: Int = 4, brokers: Int = 1, others: [String: Int] = [:]) throws {
+        let topics = others.merging(["t": partitions]) { _, own in own }
+        broker = try TestBroker(brokers: brokers, topics: topics)
+        loop = try EventLoop()
+    }
+
+    var topic: String { broker.name("t") }
+
+    /// - Parameter notebook: Gets the producer's log instead of standard error.
+    func producer(
+        notebook: InMemoryLogHandler? = nil, _ change: (inout ProducerConfiguration) -> Void = { _ in }
+    ) throws -> KafkaProducer {
+        var configuration = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
+        change(&configuration)
+        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
+        return try KafkaProducer(loop: loop, configuration: configuration, log: log)
+    }
+
+    /// - Parameters:
+    ///   - session: The session's time-out in milliseconds. The embedded coordinator's groups never form below 3 s, other
+    ///     brokers accept 6 s or more, and some form their groups with the members' heartbeats.
+    ///   - notebook: Gets the consumer's log instead of standard error.
+    func consumer(
+        _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil,
+        _ change: (inout ConsumerConfiguration) -> Void = { _ in }
+    ) throws -> KafkaConsumer {
+        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.groupID = broker.name(group)
+        configuration.properties = [
+            "session.timeout.ms": "\(TestBroker.isEmbedded ? session : max(session, 6000))",
+            "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10",
+        ]
+        change(&configuration)
+        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
+        return try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+    }
+
+    /// Writes values `0..<count` to one partition.
+    func fill(_ count: Int, partition: Int32, with producer: KafkaProducer) async throws {
+        var receipts: [KafkaProducer.Receipt] = []
+        for number in 0..<count {
+            let record = ProducerRecord(topic: topic, partition: partition, value: Array("\(number)".utf8))
+            receipts.append(try await producer.handOver(record))
+        }
+        for receipt in receipts { _ = try await producer.confirm(receipt) }
+    }
+}
+
+/// Notes which partitions a consumer was given and lost, and can do something while a revocation waits.
+actor Notes: RebalanceListener {
+    private(set) var assigned: [AssignedPartition] = []
+    private(set) var revoked: [AssignedPartition] = []
+    private(set) var lost: [AssignedPartition] = []
+    private(set) var missed: [TopicPartition: Int64] = [:]
+    private(set) var restarted: [AssignedPartition] = []
+    /// The rebalances that librdkafka has the answer to.
+    private(set) var answered: [RebalanceKind] = []
+    private var whileRevoking: (@Sendable () async -> Void)?
+
+    init(whileRevoking: (@Sendable () async -> Void)? = nil) { self.whileRevoking = whileRevoking }
+
+    func assigned(_ partitions: [AssignedPartition]) async { assigned += partitions }
+    func revoked(_ partitions: [AssignedPartition]) async {
+        revoked += partitions
+        await whileRevoking?()
+    }
+    func lost(_ partitions: [AssignedPartition]) async { lost += partitions }
+    func answered(_ kind: RebalanceKind, after time: Duration) async { answered.append(kind) }
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
+        missed[partition, default: 0] += Int64(offsets.count)
+        return Int64(offsets.count)
+    }
+    func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
+        restarted.append(renewed)
+    }
+}
+
+extension KafkaConsumer {
+    /// Reads until `count` records are there. The bound only ends a failing test.
+    func read(_ count: Int, within bound: Duration = .seconds(30)) async throws -> [ConsumerRecord] {
+        let watchdog = Task {
+            try await Task.sleep(for: bound)
+            stopReading()
+        }
+        defer { watchdog.cancel() }
+        var all: [ConsumerRecord] = []
+        while all.count < count {
+            let more = try await records(max: count - all.count)
+            if more.isEmpty { throw TooFew(count: all.count, expected: count) }
+            all += more
+        }
+        return all
+    }
+}
+
+/// Reading ended before enough records were there.
+struct TooFew: Error {
+    let count: Int
+    let expected: Int
+}

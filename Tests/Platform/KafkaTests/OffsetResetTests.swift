@@ -1,0 +1,99 @@
+import EventLoop
+import InMemoryLogging
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// What is said and counted of records that were deleted before anybody read them.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct OffsetResetTests {
+    static let lines: [(line: String, reset: OffsetResets.Reset?)] = [
+        (
+            "[thrd:main]: requests [7]: offset reset (at offset 8, broker 1) to BEGINNING: fetch failed due to requested"
+                + " offset not available on the broker: Broker: Offset out of range",
+            .init(partition: TopicPartition("requests", 7), from: 8, toEnd: false)
+        ),
+        (
+            "[thrd:main]: outbox.event [0]: offset reset (at offset 8 (leader epoch 8), broker 1) to offset BEGINNING"
+                + " (leader epoch -1): fetch failed: Broker: Offset out of range",
+            .init(partition: TopicPartition("outbox.event", 0), from: 8, toEnd: false)
+        ),
+        (
+            "[thrd:main]: t [1]: offset reset (at offset 559 (leader epoch 0), broker 2) to offset END (leader epoch -1):"
+                + " fetch failed: Broker: Offset out of range",
+            .init(partition: TopicPartition("t", 1), from: 559, toEnd: true)
+        ),
+        (
+            "[thrd:main]: t [1]: offset reset (at offset 3, broker 2) to cached BEGINNING offset 12: fetch failed",
+            .init(partition: TopicPartition("t", 1), from: 3, toEnd: false)
+        ),
+        ("[thrd:main]: t [1]: offset reset (at offset INVALID, broker 2) to BEGINNING: no offset", nil),
+        ("[thrd:main]: t [1]: offset reset (at offset 99999999999999999999, broker 2) to BEGINNING: x", nil),
+        ("[thrd:main]: t [x]: offset reset (at offset 1, broker 2) to BEGINNING: x", nil),
+        ("t offset reset", nil), ("", nil),
+    ]
+
+    @Test(arguments: lines)
+    func partitionAndOffsetAreReadOutOfALine(line: String, reset: OffsetResets.Reset?) {
+        #expect(OffsetResets.parse(line) == reset)
+    }
+
+    @Test func lineIsLeftToWhoeverReportsTheReset() throws {
+        let (memory, resets) = (InMemoryLogHandler(), OffsetResets())
+        let log = ClientLog(Logger(label: "test") { _ in memory }, resets: resets)
+
+        for entry in Self.lines { log.write(level: 4, facility: "OFFSET", line: entry.line) }
+
+        #expect(resets.takeAll() == Self.lines.compactMap(\.reset))
+        #expect(resets.takeAll().isEmpty)
+        let unknown = Self.lines.filter { $0.reset == nil }.map { Logger.MetadataValue.string($0.line) }
+        #expect(memory.entries.compactMap { $0.metadata["line"] }.contains(unknown[0]))
+        #expect(memory.entries.count < Self.lines.count)
+    }
+
+    /// The embedded broker keeps the newest 5 MB of a partition.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker deletes so soon"))
+    func requestsThatWereDeletedUnreadAreToldInOneLineAndCounted() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        let first = try fixture.consumer()
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await first.subscribe(to: [fixture.topic], listener: notes)
+        let read = try await first.read(4)
+        await first.store([(partition: try #require(read.first).partition, next: 4)])
+        try await first.commit()
+        await first.close()
+
+        // Each record is a batch, so the broker can delete one after another.
+        for number in 0..<120 {
+            let record = ProducerRecord(
+                topic: fixture.topic, partition: 0, value: [UInt8](repeating: UInt8(number), count: 60_000))
+            try await producer.send(record)
+        }
+
+        let (memory, listener) = (InMemoryLogHandler(), Notes())
+        let second = try fixture.consumer(notebook: memory)
+        try await second.subscribe(to: [fixture.topic], listener: listener)
+        let next = try #require(try await second.read(1).first).offset
+        try await eventually("what was deleted is counted") { await !listener.missed.isEmpty }
+
+        #expect(next > 10)
+        // The log goes on behind the offset, so that commits are not held back.
+        #expect(await !second.client.offsetResets.hasReset(of: TopicPartition(fixture.topic, 0), beyond: 0))
+        #expect(await listener.missed == [TopicPartition(fixture.topic, 0): next - 4])
+        let lines = memory.entries.filter { $0.level >= .warning }
+        #expect(lines.map(\.level) == [.error])
+        let metadata = try #require(lines.first?.metadata)
+        #expect(metadata["partition"] == "\(TopicPartition(fixture.topic, 0))")
+        #expect(metadata["from"] == "4")
+        #expect(metadata["to"] == "\(next)")
+        #expect(metadata["requests"] == "\(next - 4)")
+
+        await second.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+}

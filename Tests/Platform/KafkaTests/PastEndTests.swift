@@ -1,0 +1,185 @@
+import EventLoop
+import InMemoryLogging
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// A group whose committed offset is past the end of its partition: the log was truncated, or its topic was made again.
+@Suite(
+    .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: TestBroker.isEmbedded, "other brokers refuse commits of groups with members"))
+struct PastEndTests {
+    /// A partition with some records, of which the group has committed an offset beyond them.
+    private func fixture(records: Int) async throws -> (KafkaFixture, KafkaProducer) {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(records, partition: 0, with: producer)
+        let admin = try fixture.consumer()
+        let commit = [TopicPartition(fixture.topic, 0): CommittedOffset(500)]
+        try await admin.client.commit(commit, within: .seconds(10))
+        await admin.close()
+        return (fixture, producer)
+    }
+
+    private func finish(_ fixture: KafkaFixture, _ producer: KafkaProducer, _ consumer: KafkaConsumer) async {
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func partitionIsReadNoMoreAndReportedOnce() async throws {
+        let (fixture, producer) = try await fixture(records: 10)
+        let (memory, notes) = (InMemoryLogHandler(), Notes())
+        let consumer = try fixture.consumer(notebook: memory)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let reading = Task { try await consumer.records(max: 10) }
+
+        try await eventually("it is reported", within: .seconds(30)) { await consumer.positions.first?.problem != nil }
+        try await fixture.fill(5, partition: 0, with: producer)
+        try await eventually("its end is known") { await (consumer.positions.first?.end ?? 0) >= 10 }
+        let lines = memory.entries.filter { $0.level >= .error }
+        #expect(lines.count == 1)
+        #expect(lines.first?.metadata["committed"] == "500")
+        let message = "\(lines.first?.message ?? "")"
+        #expect(message.contains("locsearch offsets reset"))
+        #expect(await consumer.positions.first?.committed == 500)
+        #expect(await notes.restarted.isEmpty)
+
+        await consumer.stopReading()
+        #expect(try await reading.value.isEmpty)
+        await finish(fixture, producer, consumer)
+    }
+
+    @Test func partitionIsReadOnWhereThePropertiesSaySo() async throws {
+        let (fixture, producer) = try await fixture(records: 10)
+        let notes = Notes()
+        let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "earliest" }
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        #expect(try await consumer.read(10).map(\.offset) == Array(0..<10))
+        #expect(await notes.restarted.count == 1)
+        await finish(fixture, producer, consumer)
+    }
+
+    @Test func readingGoesOnAtTheEndWhereThePropertiesSaySo() async throws {
+        let (fixture, producer) = try await fixture(records: 10)
+        let notes = Notes()
+        let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "latest" }
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let reading = Task { try await consumer.records(max: 1) }
+
+        try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
+        try await eventually("reading goes on", within: .seconds(30)) {
+            try await fixture.fill(1, partition: 0, with: producer)
+            return await notes.restarted.count == 1
+        }
+        let offset = try #require(try await reading.value.first).offset
+        #expect(offset >= 10)
+        await finish(fixture, producer, consumer)
+    }
+
+    /// The brokers have said meanwhile that the topic is not there.
+    @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() async throws {
+        let (fixture, producer) = try await fixture(records: 0)
+        let notes = Notes()
+        let consumer = try fixture.consumer()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
+        await consumer.noteMissingTopic()
+
+        try await fixture.fill(5, partition: 0, with: producer)
+        let records = try await consumer.read(5)
+        #expect(records.map(\.offset) == Array(0..<5))
+        let renewed = try #require(await notes.restarted.first)
+        #expect(records.allSatisfy { $0.partition == renewed })
+        #expect(await notes.assigned.first != renewed)
+        #expect(await consumer.positions.first?.problem == nil)
+        await finish(fixture, producer, consumer)
+    }
+
+    /// The brokers have refused an offset for want of its topic, a minute ago. A worker that is killed behind a commit of it would have
+    /// requests of the new topic passed over.
+    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() async throws {
+        let (fixture, producer) = try await fixture(records: 0)
+        let (notes, id) = (Notes(), TopicPartition(fixture.topic, 0))
+        let consumer = try fixture.consumer()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("it is assigned", within: .seconds(30)) { await notes.answered.count == 1 }
+        try await eventually("the end is met") { await consumer.client.offsetResets.hasReset(of: id, beyond: 500) }
+        let former = try #require(await notes.assigned.first)
+        await consumer.noteMissingTopic(since: .seconds(-60))
+
+        await consumer.store([(partition: former, next: CommittedOffset(501))])
+        try await consumer.commit()
+        #expect(await consumer.commitsBegun == 0)
+        // A lane reads on where nothing is refused.
+        #expect(await consumer.refusedCommits.isEmpty)
+
+        try await fixture.fill(3, partition: 0, with: producer)
+        #expect(try await consumer.read(3).map(\.offset) == Array(0..<3))
+        let renewed = try #require(await notes.restarted.first)
+        await consumer.store([(partition: renewed, next: CommittedOffset(2))])
+        #expect(try await consumer.commit()[renewed] == 2)
+        await finish(fixture, producer, consumer)
+    }
+
+    // MARK: - Beside it
+
+    /// The brokers know the partition of one of two topics no more.
+    @Test func refusedOffsetsOfOneTopicLeaveThoseOfOthersCommitted() async throws {
+        let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
+        let (producer, notes) = (try fixture.producer(), Notes())
+        let consumer = try fixture.consumer()
+        try await fixture.fill(3, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let known = try #require(try await consumer.read(3).first).partition
+        let gone = try #require(await consumer.addPartition(TopicPartition(fixture.broker.name("u"), 99)))
+
+        await consumer.store([
+            (partition: known, next: CommittedOffset(2)), (partition: gone, next: CommittedOffset(7)),
+        ])
+        #expect(try await consumer.commit()[known] == 2)
+        #expect(await consumer.refusedCommits.mapValues(\.kind) == [gone: .unknownTopicOrPartition])
+        #expect(await consumer.positions.contains { $0.partition == gone && $0.problem != nil })
+
+        // It does not stand in the way.
+        try await consumer.commit()
+        #expect(await consumer.refusedCommits.keys.map(\.self) == [gone])
+        await consumer.store([(partition: known, next: CommittedOffset(3))])
+        #expect(try await consumer.commit()[known] == 3)
+        await finish(fixture, producer, consumer)
+    }
+
+    /// A client whose queue is full fetches nothing.
+    @Test func lagFollowsWhatIsWrittenWhileNothingIsFetched() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        let consumer = try fixture.consumer { $0.properties["queued.min.messages"] = "1" }
+        try await fixture.fill(25, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("its end is known", within: .seconds(30)) { await consumer.positions.first?.end == 25 }
+
+        try await fixture.fill(75, partition: 0, with: producer)
+        await consumer.askForEnds()
+        try await eventually("its end is known", within: .seconds(30)) { await consumer.positions.first?.end == 100 }
+        await finish(fixture, producer, consumer)
+    }
+}
+
+extension KafkaConsumer {
+    /// Has the brokers say, in answer to a commit, that the topic is not there.
+    fileprivate func noteMissingTopic(since time: Duration = .zero) {
+        for source in partitions.inOrder {
+            (source.missingSince, source.commitRefusal) = (
+                loop.now + time, KafkaError(.unknownTopicOrPartition, "the topic is not there")
+            )
+        }
+    }
+
+    fileprivate func addPartition(_ id: TopicPartition) -> AssignedPartition? { partitions.add([id]).first?.partition }
+
+    /// Has the minute be over after which the ends are asked for again.
+    fileprivate func askForEnds() { group.nextEndLookup = loop.now }
+}

@@ -1,0 +1,214 @@
+import EventLoop
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Back-pressure, failures and their kinds, on a real connection.
+@Suite(.serialized)
+struct ProducerTests {
+    @Test func sendersWaitInOrderWhenTheLocalQueueIsFull() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer { $0.properties["queue.buffering.max.messages"] = "10" }
+        let consumer = try fixture.consumer()
+        let notes = Notes()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<500 {
+                group.addTask {
+                    try await producer.send(
+                        ProducerRecord(topic: fixture.topic, partition: 0, value: Array("\(number)".utf8)))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await producer.undelivered == 0)
+        // The order of one caller's records survives a full queue.
+        try await fixture.fill(500, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let values = try await consumer.read(1000).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(Set(values.prefix(500)).count == 500)
+        #expect(values.suffix(500).map { Int($0) } == Array(0..<500))
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    /// The brokers refuse a batch as a whole. Where each record has a batch of its own, only that record is refused.
+    @Test(
+        .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
+    func refusedBatchTakesAlongNoOtherRecordWhereRecordsAreSentSingly(areSingle: Bool) async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer {
+            $0.sendsRecordsSingly = areSingle
+            // Long enough for all of them to be in the queue together.
+            $0.properties["linger.ms"] = "300"
+        }
+        try await producer.send(ProducerRecord(topic: fixture.topic, partition: 0, value: [0]))
+        fixture.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
+
+        var receipts: [KafkaProducer.Receipt] = []
+        for number in 1...50 {
+            let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8(number)])
+            receipts.append(try await producer.handOver(record))
+        }
+        var refusals: [KafkaError.Kind] = []
+        for receipt in receipts {
+            do throws(KafkaError) { _ = try await producer.confirm(receipt) } catch { refusals.append(error.kind) }
+        }
+
+        #expect(areSingle ? refusals.count == 1 : refusals.count > 1)
+        #expect(refusals.allSatisfy { $0 == .recordTooLarge })
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func producerRefusesARecordThatIsTooLargeAndWritesTheNext() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer()
+        let error = await #expect(throws: KafkaError.self) {
+            try await producer.send(
+                ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 0, count: 20_000_000)))
+        }
+        #expect(error?.kind == .recordTooLarge)
+        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        await producer.close()
+        await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))
+        }
+        fixture.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func undeliveredRecordFailsAndSaysWhetherItMayBeInTheLog() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "500" }
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
+        let error = await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.status == .notPersisted)
+        fixture.broker.embedded?.set(broker: 1, isUp: true)
+        // The first attempts may find the client waiting to connect again.
+        try await eventually("the broker takes records again") {
+            (try? await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))) != nil
+        }
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func everySendFailsAfterAFatalError() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        fixture.broker.embedded?.fail(.produce, with: 45, count: 5)  // OUT_OF_ORDER_SEQUENCE_NUMBER
+        for _ in 0..<2 {
+            let error = await #expect(throws: KafkaError.self) {
+                try await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))
+            }
+            #expect(error?.kind == .fatal)
+        }
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func flushWritesARecordThatStillLingers() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer { $0.properties["linger.ms"] = "60000" }
+        let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
+        #expect(await producer.undelivered == 1)
+        #expect(await producer.flush(within: .seconds(20)))
+        #expect(try await producer.confirm(receipt).offset == 0)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    // MARK: - At once
+
+    /// Hands a record over on the loop.
+    /// - Returns: what became of it, and whether that was told on the loop; `nil` where it could not be handed over at once.
+    private func reportAtOnce(
+        _ record: ProducerRecord, by producer: KafkaProducer, on loop: EventLoop
+    ) async -> (report: KafkaProducer.Report, isOnLoop: Bool)? {
+        await Task(executorPreference: loop) {
+            await withCheckedContinuation { told in
+                let isTaken = producer.handOverAtOnce(record) { told.resume(returning: ($0, loop.isCurrent)) }
+                if !isTaken { told.resume(returning: nil) }
+            }
+        }.value
+    }
+
+    @Test func recordHandedOverAtOnceIsReportedOnTheLoop() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer()
+        for offset in 0..<3 as Range<Int64> {
+            let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [1])
+            let told = try #require(await reportAtOnce(record, by: producer, on: fixture.loop))
+            #expect(told.isOnLoop)
+            #expect(try told.report.get().offset == offset)
+        }
+        #expect(await producer.undelivered == 0)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func recordHandedOverAtOnceIsReportedAsClosedWhenItsProducerCloses() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer()
+        try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
+        async let told = reportAtOnce(
+            ProducerRecord(topic: fixture.topic, value: [2]), by: producer, on: fixture.loop)
+        try await eventually("the record is on its way") { await producer.undelivered == 1 }
+        await producer.close()
+        let report = try #require(await told?.report)
+        let error = #expect(throws: KafkaError.self) { try report.get() }
+        #expect(error?.kind == .closed)
+        fixture.loop.stop()
+    }
+
+    @Test func nothingIsHandedOverAtOnceWithoutRoomOrAwayFromTheLoop() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer { $0.properties["message.max.bytes"] = "2000" }
+        #expect(!producer.handOverAtOnce(ProducerRecord(topic: fixture.topic, value: [1])) { _ in })
+        let tooLarge = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: 3000))
+        #expect(await reportAtOnce(tooLarge, by: producer, on: fixture.loop) == nil)
+        #expect(await producer.undelivered == 0)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    /// The client is gone, so no call may touch it.
+    @Test func producerThatIsClosedBeforeItsFirstRecordRefusesEveryCall() async throws {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer { $0.transactionalID = "t" }
+        await producer.close()
+        for _ in 0..<2 {
+            let error = await #expect(throws: KafkaError.self) {
+                try await producer.send(ProducerRecord(topic: "t", value: [1]))
+            }
+            #expect(error?.kind == .closed)
+        }
+        let error = await #expect(throws: KafkaError.self) { try await producer.initTransactions() }
+        #expect(error?.kind == .closed)
+        fixture.loop.stop()
+    }
+
+    /// A producer is dropped without `close` when the next part of a worker cannot be made. librdkafka's threads go on, and
+    /// write log lines about brokers that are away.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func clientThatIsDroppedWithoutCloseCanStillLog() async throws {
+        let fixture = try KafkaFixture()
+        for _ in 0..<10 { _ = (try fixture.producer(), try fixture.consumer()) }
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
+        let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "1000" }
+        await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
+        }
+        await producer.close()
+        fixture.loop.stop()
+    }
+}

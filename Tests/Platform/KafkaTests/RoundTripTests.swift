@@ -1,0 +1,122 @@
+import EventLoop
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Records are read as they were written, byte for byte, over a real connection.
+@Suite(.serialized)
+struct RoundTripTests {
+    @Test func consumerReadsEveryPartOfARecordAsItWasWritten() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        let headers = [
+            KafkaHeader("a", [1, 0, 255]), KafkaHeader("a", nil), KafkaHeader("empty", []), KafkaHeader("ünï", [0]),
+        ]
+        let sent = [
+            ProducerRecord(
+                topic: fixture.topic, key: [0, 1], value: Array("値".utf8), headers: headers,
+                timestamp: 1_700_000_000_123),
+            ProducerRecord(topic: fixture.topic, key: nil, value: nil),
+            ProducerRecord(topic: fixture.topic, key: [], value: []),
+            ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8](repeating: 7, count: 200_000)),
+        ]
+        for (index, record) in sent.enumerated() {
+            #expect(try await producer.send(record) == RecordPosition(partition: 0, offset: Int64(index)))
+        }
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let read = try await consumer.read(sent.count)
+        for (read, sent) in zip(read, sent) {
+            #expect(read.key == sent.key)
+            #expect(read.value == sent.value)
+            #expect(read.headers == sent.headers)
+            #expect(read.partition.id == TopicPartition(fixture.topic, 0))
+            #expect(sent.timestamp == nil ? read.timestamp ?? 0 > 1_700_000_000_123 : read.timestamp == sent.timestamp)
+        }
+        #expect(read.map(\.offset) == [0, 1, 2, 3])
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func memberThatComesBackGoesOnAtTheCommittedOffset() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, first, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await first.subscribe(to: [fixture.topic], listener: notes)
+        let records = try await first.read(10)
+        let partition = try #require(records.first).partition
+        await first.store([(partition: partition, next: 4)])
+        #expect(try await first.commit() == [partition: 4])
+        #expect(await first.positions.first?.committed == 4)
+        // This one is stored and not committed. Leaving the group commits it.
+        await first.store([(partition: partition, next: 7)])
+        // An assignment that is over, or never was, is left out.
+        await first.store([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
+        #expect(await first.staleOffsets == 1)
+        await first.close()
+        #expect(await notes.revoked == [partition])
+
+        let second = try fixture.consumer()
+        try await second.subscribe(to: [fixture.topic], listener: notes)
+        #expect(try await second.read(3).map(\.offset) == [7, 8, 9])
+        await second.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    /// An offset that is stored after a commit has begun belongs to the next commit, however the first ends.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func commitThatBeginsAfterARefusedOneSucceeds() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let partition = try #require(try await consumer.read(10).first).partition
+        await consumer.store([(partition: partition, next: 4)])
+        try fixture.broker.embedded?.fail(.offsetCommit, with: [27], broker: 1, delay: .milliseconds(500))
+        let refused = Task { try await consumer.commit() }
+        try await eventually("the first commit has begun") { await consumer.commitsBegun == 1 }
+        await consumer.store([(partition: partition, next: 7)])
+        #expect(try await consumer.commit() == [partition: 7])
+        await #expect(throws: KafkaError.self) { try await refused.value }
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func consumerReadsOtherPartitionsWhileOneIsHeld() async throws {
+        let fixture = try KafkaFixture(partitions: 2)
+        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("both partitions are assigned") { await notes.assigned.count == 2 }
+        let held = try #require(await notes.assigned.first { $0.id.partition == 0 })
+        await consumer.hold(held)
+        try await fixture.fill(50, partition: 0, with: producer)
+        try await fixture.fill(50, partition: 1, with: producer)
+        #expect(Set(try await consumer.read(50).map(\.partition.id.partition)) == [1])
+        await consumer.resume(held)
+        let late = try await consumer.read(50)
+        #expect(late.allSatisfy { $0.partition == held })
+        #expect(late.map(\.offset) == Array(0..<50))
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func readerReturnsWhenItsTaskIsCancelledOrTheConsumerCloses() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let consumer = try fixture.consumer()
+        let notes = Notes()
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        let reading = Task { try await consumer.records(max: 1) }
+        try await Task.sleep(for: .milliseconds(20))
+        reading.cancel()
+        #expect(try await reading.value.isEmpty)
+        let other = Task { try await consumer.records(max: 1) }
+        await consumer.close()
+        #expect(try await other.value.isEmpty)
+        fixture.loop.stop()
+    }
+}

@@ -1,0 +1,107 @@
+import EventLoop
+internal import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// What librdkafka says about itself, as it comes from real clients and as it may come one day.
+struct StatisticsTests {
+    @Test func clientsReportOnTheirBrokersAndTheirQueues() async throws {
+        let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
+        let producer = try fixture.producer { $0.statisticsInterval = .milliseconds(200) }
+        let consumer = try fixture.consumer { $0.statisticsInterval = .milliseconds(200) }
+        let notes = Notes()
+        try await fixture.fill(300, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+
+        // A report tells of its own interval only, so something is sent in each.
+        try await eventually("the producer has measured round trips") {
+            try await producer.send(ProducerRecord(topic: fixture.broker.name("u"), value: [1]))
+            return producer.statistics?.brokers.contains { $0.roundTrip > .zero && $0.slowRoundTrip >= $0.roundTrip }
+                ?? false
+        }
+        try await eventually("the consumer has fetched what nobody reads") {
+            consumer.statistics.map { $0.fetchedRecords > 0 && $0.fetchedBytes > 0 && !$0.brokers.isEmpty } ?? false
+        }
+        _ = try await consumer.read(300)
+        try await eventually("nothing is left") { consumer.statistics?.fetchedRecords == 0 }
+
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func clientWithoutAnIntervalReportsNothing() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(1, partition: 0, with: producer)
+
+        #expect(producer.statistics == nil)
+        #expect(try ProducerConfiguration(bootstrapServers: "b").librdkafka(.running)["statistics.interval.ms"] == nil)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    @Test func producerKnowsTheSizeOfWhatItHasNotWritten() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer { $0.properties["linger.ms"] = "300" }
+        var receipts: [KafkaProducer.Receipt] = []
+        for size in [10, 200, 0] {
+            let record = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 7, count: size))
+            receipts.append(try await producer.handOver(record))
+        }
+        #expect(await producer.undelivered == 3)
+        #expect(await producer.undeliveredBytes == 210)
+
+        for receipt in receipts { _ = try await producer.confirm(receipt) }
+        #expect(await producer.undelivered == 0)
+        #expect(await producer.undeliveredBytes == 0)
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    // MARK: - The text
+
+    private static let text = """
+        {"name":"rdkafka#consumer-1","type":"consumer","ts":1,"brokers":{
+         "h:1/2":{"name":"h:1/2","nodeid":2,"source":"learned","state":"UP","outbuf_cnt":3,"waitresp_cnt":1,
+          "rtt":{"min":900,"max":4000,"avg":1500,"p99":3900,"cnt":7},"throttle":{"min":0,"max":250,"avg":20,"cnt":7},
+          "toppars":{"t-0":{"topic":"t","partition":0}}},
+         "h:2/1":{"nodeid":1,"state":"UP","rtt":{"avg":10,"p99":20}},
+         "h:3/3":{"nodeid":3,"state":"CONNECT","rtt":{"avg":10}},
+         "GroupCoordinator":{"nodeid":-1,"state":"UP"}},
+        "topics":{"t":{"topic":"t","partitions":{"0":{"fetchq_cnt":5,"fetchq_size":500},"-1":{"fetchq_cnt":0}}},
+         "u":{"partitions":{"1":{"fetchq_cnt":2,"fetchq_size":30}}}},"cgrp":{"state":"up"},"rx":[1,2]}
+        """
+
+    @Test func textIsReadAsLibrdkafkaDescribesIt() throws {
+        let statistics = try ClientStatistics(json: Array(Self.text.utf8).span)
+
+        #expect(statistics.fetchedRecords == 7)
+        #expect(statistics.fetchedBytes == 530)
+        #expect(statistics.brokers.map(\.id) == [1, 2], "only brokers with a connection and an id of their own")
+        var second = ClientStatistics.Broker(id: 2)
+        second.roundTrip = .microseconds(1500)
+        second.slowRoundTrip = .microseconds(3900)
+        second.throttle = .milliseconds(250)
+        (second.waitingRequests, second.openRequests) = (3, 1)
+        #expect(statistics.brokers.last == second)
+    }
+
+    @Test(arguments: [
+        "{}", "[]", "null", #"{"brokers":7,"topics":[]}"#, #"{"brokers":{"a":null,"b":{"nodeid":"x","rtt":[]}}}"#,
+        #"{"brokers":{"a":{"nodeid":-9223372036854775808,"state":"UP","outbuf_cnt":-5}}}"#,
+        #"{"topics":{"t":{"partitions":{"0":{"fetchq_cnt":1e300,"fetchq_size":-1}}}}}"#,
+    ])
+    func textOfAnotherFormSaysNothing(text: String) throws {
+        #expect(try ClientStatistics(json: Array(text.utf8).span) == ClientStatistics())
+    }
+
+    @Test func textThatIsNoJSONIsRefusedWhereverItEnds() {
+        let bytes = Array(Self.text.utf8)
+        for end in stride(from: 0, to: bytes.count - 1, by: 7) {
+            #expect(throws: (any Error).self) { try ClientStatistics(json: Array(bytes[..<end]).span) }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import EventLoop
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Where reading begins while a transaction that is not ended holds the group's offsets back.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct UnstableOffsetTests {
+    /// UNSTABLE_OFFSET_COMMIT: a transaction is about to commit an offset of the partition.
+    private static let unstable: Int32 = 88
+    /// REBALANCE_IN_PROGRESS: the member gives its partitions up and joins again.
+    private static let rebalance: Int32 = 27
+
+    /// librdkafka asks for committed offsets again and again while they are unstable. Where a rebalance comes meanwhile, it
+    /// takes the answer to an older question for "nothing is committed" and begins at `auto.offset.reset`.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
+    func rebalanceDuringAnOpenTransactionRepeatsNoRecord() async throws {
+        let fixture = try KafkaFixture(partitions: 1)
+        let broker = try #require(fixture.broker.embedded)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(20, partition: 0, with: producer)
+        try await commit(15, on: fixture)
+
+        broker.fail(.offsetFetch, with: Self.unstable, count: 10_000)
+        let consumer = try fixture.consumer {
+            // A rebalance takes all partitions away, also from the only member.
+            $0.assignor = "range"
+            // Longer than the rebalance takes, so that the question from before it is asked again after it.
+            $0.properties["retry.backoff.ms"] = "4000"
+        }
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await eventually("the partition is assigned") { await notes.answered == [.assigned] }
+        // librdkafka has asked for the committed offset by then, if it does.
+        try await Task.sleep(for: .milliseconds(500))
+        broker.fail(.heartbeat, with: Self.rebalance)
+        try await eventually("the partition is assigned again") {
+            await notes.answered == [.assigned, .revoked, .assigned]
+        }
+
+        let reading = Task { try await consumer.read(5) }
+        // Until the question from before the rebalance has been asked again.
+        try await Task.sleep(for: .seconds(5))
+        broker.clearFailures(of: .offsetFetch)
+
+        #expect(try await reading.value.map(\.offset) == [15, 16, 17, 18, 19])
+        await consumer.close()
+        await producer.close()
+        fixture.loop.stop()
+    }
+
+    /// Has the group commit an offset of the only partition.
+    private func commit(_ offset: Int64, on fixture: KafkaFixture) async throws {
+        let member = try fixture.consumer()
+        let listener = Notes()
+        try await member.subscribe(to: [fixture.topic], listener: listener)
+        let partition = try #require(try await member.read(20).first).partition
+        await member.store([(partition: partition, next: CommittedOffset(offset))])
+        await member.close()
+    }
+}

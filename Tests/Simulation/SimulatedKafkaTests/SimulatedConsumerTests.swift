@@ -1,0 +1,402 @@
+import Kafka
+import KafkaTestSupport
+import SimulatedKafka
+import SimulatedKafkaClients
+internal import TestSupport
+import Testing
+
+struct SimulatedConsumerTests {
+    typealias Settings = SimulatedConsumerSettings
+
+    /// Every way in which members share partitions.
+    static let kinds: [@Sendable (inout Settings) -> Void] = [
+        { $0.assignor = .range }, { $0.assignor = .cooperativeSticky }, { $0.groupProtocol = .consumer },
+    ]
+
+    @Test(arguments: kinds)
+    func memberReadsCommitsAndGoesOn(kind: @Sendable (inout Settings) -> Void) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"])
+        let (first, events) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(2))
+        #expect(events.events == ["assigned [0, 1]"])
+        let records = first.takeRecords(max: 10)
+        #expect(values(records) == ["a", "b"])
+
+        let partition = try #require(records.first).partition
+        first.store([(partition, CommittedOffset(1))])
+        #expect(fixture.call { first.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(first.confirmed[partition] == 1)
+        first.kill()
+
+        let (second, _) = fixture.consumer("second", kind)
+        fixture.pass(.seconds(60))
+        #expect(values(second.takeRecords(max: 10)) == ["b"])
+    }
+
+    @Test(
+        arguments: zip(
+            kinds,
+            [
+                ["assigned [0, 1]", "revoked [0, 1]", "assigned [0]"],
+                ["assigned [0, 1]", "assigned []", "revoked [1]", "assigned []"],
+                ["assigned [0, 1]", "revoked [1]"],
+            ]))
+    func partitionMovesToASecondMember(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
+        let fixture = ClientFixture()
+        let (_, first) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(3))
+        let (consumer, second) = fixture.consumer("second", kind)
+        fixture.append(["a"], to: 1)
+        fixture.pass(.seconds(20))
+
+        #expect(first.events.filter { $0 != "assigned []" } == expected.filter { $0 != "assigned []" })
+        #expect(second.events.last { $0 != "assigned []" }?.hasPrefix("assigned [") == true)
+        #expect(values(consumer.takeRecords(max: 10)) == ["a"])
+    }
+
+    @Test func cooperativeMemberIsInTheNewGenerationWhenItIsToldToGiveUp() throws {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        var generations: [Int32?] = []
+        recorder.onRevoke = { _ in
+            generations = [
+                (consumer.membership?.simulatedName as? MemberName)?.generation,
+                fixture.cluster.generation(of: "workers"),
+            ]
+        }
+        let before = try #require(consumer.membership?.simulatedName as? MemberName)
+        _ = fixture.consumer("second")
+        fixture.pass(.seconds(20))
+        #expect(generations.count == 2)
+        #expect(generations[0] == generations[1])
+        #expect(generations[0] != before.generation)
+    }
+
+    @Test(arguments: [Settings.Assignor.range, .cooperativeSticky])
+    func whatTheHandlerStoresIsCommittedBeforeThePartitionGoes(assignor: Settings.Assignor) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"], to: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = assignor }
+        fixture.pass(.seconds(3))
+        _ = consumer.takeRecords(max: 10)
+        recorder.onRevoke = { partitions in
+            for partition in partitions where partition.id.partition == 1 {
+                consumer.store([(partition, CommittedOffset(2))])
+            }
+        }
+        _ = fixture.consumer("second") { $0.assignor = assignor }
+        fixture.pass(.seconds(20))
+        #expect(fixture.cluster.committed(by: "workers")[PartitionID("requests", 1)] == 2)
+    }
+
+    @Test(arguments: kinds)
+    func memberThatIsCutOffLosesEverything(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, first) = fixture.consumer("first", kind)
+        let (_, second) = fixture.consumer("second", kind)
+        fixture.pass(.seconds(30))
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(60))
+        #expect(second.events.contains { $0 == "assigned [0, 1]" || $0 == "assigned [0]" || $0 == "assigned [1]" })
+
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(90))
+        #expect(first.events.contains { $0.hasPrefix("lost") })
+        #expect(consumer.membership != nil)
+    }
+
+    /// librdkafka counts `session.timeout.ms` itself in a classic group. With KIP-848 it has no such timer: only the answer to a
+    /// heartbeat takes the assignment away.
+    @Test(arguments: kinds)
+    func onlyAClassicMemberEndsItsSessionItself(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(5))
+        #expect(recorder.events == ["assigned [0, 1]"])
+        let isModern = consumer.settings.groupProtocol == .consumer
+
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(120))
+        #expect(fixture.cluster.members(of: "workers").isEmpty)
+        #expect(recorder.events == (isModern ? ["assigned [0, 1]"] : ["assigned [0, 1]", "lost [0, 1]"]))
+        #expect((consumer.membership != nil) == isModern)
+
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(60))
+        #expect(recorder.events == ["assigned [0, 1]", "lost [0, 1]", "assigned [0, 1]"])
+    }
+
+    @Test func memberKnowsOfNoMembershipWhileItsLossIsWithTheHandler() {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(consumer.membership != nil)
+        recorder.isHolding = true
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(8))
+        #expect(recorder.events.last == "lost [0, 1]")
+        #expect(consumer.membership == nil)
+    }
+
+    @Test func commitAfterARevocationWaitsForTheNextAssignment() {
+        let fixture = ClientFixture()
+        fixture.append(["a"], to: 0)
+        fixture.append(["b"], to: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = .cooperativeSticky }
+        fixture.pass(.seconds(3))
+        let records = consumer.takeRecords(max: 10)
+        let (_, second) = fixture.consumer("second") { $0.assignor = .cooperativeSticky }
+        second.isHolding = true
+        fixture.pass(.seconds(5))
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+
+        // Where nothing is to be committed, there is nothing to wait for either.
+        #expect(fixture.call { consumer.commit(within: .seconds(1), reply: $0) } == nil)
+        consumer.store(records.map { ($0.partition, CommittedOffset(1)) })
+        let error = fixture.call { consumer.commit(within: .seconds(1), reply: $0) }
+        #expect(error?.kind == .retriable)
+    }
+
+    /// A process that crashes waits for the answer no longer than so long, and dies either way.
+    @Test(arguments: [true, false])
+    func commitOfAProcessThatCrashesIsAnsweredOrTakesTooLong(isCutOff: Bool) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a"], to: 0)
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let record = try #require(consumer.takeRecords(max: 1).first)
+        if isCutOff { fixture.network.cut("first", from: 1) }
+
+        let begin = fixture.scheduler.now
+        var ends: [Int64] = []
+        let commit = CommittedOffset(0, metadata: "locsearch1;suspect=0:3")
+        consumer.commitOnCrash(record.partition, next: commit, within: .seconds(2)) {
+            ends.append(fixture.scheduler.now - begin)
+        }
+        fixture.pass(.seconds(5))
+        let found = fixture.cluster.commits(by: "workers")[PartitionID("requests", 0)]
+        #expect(found?.metadata == (isCutOff ? nil : commit.metadata))
+        #expect(ends.count == 1)
+        #expect(ends.allSatisfy { isCutOff ? $0 == .seconds(2) : $0 < .seconds(1) })
+    }
+
+    /// The group throws a member out while it answers an ordinary revocation, and tells it so with a heartbeat.
+    @Test func lossDuringARevocationIsToldAfterIt() {
+        let fixture = ClientFixture()
+        let (_, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        recorder.isHolding = true
+        _ = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(20))
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(120))
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(60))
+        recorder.release()
+        fixture.pass(.seconds(1))
+        let kinds = recorder.events.map { $0.prefix { $0 != " " } }
+        #expect(kinds.prefix(3) == ["assigned", "revoked", "lost"])
+    }
+
+    @Test(arguments: [true, false])
+    func commitThatMeetsANewGeneration(loses: Bool) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"])
+        let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
+        fixture.pass(.seconds(3))
+        let record = try #require(consumer.takeRecords(max: 1).first)
+
+        // The commit is behind the JoinGroup on the same connection, and so arrives in the new generation.
+        var isJoining = false
+        fixture.network.fate = { message in
+            if message.client == "first", message.kind == .joinGroup { isJoining = true }
+            return .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+        }
+        _ = fixture.consumer("second")
+        #expect(fixture.scheduler.run(until: .seconds(30)) { isJoining })
+        consumer.store([(record.partition, CommittedOffset(1))])
+        let error = fixture.call { consumer.commit(within: .seconds(5), reply: $0) }
+        #expect(error?.code == 22)
+        fixture.pass(.seconds(30))
+        #expect(recorder.events.contains { $0.hasPrefix("lost") } == loses)
+    }
+
+    @Test func recordsThatWereDeletedUnreadAreReported() {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b", "c"])
+        _ = fixture.cluster.offsetCommit(
+            OffsetCommitRequest("workers", [PartitionID("requests", 0): OffsetToCommit(0)]))
+        _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 2]))
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(recorder.missed == 2)
+        #expect(values(consumer.takeRecords(max: 10)) == ["c"])
+    }
+
+    @Test func abortedRecordsAndMarkersAreNotRead() {
+        let fixture = ClientFixture()
+        fixture.appendInTransactions([.abort, .commit])
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let records = consumer.takeRecords(max: 10)
+        #expect(values(records) == ["commit"])
+        #expect(records.map(\.offset) == [2])
+    }
+
+    @Test func staticMemberThatStartsAgainMovesNothing() {
+        let fixture = ClientFixture()
+        let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
+        let (_, other) = fixture.consumer("other") { $0.instanceID = "i2" }
+        fixture.pass(.seconds(20))
+        let before = (other.events, fixture.cluster.generation(of: "workers"))
+        first.kill()
+        fixture.pass(.seconds(1))
+        let (_, again) = fixture.consumer("again") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(20))
+        #expect(again.events.contains { $0.hasPrefix("assigned [") })
+        #expect(other.events == before.0)
+        #expect(fixture.cluster.generation(of: "workers") == before.1)
+    }
+
+    @Test func secondInstanceOfAStaticMemberFencesTheFirst() {
+        let fixture = ClientFixture()
+        let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(5))
+        _ = fixture.consumer("second") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(5))
+        #expect(first.failure?.kind == .fenced)
+    }
+
+    @Test func epochOfAModernMemberRisesWithoutAnEvent() {
+        let fixture = ClientFixture(partitions: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        let before = (consumer.membership?.simulatedName as? MemberName)?.generation
+        _ = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(10))
+        #expect(recorder.events == ["assigned [0]"])
+        #expect(before == 1)
+        #expect((consumer.membership?.simulatedName as? MemberName)?.generation == 2)
+    }
+
+    /// The member joins with what it has, and hears that it is none: its partitions may be others' by now.
+    @Test func memberThatIsThrownOutWhileItJoinsLosesEverything() throws {
+        let fixture = ClientFixture()
+        let (_, events) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let member = try #require(fixture.cluster.members(of: "workers").first)
+        fixture.network.fate = { message in
+            let isLate = message.client == "first" && message.kind == .joinGroup
+            return SimulatedNetwork.Fate(requestDelay: isLate ? .seconds(2) : 1, answerDelay: 1)
+        }
+        _ = fixture.consumer("second")
+        fixture.pass(.milliseconds(1_500))
+        fixture.network.reach { _ = $0.leaveGroup(LeaveGroupRequest("workers", memberID: member)) }
+        fixture.pass(.seconds(30))
+        #expect(events.events.prefix(2) == ["assigned [0, 1]", "lost [0, 1]"])
+    }
+
+    /// librdkafka does not call that a loss: a static member is taken in again at once, under another id, and keeps what it has.
+    /// - Parameter hasOther: a second member has the partitions meanwhile; else the group gives them to the first one again.
+    @Test(arguments: [true, false])
+    func staticMemberThatIsThrownOutWhileItJoinsLosesEverything(hasOther: Bool) throws {
+        let fixture = ClientFixture()
+        let (first, events) = fixture.consumer("first") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(3))
+        let member = try #require(fixture.cluster.members(of: "workers").first)
+        fixture.network.fate = { message in
+            let isLate = message.client == "first" && message.kind == .joinGroup
+            return SimulatedNetwork.Fate(requestDelay: isLate ? .seconds(2) : 1, answerDelay: 1)
+        }
+        let (second, _) = fixture.consumer("second")
+        fixture.pass(.milliseconds(1_500))
+        if !hasOther { second.kill() }
+        fixture.network.reach { cluster in
+            _ = cluster.leaveGroup(LeaveGroupRequest("workers", memberID: member, instanceID: "i1"))
+            guard !hasOther else { return }
+            for other in cluster.members(of: "workers") {
+                _ = cluster.leaveGroup(LeaveGroupRequest("workers", memberID: other))
+            }
+        }
+
+        var lost: [String] { events.events.filter { $0.hasPrefix("lost") } }
+        var mayCommit = false
+        _ = fixture.scheduler.run(until: fixture.scheduler.now + .seconds(30)) {
+            let present = (first.membership?.simulatedName as? MemberName)?.id
+            if lost.isEmpty, let present, present != member { mayCommit = true }
+            return !lost.isEmpty
+        }
+        #expect(!mayCommit, "under its new id, for what it had under the former one")
+
+        fixture.pass(.seconds(30))
+        #expect(!events.events.contains { $0.hasPrefix("revoked") })
+        #expect(lost == (hasOther ? ["lost [0]", "lost [1]"] : ["lost [0, 1]"]))
+        #expect(events.events.last { $0 != "assigned []" } == (hasOther ? "assigned [1]" : "assigned [0, 1]"))
+        #expect(first.membership != nil)
+    }
+
+    /// The coordinator takes the assignment for known and does not repeat it of itself.
+    @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
+        let fixture = ClientFixture()
+        _ = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        var heartbeats = 0
+        fixture.network.fate = { message in
+            var fate = SimulatedNetwork.Fate(requestDelay: 1, answerDelay: 1)
+            if message.client == "second", message.kind == .consumerGroupHeartbeat {
+                heartbeats += 1
+                if (2...4).contains(heartbeats) { fate.answerDelay = nil }
+            }
+            return fate
+        }
+
+        let (_, second) = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(60))
+        #expect(second.events == ["assigned [1]"])
+    }
+
+    @Test(arguments: kinds)
+    func memberThatClosesHandsEverythingOver(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first", kind)
+        let (_, other) = fixture.consumer("other", kind)
+        fixture.pass(.seconds(30))
+        var isClosed = false
+        consumer.close(within: .seconds(10)) { isClosed = true }
+        fixture.pass(.seconds(15))
+        #expect(isClosed)
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+        #expect(fixture.cluster.members(of: "workers").count == 1)
+        #expect(!other.events.isEmpty)
+    }
+
+    @Test func coordinatorThatMovesCostsNothing() {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClientFixture(rules)
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(5))
+        let broker = fixture.cluster.coordinator(.group("workers"))
+        fixture.network.reach { $0.moveCoordinator(.group("workers"), to: broker % 3 + 1, loading: .seconds(1)) }
+        fixture.pass(.seconds(10))
+        #expect(recorder.events == ["assigned [0, 1]"])
+        #expect(consumer.membership != nil)
+    }
+
+    @Test func brokersThatAreDownAreNoticed() {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(!consumer.brokersAreDown)
+        fixture.network.stop(1)
+        fixture.pass(.seconds(3))
+        #expect(consumer.brokersAreDown)
+        fixture.network.start(1)
+        fixture.pass(.seconds(10))
+        #expect(!consumer.brokersAreDown)
+    }
+}

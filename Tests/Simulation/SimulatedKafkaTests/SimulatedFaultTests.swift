@@ -1,0 +1,292 @@
+import Kafka
+import KafkaTestSupport
+import SimulatedKafka
+import SimulatedKafkaClients
+internal import TestSupport
+import Testing
+
+/// What befalls brokers and whole processes: full disks, replicas that copy nothing, clients that stand still.
+struct SimulatedFaultTests {
+    private static let results = PartitionID("results", 0)
+
+    private func send(_ value: String, by producer: SimulatedProducer) -> Box<KafkaProducer.Report> {
+        let report = Box<KafkaProducer.Report>()
+        let record = ProducerRecord(topic: "results", value: Array(value.utf8))
+        #expect(producer.handOverAtOnce(record) { report.value = $0 })
+        return report
+    }
+
+    private func isDelivered(_ report: Box<KafkaProducer.Report>) -> Bool? {
+        guard let report = report.value else { return nil }
+        guard case .success = report else { return false }
+        return true
+    }
+
+    // MARK: - Brokers
+
+    @Test func brokerWithAFullDiskTakesAndGivesNothing() {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        let producer = fixture.producer("p")
+        fixture.append(["before"])
+        fixture.pass(.seconds(3))
+        #expect(values(consumer.takeRecords(max: 10)) == ["before"])
+
+        fixture.network.reach { $0.fullDisks = $0.brokers.reduce(into: []) { $0.insert($1) } }
+        let report = send("a", by: producer)
+        fixture.pass(.seconds(10))
+        #expect(isDelivered(report) == nil)
+        #expect(fixture.results.isEmpty)
+
+        fixture.network.reach { $0.fullDisks = [] }
+        fixture.append(["after"])
+        fixture.pass(.seconds(3))
+        #expect(isDelivered(report) == true)
+        #expect(fixture.results == ["a"])
+        #expect(values(consumer.takeRecords(max: 10)) == ["after"])
+    }
+
+    @Test func otherBrokersTakeOverFromOneWithAFullDisk() throws {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClientFixture(rules)
+        let leader = try #require(fixture.cluster.log(of: Self.results)).leader
+        let producer = fixture.producer("p")
+        fixture.network.reach { _ = $0.fullDisks.insert(leader) }
+        let report = send("a", by: producer)
+        fixture.pass(.seconds(3))
+        #expect(isDelivered(report) == nil)
+
+        fixture.network.reach { $0.moveLeaders(from: leader) }
+        fixture.pass(.seconds(3))
+        #expect(isDelivered(report) == true)
+        #expect(fixture.cluster.log(of: Self.results)?.leader != leader)
+    }
+
+    /// The leader has the record, and nobody else: it is neither confirmed nor shown to readers.
+    @Test func recordThatIsNotReplicatedIsNeitherConfirmedNorRead() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        fixture.network.reach { $0.holdReplication(of: Self.results, true) }
+        let report = send("a", by: producer)
+        fixture.pass(.seconds(3))
+        #expect(fixture.cluster.log(of: Self.results)?.logEnd == 1)
+        #expect(fixture.cluster.log(of: Self.results)?.highWatermark == 0)
+        #expect(fixture.results.isEmpty)
+        #expect(isDelivered(report) == nil)
+
+        fixture.network.reach { $0.holdReplication(of: Self.results, false) }
+        fixture.pass(.seconds(3))
+        #expect(fixture.results == ["a"])
+        #expect(isDelivered(report) == true)
+    }
+
+    // MARK: - A topic that is deleted
+
+    /// A classic member finds out by itself: a cooperative one is told that it has lost what it had.
+    @Test(arguments: zip([SimulatedConsumerSettings.Assignor.range, .cooperativeSticky], ["revoked", "lost"]))
+    func partitionsOfATopicThatIsGoneAreGivenUp(assignor: SimulatedConsumerSettings.Assignor, event: String) {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c") { $0.assignor = assignor }
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        #expect(values(consumer.takeRecords(max: 10)) == ["a", "b"])
+
+        fixture.network.reach { _ = $0.deleteTopic(DeleteTopicRequest("requests")) }
+        fixture.pass(.seconds(10))
+        #expect(events.events.contains("\(event) [0, 1]"))
+        #expect(consumer.positions.isEmpty)
+
+        let settings = TopicSettings(partitions: 2)
+        fixture.network.reach { _ = $0.createTopic(CreateTopicRequest("requests", settings)) }
+        fixture.append(["c"])
+        fixture.pass(.seconds(10))
+        #expect(values(consumer.takeRecords(max: 10)) == ["c"])
+    }
+
+    /// The topic is there again before the client has looked at it. What the group had committed went with the former one.
+    @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() throws {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c")
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        let former = try #require(consumer.takeRecords(max: 10).first).partition
+
+        fixture.remakeTopic()
+        fixture.append(["c"])
+        fixture.pass(.seconds(3))
+        #expect(consumer.takeRecords(max: 10).isEmpty)
+        fixture.pass(.seconds(1))
+        let records = consumer.takeRecords(max: 10)
+        #expect(values(records) == ["c"])
+        #expect(records.first?.partition.id == former.id)
+        #expect(records.first?.partition != former)
+        #expect(events.events.last == "restarted [0]")
+    }
+
+    /// The client has handed nothing over of the former topic, but stands behind an aborted record and its marker.
+    @Test func clientPassesOverWhatStandsBelowItsPositionInATopicThatWasMadeAgain() {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        var (begins, waits): ([Int64], [Int64]) = ([], [])
+        consumer.onRead = { _, begin, _, _ in begins.append(begin) }
+        consumer.onWaiting = { partition, begin, _ in if partition.partition == 0 { waits.append(begin) } }
+        fixture.appendInTransactions([.abort])
+        fixture.pass(.seconds(3))
+        #expect(waits.last == 0)
+
+        fixture.remakeTopic(with: ["a", "b"])
+        fixture.pass(.seconds(3))
+        #expect(consumer.takeRecords(max: 10).isEmpty)
+        #expect(waits.last == 2)
+        fixture.append(["c", "d"])
+        fixture.pass(.seconds(3))
+        #expect(values(consumer.takeRecords(max: 10)) == ["c", "d"])
+        #expect(begins == [2, 3])
+    }
+
+    /// The commit that was refused for want of the topic is not tried again where that is another one by then.
+    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() throws {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        fixture.append(["a", "b", "c"])
+        fixture.pass(.seconds(3))
+        let former = try #require(consumer.takeRecords(max: 10).first).partition
+        consumer.store([(former, CommittedOffset(3))])
+
+        fixture.network.reach { _ = $0.deleteTopic(DeleteTopicRequest("requests")) }
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(consumer.refusedCommits.keys.map(\.self) == [former])
+        let settings = TopicSettings(partitions: 2)
+        fixture.network.reach { _ = $0.createTopic(CreateTopicRequest("requests", settings)) }
+        fixture.pass(.seconds(2))
+        fixture.append(["d", "e", "f"])
+        fixture.pass(.seconds(70))
+
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(fixture.cluster.committed(by: "workers").isEmpty)
+        #expect(consumer.refusedCommits.isEmpty)
+        _ = consumer.takeRecords(max: 10)
+        fixture.pass(.seconds(1))
+        #expect(values(consumer.takeRecords(max: 10)) == ["d", "e", "f"])
+    }
+
+    /// A commit reached the new topic: it looks like a log that was truncated.
+    @Test func partitionWhoseOffsetIsPastItsEndIsReadNoMore() {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c")
+        var paused: [PartitionID] = []
+        consumer.onPaused = { paused.append($0) }
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        let taken = consumer.takeRecords(max: 10)
+
+        fixture.remakeTopic()
+        consumer.store(taken.map { ($0.partition, CommittedOffset($0.offset + 1)) })
+        #expect(fixture.call { consumer.commit(within: .seconds(5), reply: $0) } == nil)
+        fixture.append(["c"])
+        for _ in 0..<3 {
+            fixture.pass(.seconds(2))
+            #expect(consumer.takeRecords(max: 10).isEmpty)
+        }
+        #expect(paused == [PartitionID("requests", 0)])
+        #expect(!events.events.contains { $0.hasPrefix("restarted") })
+    }
+
+    // MARK: - A client that stands still
+
+    /// Nothing of it runs, not even for an answer that was on its way: each of them would have it send the next request.
+    @Test func frozenClientSendsNothing() {
+        let fixture = ClientFixture()
+        var sent: [Int64] = []
+        fixture.network.fate = { message in
+            if message.client == "c" { sent.append(fixture.scheduler.now) }
+            return SimulatedNetwork.Fate(requestDelay: .milliseconds(20), answerDelay: .milliseconds(20))
+        }
+        let (_, events) = fixture.consumer("c")
+        fixture.pass(.seconds(5) + .milliseconds(10))
+        #expect(events.events == ["assigned [0, 1]"])
+
+        let (start, end) = (fixture.scheduler.now, fixture.scheduler.now + .seconds(4))
+        fixture.network.freeze("c", until: end)
+        fixture.pass(.seconds(10))
+        #expect(!sent.contains { start < $0 && $0 < end })
+        #expect(sent.contains { $0 >= end })
+        // Shorter than its session, so that the group has noticed nothing.
+        #expect(events.events == ["assigned [0, 1]"])
+    }
+
+    @Test func answersReachAClientThatStoodStillInTheirOrder() {
+        let fixture = ClientFixture()
+        fixture.network.fate = { _ in
+            SimulatedNetwork.Fate(requestDelay: .milliseconds(20), answerDelay: .milliseconds(20))
+        }
+        var answered: [Int] = []
+        for number in 1...3 {
+            fixture.network.send(
+                .heartbeat, from: "c", to: 1, within: .seconds(60),
+                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in answer(number) },
+                reply: { (result: Result<Int, NetworkFailure>) in
+                    if case .success(let answer) = result { answered.append(answer) }
+                })
+        }
+        // The answers are on their way.
+        fixture.pass(.milliseconds(30))
+        fixture.network.freeze("c", until: fixture.scheduler.now + .seconds(2))
+        fixture.pass(.seconds(1))
+        #expect(answered.isEmpty)
+        fixture.pass(.seconds(2))
+        #expect(answered == [1, 2, 3])
+    }
+
+    /// The group goes on without a member that stands still for longer than its session, and takes it in again afterwards.
+    @Test(arguments: SimulatedConsumerTests.kinds)
+    func memberThatStandsStillForTooLongLosesItsPartitions(
+        kind: @Sendable (inout SimulatedConsumerSettings) -> Void
+    ) {
+        var rules = ClusterRules()
+        rules.consumerSessionTimeout = .seconds(6)
+        rules.consumerHeartbeatInterval = .seconds(1)
+        let fixture = ClientFixture(rules)
+        let (frozen, events) = fixture.consumer("frozen", kind)
+        fixture.pass(.seconds(3))
+        let (other, _) = fixture.consumer("other", kind)
+        fixture.pass(.seconds(20))
+        #expect(frozen.positions.count == 1)
+        #expect(other.positions.count == 1)
+
+        fixture.network.freeze("frozen", until: fixture.scheduler.now + .seconds(15))
+        fixture.pass(.seconds(14))
+        #expect(other.positions.count == 2)
+        // It does not know, and still has what it had.
+        #expect(frozen.positions.count == 1)
+        #expect(!events.events.contains { $0.hasPrefix("lost") })
+
+        fixture.pass(.seconds(30))
+        #expect(events.events.contains { $0.hasPrefix("lost [") })
+        #expect(frozen.positions.count == 1)
+        #expect(other.positions.count == 1)
+    }
+
+    // MARK: - KIP-848
+
+    /// A partition belongs to its member until a heartbeat says that it has been given up, however long that takes.
+    @Test func partitionBelongsToItsMemberUntilThatHasGivenItUp() {
+        let fixture = ClientFixture()
+        let (first, events) = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        #expect(first.positions.count == 2)
+
+        events.isHolding = true
+        let (second, _) = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(20))
+        #expect(events.events.last?.hasPrefix("revoked [") == true)
+        #expect(second.positions.isEmpty)
+
+        events.release()
+        fixture.pass(.seconds(20))
+        #expect(first.positions.count == 1)
+        #expect(second.positions.count == 1)
+        #expect(Set((first.positions + second.positions).map(\.partition.id.partition)) == [0, 1])
+    }
+}

@@ -1,0 +1,280 @@
+import Kafka
+import KafkaTestSupport
+import SimulatedKafka
+import SimulatedKafkaClients
+internal import TestSupport
+import Testing
+
+struct SimulatedTransactionTests {
+    private func transactional(_ id: String, in fixture: ClientFixture, timeout: Int64 = .seconds(60))
+        -> SimulatedProducer
+    {
+        let producer = fixture.producer(id) {
+            $0.transactionalID = "tx"
+            $0.transactionTimeout = timeout
+        }
+        #expect(fixture.call { producer.initTransactions(within: .seconds(30), reply: $0) } == nil)
+        return producer
+    }
+
+    private func write(_ value: String, by producer: SimulatedProducer) {
+        #expect(producer.handOverAtOnce(ProducerRecord(topic: "results", value: Array(value.utf8))) { _ in })
+    }
+
+    private func commit(_ producer: SimulatedProducer, in fixture: ClientFixture) -> KafkaError? {
+        fixture.call { producer.commitTransaction(within: .seconds(30), reply: $0) }
+    }
+
+    private func abort(_ producer: SimulatedProducer, in fixture: ClientFixture) -> KafkaError? {
+        fixture.call { producer.abortTransaction(within: .seconds(30), reply: $0) }
+    }
+
+    private func sendOffsets(
+        _ next: Int64, as membership: GroupMembership, by producer: SimulatedProducer, in fixture: ClientFixture
+    ) -> KafkaError? {
+        fixture.call {
+            producer.sendOffsets(
+                [(TopicPartition("requests", 0), CommittedOffset(next))], as: membership, group: "workers",
+                within: .seconds(30),
+                reply: $0)
+        }
+    }
+
+    @Test func transactionsFollowEachOther() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        for value in ["a", "b", "c"] {
+            #expect(producer.beginTransaction() == nil)
+            write(value, by: producer)
+            let error = value == "b" ? abort(producer, in: fixture) : commit(producer, in: fixture)
+            #expect(error == nil)
+        }
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["a", "c"])
+    }
+
+    @Test func recordOutsideOfATransactionIsRefused() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        #expect(!producer.handOverAtOnce(ProducerRecord(topic: "results", value: [1])) { _ in })
+    }
+
+    /// As `KafkaTests.TransactionTests` sees it of librdkafka.
+    @Test func recordThatIsRefusedEndsTheFlushOfItsTransaction() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        var reports: [String: KafkaProducer.Report] = [:]
+        for (topic, value) in [("nowhere", [UInt8]()), ("results", [UInt8](repeating: 0, count: 2 << 20))] {
+            #expect(producer.handOverAtOnce(ProducerRecord(topic: topic, value: value)) { reports[topic] = $0 })
+        }
+
+        #expect(fixture.wait { producer.flush(within: .seconds(5), reply: $0) } == true)
+        guard case .failure(let refusal)? = reports["results"], case .failure(let purge)? = reports["nowhere"] else {
+            Issue.record("both records were to fail: \(reports)")
+            return
+        }
+        #expect(refusal.kind == .recordTooLarge)
+        #expect(purge.kind == .other)
+        #expect(!purge.isTopicRefusal)
+        #expect(abort(producer, in: fixture) == nil)
+    }
+
+    /// The brokers have the record, and the client does not know. The next record under its number would be taken for it.
+    @Test func recordThatIsRefusedAfterALostAnswerLeavesItsNumberToNoOther() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        var isLost = false
+        fixture.network.fate = { message in
+            var fate = SimulatedNetwork.Fate(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+            if message.kind == .produce, !isLost {
+                isLost = true
+                fate.answerDelay = nil
+                fixture.scheduler.schedule(after: .milliseconds(5)) {
+                    fixture.cluster.denied = [.writeTopic("results")]
+                }
+            }
+            return fate
+        }
+        _ = producer.beginTransaction()
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(ProducerRecord(topic: "results", value: [97])) { report = $0 })
+        fixture.pass(.seconds(5))
+        #expect(throws: KafkaError.self) { try report?.get() }
+        #expect(fixture.cluster.log(of: PartitionID("results", 0))?.logEnd == 1)
+        #expect(abort(producer, in: fixture) == nil)
+
+        fixture.cluster.denied = []
+        _ = producer.beginTransaction()
+        write("b", by: producer)
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
+    }
+
+    @Test func recordsOfATransactionAreTriedNoLongerThanItLasts() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture, timeout: .seconds(15))
+        _ = producer.beginTransaction()
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(ProducerRecord(topic: "nowhere", value: [])) { report = $0 })
+        fixture.pass(.seconds(14))
+        #expect(report == nil)
+        fixture.pass(.seconds(2))
+        #expect(throws: KafkaError.self) { try report?.get() }
+    }
+
+    @Test func offsetsAreCommittedAlong() throws {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        fixture.pass(.seconds(3))
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        let membership = try #require(consumer.membership)
+        #expect(sendOffsets(5, as: membership, by: producer, in: fixture) == nil)
+        #expect(commit(producer, in: fixture) == nil)
+
+        let partition = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
+        let answer: Result<[AssignedPartition: CommittedOffset], KafkaError>? = fixture.wait {
+            consumer.committedOffsets(of: [partition], within: .seconds(5), reply: $0)
+        }
+        #expect(answer == .success([partition: CommittedOffset(5)]))
+    }
+
+    @Test func offsetsOfAnOldGenerationCanOnlyBeAborted() throws {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("c")
+        fixture.pass(.seconds(3))
+        let old = try #require(consumer.membership)
+        _ = fixture.consumer("other")
+        fixture.pass(.seconds(20))
+
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        let error = sendOffsets(5, as: old, by: producer, in: fixture)
+        #expect(error?.kind == .abortable)
+        #expect(error?.code == 22)
+        #expect(commit(producer, in: fixture)?.kind == .abortable)
+        #expect(abort(producer, in: fixture) == nil)
+
+        #expect(producer.beginTransaction() == nil)
+        write("b", by: producer)
+        let new = try #require(consumer.membership)
+        #expect(sendOffsets(6, as: new, by: producer, in: fixture) == nil)
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
+    }
+
+    @Test func newInstanceFencesTheOldOne() {
+        let fixture = ClientFixture()
+        let old = transactional("old", in: fixture)
+        _ = old.beginTransaction()
+        write("a", by: old)
+        fixture.pass(.seconds(1))
+        let new = transactional("new", in: fixture)
+        let error = commit(old, in: fixture)
+        #expect(error?.kind == .fenced)
+        #expect(old.failure?.kind == .fenced)
+
+        _ = new.beginTransaction()
+        write("b", by: new)
+        #expect(commit(new, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
+    }
+
+    @Test func transactionWhoseTimeIsUpFencesItsOwnProducer() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture, timeout: .seconds(15))
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        fixture.pass(.seconds(30))
+        #expect(abort(producer, in: fixture)?.kind == .fenced)
+
+        // A fresh producer goes on.
+        let next = transactional("next", in: fixture)
+        _ = next.beginTransaction()
+        write("b", by: next)
+        #expect(commit(next, in: fixture) == nil)
+    }
+
+    /// What happens to the first EndTxn.
+    static let fates: [SimulatedNetwork.Fate] = [
+        .init(requestDelay: nil, answerDelay: .milliseconds(1)),
+        .init(requestDelay: .milliseconds(1), answerDelay: nil),
+    ]
+
+    @Test(arguments: fates)
+    func commitWhoseAnswerIsLostTakesEffectOnce(fate: SimulatedNetwork.Fate) {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        var ends = 0
+        fixture.network.fate = { message in
+            if message.kind == .endTxn { ends += 1 }
+            if message.kind == .endTxn, ends == 1 { return fate }
+            return .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+        }
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["a"])
+    }
+
+    @Test func abortOfACommitThatTookEffectIsFatal() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        fixture.pass(.seconds(1))
+        fixture.network.cut("p", from: 1, [.answers])
+        let unknown = fixture.call { producer.commitTransaction(within: .seconds(5), reply: $0) }
+        #expect(unknown?.kind == .retriable)
+        fixture.network.mend("p", and: 1)
+        fixture.pass(.seconds(70))
+
+        let error = abort(producer, in: fixture)
+        #expect(error?.kind == .fatal)
+        #expect(error?.code == 48)
+        #expect(fixture.results == ["a"])
+    }
+
+    @Test func recordThatIsRefusedFailsTheTransaction() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        #expect(
+            producer.handOverAtOnce(ProducerRecord(topic: "results", value: [UInt8](repeating: 1, count: 2_000_000))) {
+                _ in
+            })
+        #expect(commit(producer, in: fixture)?.kind == .abortable)
+        #expect(abort(producer, in: fixture) == nil)
+        #expect(producer.beginTransaction() == nil)
+        write("b", by: producer)
+        #expect(commit(producer, in: fixture) == nil)
+    }
+
+    @Test func transactionWithoutRecordsNeedsNobody() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        fixture.network.stop(1)
+        #expect(abort(producer, in: fixture) == nil)
+    }
+
+    @Test func coordinatorThatMovesIsFoundAgain() {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClientFixture(rules)
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        write("a", by: producer)
+        fixture.pass(.seconds(1))
+        let broker = fixture.cluster.coordinator(.transaction("tx"))
+        fixture.network.reach { $0.moveCoordinator(.transaction("tx"), to: broker % 3 + 1, loading: .seconds(2)) }
+        #expect(commit(producer, in: fixture) == nil)
+    }
+}

@@ -1,0 +1,142 @@
+import Kafka
+import KafkaTestSupport
+import SimulatedKafka
+import SimulatedKafkaClients
+
+/// Notes what a consumer is told, and answers at once unless it is to wait.
+final class RebalanceRecorder: SimulatedRebalanceHandler {
+    var events: [String] = []
+    var isHolding = false
+    var held: [() -> Void] = []
+    var onRevoke: ([AssignedPartition]) -> Void = { _ in }
+    var missed: Int64 = 0
+
+    private func note(_ kind: String, _ partitions: [AssignedPartition], _ then: @escaping () -> Void) {
+        events.append("\(kind) \(partitions.map(\.id.partition).sorted())")
+        if isHolding { held.append(then) } else { then() }
+    }
+
+    func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) { note("assigned", partitions, then) }
+    func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void) { then() }
+    func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        onRevoke(partitions)
+        note("revoked", partitions, then)
+    }
+    func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void) { note("lost", partitions, then) }
+    func answered(_ kind: RebalanceKind, after time: Int64) {}
+    func missed(_ offsets: Range<Int64>, of partition: TopicPartition) { missed += Int64(offsets.count) }
+    func restarted(
+        _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void
+    ) {
+        note("restarted", [former], then)
+    }
+
+    func release() {
+        isHolding = false
+        let waiting = held
+        held = []
+        for then in waiting { then() }
+    }
+}
+
+/// A cluster, a network and the clients of a test.
+final class ClientFixture {
+    let cluster: SimulatedCluster
+    let scheduler = VirtualScheduler()
+    let network: SimulatedNetwork
+    /// Clients and their handlers live as long as the test.
+    private var alive: [AnyObject] = []
+
+    init(_ rules: ClusterRules = ClusterRules(), partitions: Int32 = 2) {
+        cluster = SimulatedCluster(rules: rules)
+        network = SimulatedNetwork(cluster: cluster, scheduler: scheduler)
+        _ = cluster.createTopic(CreateTopicRequest("requests", TopicSettings(partitions: partitions)))
+        _ = cluster.createTopic(CreateTopicRequest("results", TopicSettings(partitions: 1)))
+    }
+
+    func pass(_ time: Int64) { scheduler.run(until: scheduler.now + time) }
+
+    func consumer(
+        _ id: String, _ change: (inout SimulatedConsumerSettings) -> Void = { _ in }
+    ) -> (SimulatedConsumer, RebalanceRecorder) {
+        var settings = SimulatedConsumerSettings(group: "workers")
+        settings.sessionTimeout = .seconds(6)
+        change(&settings)
+        let consumer = SimulatedConsumer(settings, clientID: id, network: network)
+        let recorder = RebalanceRecorder()
+        alive += [consumer, recorder]
+        consumer.subscribe(to: ["requests"], handler: recorder)
+        return (consumer, recorder)
+    }
+
+    func producer(
+        _ id: String, _ change: (inout SimulatedProducerSettings) -> Void = { _ in }
+    ) -> SimulatedProducer {
+        var settings = SimulatedProducerSettings()
+        change(&settings)
+        return SimulatedProducer(settings, clientID: id, network: network)
+    }
+
+    func append(_ values: [String], to number: Int32 = 0) {
+        let batch = ProduceRequest.Batch(
+            PartitionID("requests", number), values.map { SimulatedRecord(value: Array($0.utf8)) })
+        network.reach { _ = $0.produce(ProduceRequest([batch])) }
+    }
+
+    /// Writes a record to the first partition in one transaction after another, and ends each as it is to end.
+    func appendInTransactions(_ results: [TransactionResult]) {
+        let identity = cluster.initProducerID(InitProducerIDRequest("tx")).producer
+        let (name, partition) = (TransactionName("tx", identity), PartitionID("requests", 0))
+        for (sequence, result) in results.enumerated() {
+            _ = cluster.addPartitionsToTxn(AddPartitionsToTxnRequest(name, [partition]))
+            let batch = ProduceRequest.Batch(
+                partition, [SimulatedRecord(value: Array("\(result)".utf8))], producer: identity,
+                baseSequence: Int32(sequence), isTransactional: true)
+            _ = cluster.produce(ProduceRequest([batch], transactionalID: "tx"))
+            _ = cluster.endTxn(EndTxnRequest(name, result))
+            network.reach { _ in }
+            pass(.milliseconds(10))
+        }
+    }
+
+    /// Deletes the requests topic, and makes it again at once, with some records in its first partition.
+    func remakeTopic(with values: [String] = []) {
+        network.reach { cluster in
+            _ = cluster.deleteTopic(DeleteTopicRequest("requests"))
+            _ = cluster.createTopic(CreateTopicRequest("requests", TopicSettings(partitions: 2)))
+            guard !values.isEmpty else { return }
+            let records = values.map { SimulatedRecord(value: Array($0.utf8)) }
+            _ = cluster.produce(ProduceRequest([ProduceRequest.Batch(PartitionID("requests", 0), records)]))
+        }
+    }
+
+    /// The values in the results topic that a reader of committed records sees.
+    var results: [String] {
+        let entries = cluster.log(of: PartitionID("results", 0))?.committed ?? []
+        return entries.map { String(decoding: $0.record.value ?? [], as: UTF8.self) }
+    }
+
+    /// Runs until a call has called back, a minute at most.
+    func wait<Value>(_ call: (@escaping (Value) -> Void) -> Void) -> Value? {
+        let box = Box<Value>()
+        call { box.value = $0 }
+        _ = scheduler.run(until: scheduler.now + .seconds(60)) { box.value != nil }
+        return box.value
+    }
+
+    /// Runs a call about a transaction; `nil` for its success.
+    func call(_ body: (@escaping (KafkaError?) -> Void) -> Void) -> KafkaError? {
+        let answer: Result<Void, KafkaError>? = wait { done in
+            body { error in done(error.map { .failure($0) } ?? .success(())) }
+        }
+        guard case .success? = answer else {
+            if case .failure(let error)? = answer { return error }
+            return KafkaError(.other, "the call has not called back")
+        }
+        return nil
+    }
+}
+
+func values(_ records: [ConsumerRecord]) -> [String] {
+    records.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+}

@@ -1,0 +1,88 @@
+import EventContract
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import LocationSearch
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// When a lane commits, and what it does while commits are refused.
+struct CommitLoopTests {
+    @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
+        try await LaneFixture.run { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("a"), LaneFixture.request("b")])
+            try await eventually("both are handed over") { await fixture.sink.handedOver.count == 2 }
+            let commits = await fixture.source.commitCount
+            try await eventually("more commits") { await fixture.source.commitCount > commits + 1 }
+            #expect(await fixture.source.committed[TopicPartition("requests", 0)] == 0)
+
+            await fixture.sink.confirmAll()
+            try await fixture.isCommitted(upTo: 2)
+        }
+    }
+
+    @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
+        try await LaneFixture.run { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await fixture.outcomesAreWritten(["a"])
+            try await eventually("commits are overdue") { await fixture.lane.status.commitOverdue != nil }
+
+            await fixture.source.append([LaneFixture.request("b"), LaneFixture.request("c")])
+            let commits = await fixture.source.commitCount
+            try await eventually("more commits are refused") { await fixture.source.commitCount > commits + 2 }
+            #expect(await fixture.provider.asked == ["first", "a"])
+
+            await fixture.source.refuseCommits(with: nil)
+            try await fixture.isCommitted(upTo: 4)
+        }
+    }
+
+    /// Its topic was deleted, or the right to read it was taken back.
+    @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
+    func refusedCommitsOfOneTopicHoldUpItsOwnPartitionsOnly(code: Int32) async throws {
+        let night = TopicPartition("night", 0)
+        try await LaneFixture.run(
+            assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
+        ) { fixture in
+            await fixture.source.assign([TopicPartition("requests", 0), night])
+            try await fixture.commitsFirstRequest()
+            await fixture.source.append([LaneFixture.request("n")], of: "night")
+            try await eventually("it is committed") { await fixture.source.committed[night] == 1 }
+
+            let refusal = KafkaError(librdkafkaCode: code, doing: "commit offset of night[0]")
+            await fixture.source.refuseCommits(of: "night", with: refusal)
+            await fixture.source.append([LaneFixture.request("o")], of: "night")
+            try await eventually("nothing more is read of it") { await fixture.source.held == [night] }
+            for (index, id) in ["a", "b", "c"].enumerated() {
+                await fixture.source.append([LaneFixture.request(id)])
+                try await fixture.isCommitted(upTo: Int64(index) + 2)
+            }
+            #expect(await fixture.lane.status.commitOverdue == nil)
+            #expect(await fixture.source.committed[night] == 1)
+
+            await fixture.source.refuseCommits(of: "night", with: nil)
+            try await eventually("it is read again") { await fixture.source.held.isEmpty }
+            try await eventually("it is committed") { await fixture.source.committed[night] == 2 }
+        }
+    }
+
+    /// Partitions of a refused topic that were just assigned do not have those of other topics wait for their notes.
+    @Test func topicThatIsRefusedFromTheStartHoldsNoOtherUp() async throws {
+        try await LaneFixture.run(
+            assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
+        ) { fixture in
+            await fixture.source.refuseCommits(
+                of: "night", with: KafkaError(librdkafkaCode: 29, doing: "commit offset of night[0]"))
+            await fixture.source.assign([TopicPartition("requests", 0), TopicPartition("night", 0)])
+            await fixture.source.append([LaneFixture.request("n")], of: "night")
+            try await fixture.commitsFirstRequest()
+        }
+    }
+}

@@ -1,0 +1,249 @@
+import EventContract
+import EventLoop
+import KafkaTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Kafka
+@testable import WorkerRuntime
+
+/// What a lane does with records that the brokers refuse, in both ways to deliver.
+struct RefusedRecordTests {
+    private static let tooLarge = KafkaError(.recordTooLarge, "MSG_SIZE_TOO_LARGE")
+    private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
+
+    /// Returns whether the topic is to take no record as large as this one.
+    private static func isLarge(_ record: ProducerRecord) -> Bool {
+        record.topic == "results" && record.text.contains("large")
+    }
+
+    private static func event(_ record: ProducerRecord) -> OutcomeEvent? {
+        try? OutcomeReader().read(
+            value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+    }
+
+    private static func codes(_ records: [ProducerRecord]) -> [String: String] {
+        var codes: [String: String] = [:]
+        for record in records {
+            guard let event = event(record) else { continue }
+            if case .failed(let failure) = event.body {
+                codes[event.requestID] = failure.code
+            } else {
+                codes[event.requestID] = "ok"
+            }
+        }
+        return codes
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func batchRefusedAsTooLargeLosesOnlyTheRecordThatIsTooLargeAlone(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "large", "b", "c"].map(LaneFixture.request))
+            if delivery == .atLeastOnce {
+                try await eventually("all are handed over") { await fixture.sink.handedOver.count == 4 }
+            }
+            await fixture.sink.confirmAll()
+
+            try await fixture.outcomesAreWritten(["a", "large", "b", "c"])
+            let codes = Self.codes(await fixture.written)
+            #expect(codes == ["a": "ok", "large": "bad-response", "b": "ok", "c": "ok"])
+            #expect(await fixture.provider.asked.count == 4)
+        }
+    }
+
+    /// A reader of a session compares these times with those of the session's other searches.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func outcomeThatIsShortenedKeepsWhatTheWholeOneSaidOfTheRequest(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("large").replacing(#""hotpepper""#, with: #""auto""#)])
+            try await eventually("it is handed over") { await fixture.sink.handedOver.contains(where: Self.isLarge) }
+            let first = await fixture.sink.handedOver.first(where: Self.isLarge)
+            let whole = try #require(first.flatMap(Self.event))
+
+            // The brokers' refusal comes in another millisecond than the answer.
+            let completedAt = try #require(whole.completedAt)
+            try await eventually("time has passed") { EventTime.now() > completedAt }
+            await fixture.sink.confirmAll()
+            try await fixture.outcomesAreWritten(["large"])
+
+            let last = await fixture.written.last { $0.topic == "errors" }
+            let brief = try #require(last.flatMap(Self.event))
+            #expect(brief.receivedAt == whole.receivedAt)
+            #expect(brief.completedAt == whole.completedAt)
+            #expect(brief.provider == "hotpepper")
+            #expect(brief.upstream == whole.upstream)
+            #expect(brief.upstream == .milliseconds(7))
+            #expect(brief.attempts == whole.attempts)
+        }
+    }
+
+    /// Nothing becomes ready behind the outcome that goes alone, so nothing else has the delivery look for it.
+    @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "large"].map(LaneFixture.request))
+            try await eventually("both are in one transaction") {
+                await fixture.sink.handedOver.contains(where: Self.isLarge)
+            }
+            await fixture.sink.confirmAll()
+
+            try await fixture.outcomesAreWritten(["a", "large"])
+            #expect(Self.codes(await fixture.written) == ["a": "ok", "large": "bad-response"])
+        }
+    }
+
+    /// A dead letter that no broker confirms keeps its own partition waiting, and no outcome of another one: neither those of
+    /// a batch that is refused, nor the one of them that is too large, nor what comes after it.
+    @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {
+        // The dead letter keeps the lane's end waiting for as long as it may.
+        try await LaneFixture.run(assigned: [0, 1]) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { fixture in
+            await fixture.sink.silence("dead-letters")
+            await fixture.source.append(["no request"], to: 1)
+            try await eventually("the dead letter is on its way") {
+                await fixture.sink.handedOver.map(\.topic) == ["dead-letters"]
+            }
+
+            // Whatever has company is refused, and the dead letter is company to all.
+            await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.source.append(["large", "small"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["large", "small"])
+            try await fixture.isCommitted(upTo: 2)
+            #expect(Self.codes(await fixture.written) == ["large": "bad-response", "small": "ok"])
+
+            await fixture.refuse { _, _ in nil }
+            await fixture.source.append(["after"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["after"])
+        }
+    }
+
+    /// With an order, an outcome follows the earlier one of its key to the producer that has that one.
+    @Test func outcomesOfAKeyFollowTheOneThatIsSentAgainSingly() async throws {
+        try await LaneFixture.run {
+            $0.ordering = .key
+        } _: { fixture in
+            await fixture.sink.refuse { record, _ in record.text.contains("first") ? Self.tooLarge : nil }
+            await fixture.singleSink.holdReports()
+            await fixture.source.append(["first"].map(LaneFixture.request))
+            try await eventually("the first is sent again") { await fixture.singleSink.handedOver.count == 1 }
+
+            await fixture.source.append(["second"].map(LaneFixture.request))
+            try await eventually("the second follows it") { await fixture.singleSink.handedOver.count == 2 }
+            await fixture.singleSink.confirmAll()
+            try await fixture.outcomesAreWritten(["first", "second"])
+            #expect(await fixture.singleSink.written.map { $0.text.contains("first") } == [true, false])
+
+            // Nothing is left for it to follow.
+            await fixture.source.append(["third"].map(LaneFixture.request))
+            try await eventually("the third leaves with others again") { await fixture.sink.count(of: "results") == 1 }
+        }
+    }
+
+    /// A producer that failed for good can say that it had written the record. Its topic takes records then.
+    @Test func retryThatTurnsOutToBeWrittenLetsTheOthersGo() async throws {
+        try await LaneFixture.run { fixture in
+            let isOver = Mutex(false)
+            let persisted = Mutex<String?>(nil)
+            await fixture.sink.refuse { record, _ in
+                guard isOver.withLock({ $0 }) else { return Self.notAuthorized }
+                let isFirst = persisted.withLock { id in
+                    defer { id = id ?? record.text }
+                    return id == nil
+                }
+                return isFirst ? KafkaError(.fatal, "producer: made to fail").with(.persisted) : nil
+            }
+            await fixture.provider.hold()
+            let ids = (0..<5).map { "request-\($0)" }
+            await fixture.source.append(ids.map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == ids.count }
+            await fixture.provider.releaseAll()
+            try await eventually("all are refused") { await fixture.sink.handedOver.count >= ids.count }
+
+            isOver.withLock { $0 = true }
+            try await eventually("the others are written") { await fixture.sink.written.count == ids.count - 1 }
+            try await fixture.isCommitted(upTo: Int64(ids.count))
+        }
+    }
+
+    /// A topic that takes no brief record either would end one worker after another.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func briefRecordThatIsRefusedTooWaitsForItsTopic(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the lane says what is wrong") {
+                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
+            }
+            #expect(await fixture.lane.status.blockedTopics == ["errors"])
+
+            for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in nil } }
+            try await fixture.outcomesAreWritten(["a"])
+            #expect(await fixture.provider.asked == ["a"])
+        }
+    }
+
+    /// The only outcome that waits for a topic leaves it when it turns out to be too large: its error goes elsewhere.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func topicThatNoRecordWaitsForAnyLongerHoldsUpNothing(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            let mayWrite = Mutex(false)
+            for sink in [fixture.sink, fixture.singleSink] {
+                await sink.refuse { record, _ in
+                    guard mayWrite.withLock({ $0 }) else { return Self.notAuthorized }
+                    return Self.isLarge(record) ? Self.tooLarge : nil
+                }
+            }
+            await fixture.source.append([LaneFixture.request("large")])
+            try await eventually("the lane says what is wrong") {
+                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
+            }
+
+            mayWrite.withLock { $0 = true }
+            try await fixture.outcomesAreWritten(["large"])
+            await fixture.source.append([LaneFixture.request("b")])
+            try await fixture.outcomesAreWritten(["large", "b"])
+        }
+    }
+
+    /// An outcome that waits for its topic when the lane has left its group is not written any more: it cannot be committed,
+    /// so another worker publishes it as well.
+    @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+
+        let hasLeft = Mutex(false)
+        await fixture.source.whenClosed { hasLeft.withLock { $0 = true } }
+        await fixture.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
+        await fixture.source.append([LaneFixture.request("a")])
+        // By the fifth attempt the next one is four seconds away, so it cannot fall between the group and the end.
+        try await eventually("it is refused again and again") { await fixture.sink.handedOver.count >= 5 }
+
+        await fixture.lane.drain()
+        try await running.value
+        #expect(await fixture.sink.written.isEmpty)
+    }
+
+    @Test func drainDuringTheTransactionalStartEndsTheLane() async throws {
+        let fixture = try LaneFixture(delivery: .exactlyOnce)
+        defer { fixture.loop.stop() }
+        await fixture.sink.holdTransactionInit()
+        let running = Task { try await fixture.lane.run() }
+        await fixture.lane.drain()
+        try await running.value
+        #expect(await !fixture.source.isSubscribed)
+    }
+}

@@ -1,0 +1,128 @@
+import EventContract
+import EventLoop
+import KafkaTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Kafka
+@testable import WorkerRuntime
+
+/// What a lane does while a topic takes no records, in both ways to deliver.
+struct TopicBackoffTests {
+    private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
+
+    static let causes: [(TopicDiagnosis, problem: String, blocked: [String])] = [
+        (.noBrokerAnswers, "topic results confirms no records: no broker answers", []),
+        (.withoutLeader([3]), "topic results confirms no records: no broker leads partition 3", ["results"]),
+        (.refused(notAuthorized), "topic results takes no records: \(notAuthorized)", ["results"]),
+    ]
+
+    /// A time-out says nothing of the topic, so the brokers are asked.
+    @Test(arguments: causes)
+    func topicIsBlamedOnlyWhereABrokerDoes(
+        cause: (TopicDiagnosis, problem: String, blocked: [String])
+    ) async throws {
+        try await LaneFixture.run { fixture in
+            let (diagnosis, problem, blocked) = cause
+            await fixture.source.setDiagnosis(diagnosis)
+            await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the lane says what is wrong: \(problem)") {
+                await fixture.lane.status.deliveryProblem == problem
+            }
+            #expect(await fixture.lane.status.blockedTopics == blocked)
+
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["a"])
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
+        }
+    }
+
+    /// A dead letter that cannot be written keeps its record undelivered. Nothing is published for it, or for what is
+    /// behind it, because a restart would publish that again.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func refusedDeadLetterHoldsItsPartitionOnly(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery, assigned: [0, 1]) { fixture in
+            await fixture.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
+            await fixture.source.append(["no request", LaneFixture.request("behind")], to: 0)
+            await fixture.source.append([LaneFixture.request("elsewhere")], to: 1)
+
+            try await fixture.outcomesAreWritten(["elsewhere"])
+            try await eventually("the lane says what is wrong") {
+                await fixture.lane.status.deliveryProblem?.contains("dead-letters") == true
+            }
+            await fixture.source.append([LaneFixture.request("later")], to: 1)
+            try await fixture.outcomesAreWritten(["elsewhere", "later"])
+            #expect(await fixture.provider.asked.sorted() == ["elsewhere", "later"])
+            #expect(await fixture.source.held == [TopicPartition("requests", 0)])
+            #expect(await fixture.count(of: "errors") == 0)
+
+            await fixture.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["behind"])
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
+            try await eventually("the partition is read again") { await fixture.source.held.isEmpty }
+            #expect(await fixture.count(of: "dead-letters") == 1)
+            #expect(await fixture.count(of: "errors") == 1)
+        }
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func refusedOutcomesEndTakingAndPaying(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the lane says what is wrong") {
+                await fixture.lane.status.deliveryProblem?.contains("results") == true
+            }
+            await fixture.source.append((0..<200).map { LaneFixture.request("later-\($0)") })
+            #expect(await fixture.provider.asked == ["a"])
+
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["a", "later-199"])
+            #expect(await fixture.provider.asked.count == 201, "nothing is asked for twice")
+        }
+    }
+
+    /// One writer tries at a time, and each of them may be the next.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func allOutcomesThatWaitForATopicAreWrittenOnceItTakesThem(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await fixture.provider.hold()
+            let ids = (0..<5).map { "request-\($0)" }
+            await fixture.source.append(ids.map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == ids.count }
+            await fixture.provider.release(2)
+            try await eventually("the first are refused") { await fixture.handedOver >= 2 }
+
+            // The others find the topic refusing when they are done.
+            await fixture.provider.releaseAll()
+            let triesSoFar = await fixture.handedOver
+            try await eventually("the topic is tried again and again") {
+                await fixture.handedOver > triesSoFar + 4
+            }
+            await fixture.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(ids)
+            #expect(await fixture.written.count == ids.count)
+        }
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func drainEndsWhileOutcomesAreRefused(delivery: WorkerConfiguration.Delivery) async throws {
+        let fixture = try LaneFixture(delivery: delivery) { $0.shutdownGrace = .milliseconds(100) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        await fixture.sink.refuse { _, _ in Self.notAuthorized }
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("it is refused") { await fixture.sink.handedOver.count > 1 }
+
+        await fixture.lane.drain()
+        try await running.value
+        #expect(await fixture.source.committed.values.allSatisfy { $0 == 0 })
+    }
+}

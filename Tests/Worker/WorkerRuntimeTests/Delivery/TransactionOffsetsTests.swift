@@ -1,0 +1,70 @@
+import EventLoop
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import Kafka
+@testable import WorkerRuntime
+
+/// What transactions commit beside outcomes, and what they do not commit twice.
+struct TransactionOffsetsTests {
+    private static let partition = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
+
+    /// Returns the offsets of a lane that was assigned the partition and has taken three records, of which a former owner had
+    /// done the last two and this one has done the first.
+    private func offsets(of fixture: isolated TableFixture) throws -> TransactionOffsets {
+        fixture.table.add([Self.partition])
+        var metadata = CommitMetadata()
+        metadata.done.append(2..<4)
+        fixture.table[Self.partition.id]?.begin(at: CommittedOffset(1), with: metadata)
+
+        let taken = (1...3).compactMap { fixture.take($0) }
+        #expect(taken.count == 1, "the others were done before")
+        for request in taken { fixture.table.finish(request, isDelivered: true) }
+        return TransactionOffsets(of: fixture.table, ready: ReadyOutcomes(), source: fixture.source, loop: fixture.loop)
+    }
+
+    @Test func whatIsNotCommittedIsTriedAgain() async throws {
+        try await TableFixture.run(doneSetBytes: 100) { fixture in
+            let offsets = try offsets(of: fixture)
+            for _ in 0..<2 { #expect(offsets.next(publishing: []) == [Self.partition: CommittedOffset(4)]) }
+
+            await offsets.noteCommitted([Self.partition: CommittedOffset(4)])
+            #expect(offsets.next(publishing: []).isEmpty)
+        }
+    }
+
+    @Test func offsetIsNotCommittedAgainWithoutTheTextOfTheProof() async throws {
+        try await TableFixture.run(doneSetBytes: 100) { fixture in
+            let offsets = try offsets(of: fixture)
+            await offsets.noteCommitted([Self.partition: CommitMetadata.proof(at: 4)])
+            #expect(offsets.next(publishing: []).isEmpty)
+        }
+    }
+
+    @Test func commitOfAnAssignmentThatIsOverIsNotNoted() async throws {
+        try await TableFixture.run(doneSetBytes: 100) { fixture in
+            let offsets = try offsets(of: fixture)
+            await offsets.noteCommitted([AssignedPartition(Self.partition.id, epoch: 0): CommittedOffset(4)])
+            #expect(!offsets.next(publishing: []).isEmpty)
+        }
+    }
+
+    /// The brokers have kept a longer text before, and are now set to keep less.
+    @Test func transactionThatIsRefusedForItsMetadataWaitsForMore() async throws {
+        try await TableFixture.run(doneSetBytes: 100) { fixture in
+            let offsets = try offsets(of: fixture)
+            let attempt = TransactionAttempt([], offsets: offsets.next(publishing: []), loop: fixture.loop)
+            offsets.noteAborted(attempt, after: KafkaError(.abortable, "made to fail"))
+            #expect(!offsets.next(publishing: []).isEmpty, "the error says nothing of the metadata")
+
+            offsets.noteAborted(attempt, after: KafkaError(librdkafkaCode: 12, doing: "send offsets"))
+            #expect(offsets.next(publishing: []).isEmpty)
+
+            let taken = fixture.take(4)
+            let request = try #require(taken)
+            fixture.table.finish(request, isDelivered: true)
+            #expect(offsets.next(publishing: []) == [Self.partition: CommittedOffset(5)])
+        }
+    }
+}

@@ -1,0 +1,470 @@
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import Observability
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Exactly-once on a lane without brokers: a producer that can run no further transaction is replaced, and nothing is
+/// published or asked for twice.
+@Suite(.timeLimit(.minutes(1)))
+struct TransactionalDeliveryTests {
+    /// The errors that an end of a transaction may come back with although nobody else has the transactional id.
+    static let finalErrors = [
+        KafkaError(.fatal, "commit transaction: made to fail: invalid state"),
+        KafkaError(.fenced, "commit transaction: made to fail: fenced"),
+        FakeSink.hung,
+    ]
+
+    @Test(arguments: finalErrors)
+    func producerThatFailsBeforeItsCommitIsReplacedWithoutAskingAgain(error: KafkaError) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.failCommits([.init(error: error)])
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.nextSink.registrations == 1)
+            #expect(await fixture.sink.written.count + fixture.nextSink.written.count == 3)
+            #expect(await fixture.provider.asked.count == 3)
+            #expect(fixture.metrics.value("locsearch_producers_replaced_total") == 1)
+        }
+    }
+
+    /// The answer to the commit is lost, and the coordinator calls the transaction's state invalid when it is asked again.
+    @Test(arguments: finalErrors)
+    func outcomesOfACommitThatTookEffectAreNotPublishedAgain(error: KafkaError) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
+
+            await fixture.source.append([LaneFixture.request("c")])
+            try await fixture.isCommitted(upTo: 3)
+            // How many of them were in the first transaction follows from when they were answered.
+            let texts = await fixture.sink.written.map(\.text) + fixture.nextSink.written.map(\.text)
+            #expect(texts.count == 3)
+            for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
+            #expect(await fixture.provider.asked == ["a", "b", "c"])
+        }
+    }
+
+    /// librdkafka would give the numbers of the purged records, which may stand in the log, to the records of the next transaction.
+    @Test func producerThatPurgedRecordsIsReplaced() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            try await eventually("another producer goes on", within: .seconds(20)) {
+                await fixture.nextSink.registrations == 1
+            }
+
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.sink.abortCount == 1)
+            #expect(await fixture.sink.written.isEmpty)
+            #expect(await fixture.nextSink.written.count == 3)
+            #expect(await fixture.provider.asked.count == 3)
+        }
+    }
+
+    // MARK: - Calls that do not return
+
+    /// Nothing may be asked of a producer any more while a call holds it, an abort neither.
+    @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
+    func producerThatIsHeldByACallIsReplacedAndCounted(call: FakeSink.Call) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.hang(in: call)
+            if call == .abort {
+                await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
+            }
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+
+            try await fixture.isCommitted(upTo: 3)
+            try await fixture.outcomesAreWritten(["a", "b", "c"])
+            #expect(await fixture.written.count == 3)
+            #expect(await fixture.sink.abortCount == (call == .abort ? 1 : 0))
+            #expect(await fixture.provider.asked.count == 3)
+            #expect(fixture.metrics.value("locsearch_producers_replaced_total") == 1)
+            #expect(fixture.metrics.value("locsearch_producers_abandoned_total") == 1)
+        }
+    }
+
+    /// Makes sinks whose first commit hangs, and one that works as the last.
+    private final class HangingSinks: Sendable {
+        private let state = Mutex<(count: Int, held: [FakeSink])>((0, []))
+        private let last: Int
+        private let areHeld: Bool
+
+        init(last: Int, areHeld: Bool) { (self.last, self.areHeld) = (last, areHeld) }
+
+        var count: Int { state.withLock { $0.count } }
+
+        func make() -> FakeSink {
+            state.withLock { state in
+                state.count += 1
+                let hung = FakeSink.CommitFailure(error: FakeSink.hung)
+                let sink = FakeSink(isTransactional: true, commitFailures: state.count < last ? [hung] : [])
+                if areHeld { state.held.append(sink) }
+                return sink
+            }
+        }
+    }
+
+    @Test func laneEndsWhenTooManyProducersAreHeldByCalls() async throws {
+        let sinks = HangingSinks(last: 100, areHeld: true)
+        let error = await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(
+                delivery: .exactlyOnce, replacements: LaneFixture.Replacements { sinks.make() }
+            ) { fixture in
+                await fixture.sink.failCommits([.init(error: FakeSink.hung)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves", within: .seconds(40)) { await fixture.source.isClosed }
+            }
+        }
+        #expect(error?.kind == .hung)
+        #expect(error?.description.contains("the worker ends") == true)
+        #expect(sinks.count == ReplaceableSink.maxAbandoned)
+    }
+
+    @Test func producersWhoseCallsReturnedAtLastDoNotCount() async throws {
+        let count = ReplaceableSink.maxAbandoned + 3
+        let sinks = HangingSinks(last: count, areHeld: false)
+        try await LaneFixture.run(
+            delivery: .exactlyOnce, replacements: LaneFixture.Replacements { sinks.make() }
+        ) { fixture in
+            await fixture.sink.failCommits([.init(error: FakeSink.hung)])
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the request is served", within: .seconds(40)) {
+                let status = await fixture.lane.status
+                return await fixture.provider.asked.count == 1 && status.inFlight + status.unconfirmed == 0
+            }
+            #expect(sinks.count == count)
+            #expect(fixture.metrics.value("locsearch_producers_abandoned_total") == Double(count))
+        }
+    }
+
+    /// The requests topic is made again while a request of the former one is open.
+    @Test(arguments: finalErrors)
+    func outcomesOfATopicThatWasMadeAgainArePublishedOnce(error: KafkaError) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.skip(to: 5)
+            await fixture.source.append([LaneFixture.request("former")])
+            try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+            await fixture.source.restart(0)
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == 3 }
+
+            await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
+            await fixture.provider.releaseAll()
+            try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
+            try await fixture.outcomesAreWritten(["a", "b"])
+
+            await fixture.source.append([LaneFixture.request("c")])
+            try await fixture.outcomesAreWritten(["c"])
+            #expect(await fixture.written.count == 3)
+        }
+    }
+
+    @Test func partitionsThatNobodyAsksForAreForgottenAtTheEnd() async throws {
+        let replaced = KafkaError(.fenced, code: 82, "Static consumer fenced")
+        var registry: MetricsRegistry?
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                registry = fixture.registry
+                await fixture.source.leaveSilently()
+                await fixture.sink.failCommits([.init(error: replaced)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+            }
+        }
+        let metrics = PrometheusDocument(try #require(registry).prometheusText)
+        #expect(metrics.value("locsearch_partitions_assigned") == 0)
+        #expect(metrics.value("locsearch_requests_in_flight") == 0)
+    }
+
+    /// Transactions fail for so long that no request begins. The partition is lost while one is under way, whose failure is then
+    /// found to be a topic's.
+    @Test func requestsBeginAgainWhenAFailureIsExplainedAndNothingIsLeft() async throws {
+        // With so few in flight there is no window that would have the reader look again.
+        try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
+            try await fixture.commitsFirstRequest()
+            let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "commit: made to fail"))
+            await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1_000))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("no request begins", within: .seconds(20)) {
+                await fixture.lane.status.deliveryProblem != nil
+            }
+            await fixture.source.append([LaneFixture.request("read and not begun")])
+            try await eventually("it is read") { await fixture.source.unreadCount == 0 }
+
+            await fixture.sink.holdReports()
+            let before = await fixture.sink.handedOver.count
+            try await eventually("a transaction is under way") { await fixture.sink.handedOver.count > before }
+            await fixture.source.lose([0])
+            await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "no answer in time") }
+            await fixture.sink.confirmAll()
+            try await eventually("the failure is explained") { await fixture.lane.status.deliveryProblem == nil }
+
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.sink.failCommits([])
+            await fixture.source.assign([1])
+            await fixture.source.append([LaneFixture.request("b")], to: 1)
+            try await fixture.outcomesAreWritten(["b"])
+        }
+    }
+
+    @Test func commitWithoutAnAnswerIsAskedAgainAndNotAborted() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            let silence = FakeSink.CommitFailure(error: KafkaError(.timedOut, "no answer in time"))
+            await fixture.sink.failCommits([silence, silence])
+            await fixture.source.append([LaneFixture.request("a")])
+
+            try await fixture.isCommitted(upTo: 1)
+            #expect(await fixture.sink.abortCount == 0)
+            #expect(await fixture.sink.written.count == 1)
+            #expect(await fixture.nextSink.registrations == 0)
+        }
+    }
+
+    @Test func memberWhosePlaceAnotherProcessHasTakenEnds() async throws {
+        // FENCED_INSTANCE_ID, in the words of librdkafka.
+        let replaced = KafkaError(
+            .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
+        #expect(replaced.saysMemberWasReplaced)
+
+        let error = await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                await fixture.sink.failCommits([.init(error: replaced)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+                #expect(await fixture.nextSink.registrations == 0)
+                #expect(await fixture.source.committed.isEmpty)
+            }
+        }
+        #expect(error == replaced)
+    }
+
+    @Test func producerThatFailsAgainAndAgainEndsTheLane() async throws {
+        let made = Mutex<[FakeSink]>([])
+        let failures = [FakeSink.CommitFailure](repeating: .init(error: Self.finalErrors[0]), count: 2)
+        let replacements = LaneFixture.Replacements {
+            let sink = FakeSink(isTransactional: true, commitFailures: failures)
+            made.withLock { $0.append(sink) }
+            return sink
+        }
+
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(delivery: .exactlyOnce, replacements: replacements) { fixture in
+                await fixture.sink.failCommits(failures)
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves", within: .seconds(30)) { await fixture.source.isClosed }
+            }
+        }
+        #expect(made.withLock(\.count) == 3)
+    }
+
+    @Test func membershipIsAskedForAnewInEachTransaction() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            for number in 1...3 {
+                await fixture.source.append([LaneFixture.request("r\(number)")])
+                try await fixture.isCommitted(upTo: Int64(number))
+            }
+            #expect(await fixture.source.membershipQuestions >= 3)
+        }
+    }
+
+    /// What failed goes with its partition, and no record is left that would show when the failure is over.
+    @Test(arguments: [true, false])
+    func requestsBeginAgainOnceWhatFailedIsAnotherMembers(isTopicRefused: Bool) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            if isTopicRefused {
+                await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
+            } else {
+                let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "made to fail"))
+                await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1000))
+            }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the failure lasts", within: .seconds(20)) {
+                await fixture.lane.status.deliveryProblem != nil
+            }
+
+            await fixture.source.lose([0])
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.sink.failCommits([])
+            await fixture.source.assign([1])
+            await fixture.source.append([LaneFixture.request("b")], to: 1)
+            try await fixture.isCommitted(upTo: 1, partition: 1)
+            #expect(await fixture.lane.status.deliveryProblem == nil)
+        }
+    }
+
+    /// The outcome before it is committed, and nothing else becomes ready: its partition waits for the dead letter.
+    @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.refuse { record, _ in
+                record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
+            }
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a"), "no request"])
+            try await eventually("the first is asked for") { await fixture.provider.asked.count == 1 }
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 1)
+
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.isCommitted(upTo: 2)
+        }
+    }
+
+    /// A call about a transaction may take 95 s. A lane whose consumer has failed does not sit that out.
+    @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
+        let fixture = try LaneFixture(delivery: .exactlyOnce)
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        await fixture.sink.holdCommit()
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+
+        await fixture.source.fail(with: KafkaError(.fatal, "consumer: made to fail"))
+
+        await #expect(throws: KafkaError.self) { try await running.value }
+        #expect(await !fixture.sink.holdsCommit)
+        #expect(await fixture.source.committed.isEmpty)
+        fixture.loop.stop()
+    }
+
+    /// A member that joins again may be in the same generation as before, where brokers take the offsets that it sent then. So the
+    /// partition is not read before they are committed, or never will be.
+    @Test func partitionThatComesBackWaitsForTheTransactionOfItsFormerAssignment() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.revoke([0])
+
+            let questions = await fixture.source.partitionCountQuestions
+            let committedAtReturn = Mutex<Int64??>(nil)
+            let assigning = Task {
+                await fixture.source.assign([0])
+                let offset = await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]
+                committedAtReturn.withLock { $0 = .some(offset?.offset) }
+            }
+            try await eventually("the lane takes the partition") {
+                await fixture.source.partitionCountQuestions > questions
+            }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(committedAtReturn.withLock { $0 == nil })
+
+            await fixture.sink.releaseCommit()
+            await assigning.value
+            #expect(committedAtReturn.withLock { $0 } == .some(2))
+
+            // Another partition than those of the transaction waits for nothing.
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("b")])
+            try await eventually("another commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.assign([1])
+            await fixture.sink.releaseCommit()
+            try await fixture.isCommitted(upTo: 3)
+        }
+    }
+
+    /// A member of a group of KIP-848 may be in the same epoch when its offsets arrive, and a broker that takes them then moves the
+    /// group behind the back of the partition's next owner.
+    @Test func revokedPartitionIsKeptWhileItsOffsetsAreOnTheirWay() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1]) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.sink.holdOffsets()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("offsets are on their way") { await fixture.sink.holdsOffsets }
+
+            // A partition that has no part in the transaction goes at once.
+            await fixture.source.revoke([1])
+
+            let isGivenUp = Mutex(false)
+            let revoking = Task {
+                await fixture.source.revoke([0])
+                isGivenUp.withLock { $0 = true }
+            }
+            try await eventually("the lane has let go of the partition") { await fixture.lane.status.unconfirmed == 0 }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(!isGivenUp.withLock { $0 })
+
+            // Behind the offsets, the next owner waits for the end of the transaction.
+            await fixture.sink.holdCommit()
+            await fixture.sink.releaseOffsets()
+            await revoking.value
+            #expect(await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 1)
+            await fixture.sink.releaseCommit()
+            try await eventually("the transaction ends") {
+                await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 2
+            }
+        }
+    }
+
+    @Test func transactionWhosePartitionIsLostMeanwhileSendsNoOffsets() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.source.holdMembership()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("the membership is asked for") { await fixture.source.holdsMembership }
+
+            await fixture.source.lose([0])
+            await fixture.source.releaseMembership()
+            try await eventually("the transaction is aborted") { await fixture.sink.abortCount == 1 }
+            #expect(await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]?.offset == 1)
+            #expect(await !fixture.sink.written.contains { $0.text.contains("\"a\"") })
+        }
+    }
+
+    /// A transaction may take 100 ms. Were little taken meanwhile, it would bound the requests a second.
+    @Test func asManyRequestsBeginDuringATransactionAsTheNextOneHolds() async throws {
+        let count = 1000
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.append((1...count).map { LaneFixture.request("r\($0)") })
+            try await eventually("all are asked for", within: .seconds(20)) {
+                await fixture.provider.asked.count == count + 2
+            }
+            #expect(await fixture.sink.holdsCommit)
+            await fixture.sink.releaseCommit()
+            try await fixture.isCommitted(upTo: Int64(count) + 2)
+        }
+    }
+
+    /// Outcomes that wait for the oldest request of their partition are in memory, so they count against what may be taken.
+    @Test func outcomesThatWaitForTheirTransactionHoldUpTheIntake() async throws {
+        var configuration = WorkerConfiguration()
+        configuration.delivery = .exactlyOnce
+        // The dead letter of a record that is no request holds the record's bytes.
+        let half = String(repeating: "x", count: configuration.intakeLimits.unconfirmedBytes / 2 + 1)
+
+        try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1, 2], { $0.doneSetBytes = 0 }) { fixture in
+            await fixture.provider.hold()
+            for partition in [Int32(0), 1] {
+                await fixture.source.append([LaneFixture.request("slow"), half], to: partition)
+            }
+            try await eventually("all are taken") { await fixture.source.unreadCount == 0 }
+            try await eventually("the outcomes are ready") { await fixture.lane.status.inFlight == 2 }
+
+            // A read that was waiting for records when the room ran out may take the first of these.
+            for name in ["first", "second"] { await fixture.source.append([LaneFixture.request(name)], to: 2) }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(await fixture.source.unreadCount >= 1)
+
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 2)
+            try await fixture.isCommitted(upTo: 2, partition: 2)
+        }
+    }
+}

@@ -1,0 +1,463 @@
+import Basics
+import EventContract
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import QuotaSharing
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// What a lane does with the first records of a partition, and with one that crashes processes.
+@Suite(.timeLimit(.minutes(1)))
+struct CarefulIntakeTests {
+    private static let partition = TopicPartition("requests", 0)
+
+    /// Runs a lane that takes over a partition with what former owners have noted of it.
+    private func takeOver(
+        _ metadata: String, records: [String], holding: Bool = false, _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        try await LaneFixture.run(assigned: []) { fixture in
+            if holding { await fixture.provider.hold() }
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
+            await fixture.source.append(records.map(LaneFixture.request))
+            await fixture.source.assign([0])
+            try await body(fixture)
+        }
+    }
+
+    private func metadata(_ fixture: LaneFixture) async -> String? {
+        await fixture.source.commits[Self.partition]?.metadata
+    }
+
+    @Test func nothingBeginsBeforeItsTryIsCommitted() async throws {
+        try await LaneFixture.run { fixture in
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            let commits = await fixture.source.commitCount
+            try await eventually("commits are tried") { await fixture.source.commitCount > commits + 2 }
+            #expect(await fixture.provider.asked.isEmpty)
+
+            await fixture.source.refuseCommits(with: nil)
+            try await fixture.isCommitted(upTo: 2)
+            #expect(await metadata(fixture) == "locsearch1;at=2;tries=1")
+        }
+    }
+
+    /// A record that ends each process before its first transaction would else never be found.
+    @Test func exactlyOnceNotesItsTryBeforeTheBrokersHaveShownThatTheyKeepIt() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 4096 }) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is asked for") { await fixture.provider.asked == ["a"] }
+            let note = CommittedOffset(0, metadata: "locsearch1;at=0;tries=1")
+            #expect(await fixture.sink.transactionOffsets[Self.partition] == note)
+        }
+    }
+
+    @Test func partitionThatIsGivenUpIsLeftWithoutATry() async throws {
+        try await LaneFixture.run { fixture in
+            try await fixture.commitsFirstRequest()
+            await fixture.source.revoke([0])
+            #expect(await metadata(fixture)?.isEmpty == true)
+        }
+    }
+
+    /// With an order, a refused outcome ends the worker. It does so by its own decision, so that no record is to blame.
+    @Test func workerThatEndsItselfLeavesNoTry() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.ordering = .partition }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        try await fixture.commitsFirstRequest()
+        #expect(await metadata(fixture) == "locsearch1;at=1;tries=1")
+
+        await fixture.sink.refuse { _, _ in KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED") }
+        await fixture.source.append(["refused"].map(LaneFixture.request))
+        await #expect(throws: KafkaError.self) { try await running.value }
+        #expect(await metadata(fixture)?.isEmpty == true)
+        #expect(await fixture.source.commits[Self.partition]?.offset == 1)
+    }
+
+    @Test func afterAnEndWithoutGoodbyeIsNotedHowFarItBegins() async throws {
+        try await takeOver("tries=1", records: ["a", "b"], holding: true) { fixture in
+            try await eventually("both are asked for") { await fixture.provider.asked.count == 2 }
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=2;begun=2")
+        }
+    }
+
+    /// Runs a lane that tells classes apart, and takes over a partition with batch requests and an interactive one behind them.
+    private func takeOverMixed(
+        _ metadata: String, batch: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        try await LaneFixture.run(
+            calls: WaitingRoomTests.Lines(), assigned: [],
+            {
+                $0.concurrency = 2
+                change(&$0)
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+            },
+            { fixture in
+                await fixture.provider.hold()
+                await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;\(metadata)"))
+                await fixture.source.append(
+                    (0..<batch).map { WaitingRoomTests.request("batch-\($0)", .batch) }
+                        + [WaitingRoomTests.request("person", .interactive)])
+                await fixture.source.assign([0])
+                try await body(fixture)
+            })
+    }
+
+    private func notes(_ fixture: LaneFixture) async -> CrashNotes? {
+        guard let commit = await fixture.source.commits[Self.partition],
+            case .known(let metadata) = CommitMetadata.read(commit)
+        else { return nil }
+        return metadata.crashes
+    }
+
+    @Test func recordThatOvertakesThousandsIsNotedBeforeItBegins() async throws {
+        try await takeOverMixed("tries=1", batch: 2_000) { fixture in
+            try await eventually("all is read", within: .seconds(30)) {
+                await fixture.lane.status.waiting.contains { $0.flow.requestClass == .interactive }
+            }
+            await fixture.provider.release(2)
+            try await eventually("the interactive request is asked for") {
+                await fixture.provider.asked.contains("person")
+            }
+            let notes = await notes(fixture)
+            #expect(notes?.tries == 2)
+            #expect(notes?.running.contains(2_000) == true)
+            #expect(notes?.running.count ?? 0 < 100, "and none that only waits: \(String(describing: notes?.running))")
+        }
+    }
+
+    @Test func recordThatOvertookOthersRunsAloneWhereTwoProcessesEnded() async throws {
+        try await takeOverMixed("tries=2;running=2", batch: 2) { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("person") }
+            #expect(await fixture.provider.asked == ["person"], "those before it wait")
+            #expect(await notes(fixture)?.suspect == .init(offset: 2, ends: 0, isRunning: true))
+            #expect(await fixture.source.crashCommit[Self.partition] != nil)
+
+            await fixture.provider.release(1)
+            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
+            #expect(await fixture.source.crashCommit.isEmpty)
+            await fixture.provider.release(2)
+            try await fixture.isCommitted(upTo: 3)
+        }
+    }
+
+    /// Its outcome has to leave behind that of a request which waits for the only place.
+    @Test func recordThatOvertookOthersKeepsNoPlaceFromThoseBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 0) {
+            $0.concurrency = 1
+            $0.ordering = .partition
+        } _: { fixture in
+            await fixture.source.append([WaitingRoomTests.request("later", .interactive)])
+            for id in ["later", "person"] {
+                try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
+                await fixture.provider.release(1)
+            }
+            try await fixture.isCommitted(upTo: 2)
+            #expect(await fixture.sink.written.map { $0.text.contains("\"person\"") } == [true, false])
+        }
+    }
+
+    /// It belongs to its class, though it waits in no line.
+    @Test func batchRecordThatRunsAloneLeavesBehindTheBatchRecordsBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 2) {
+            $0.ordering = .partition
+        } _: { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
+            await fixture.provider.release(1)
+            try await eventually("the others are asked for") { await fixture.provider.asked.count == 3 }
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 3)
+            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
+            #expect(batch.map { $0.contains("\"batch-0\"") } == [true, false])
+        }
+    }
+
+    /// The next owner runs those before it, and its outcome would stand before theirs.
+    @Test func recordThatRanAloneIsNotPublishedWithoutThoseBeforeIt() async throws {
+        try await takeOverMixed("tries=2;running=1", batch: 2) {
+            $0.ordering = .partition
+        } _: { fixture in
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("batch-1") }
+            await fixture.provider.release(1)
+            await fixture.source.revoke([0])
+            let batch = await fixture.sink.written.map(\.text).filter { $0.contains("\"batch-") }
+            #expect(batch.first?.contains("\"batch-1\"") != true)
+        }
+    }
+
+    @Test func recordsRunAloneWhereTwoProcessesEnded() async throws {
+        try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
+            for (offset, id) in ["a", "b"].enumerated() {
+                try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
+                #expect(await fixture.provider.asked.count == offset + 1, "nothing else is under way")
+                #expect(await metadata(fixture) == "locsearch1;at=\(offset);tries=3;begun=2;alone=\(offset):0")
+                let crash = await fixture.source.crashCommit[Self.partition]
+                #expect(
+                    crash
+                        == CommittedOffset(
+                            Int64(offset), metadata: "locsearch1;at=\(offset);tries=3;begun=2;suspect=\(offset):3"))
+                await fixture.provider.release(1)
+            }
+            try await eventually("c is asked for") { await fixture.provider.asked.last == "c" }
+            #expect(await fixture.source.crashCommit.isEmpty)
+            #expect(await metadata(fixture) == "locsearch1;at=2;tries=2;begun=3", "in small steps again")
+        }
+    }
+
+    /// Two owners of a healthy fleet were killed in a row, and slow requests are among what had begun.
+    @Test func slowRequestsHoldOthersUpNoLongerThanCareLasts() async throws {
+        try await takeOver("tries=2;begun=2", records: ["slow", "slower", "c"], holding: true) { fixture in
+            try await eventually("the first runs alone") { await fixture.provider.waitsAlone("slow") }
+            try await eventually("the others begin beside it", within: .seconds(20)) {
+                await fixture.provider.asked == ["slow", "slower", "c"]
+            }
+            #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to one of them")
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=3;begun=3")
+        }
+    }
+
+    /// MirrorMaker copies a text beside another offset, where its notes name other records.
+    @Test func copiedNotesBlameNoRecord() async throws {
+        try await LaneFixture.run(assigned: []) { fixture in
+            await fixture.source.setCommit(
+                CommittedOffset(0, metadata: "locsearch1;at=7;tries=3;begun=3;suspect=1:3"))
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            await fixture.source.assign([0])
+            try await fixture.isCommitted(upTo: 3)
+            #expect(Set(await fixture.provider.asked) == ["a", "b", "c"])
+            #expect(await metadata(fixture) == "locsearch1;at=3;tries=1", "and none of them runs alone")
+        }
+    }
+
+    /// Any program that may commit for the group can write such a text.
+    @Test(arguments: [
+        "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
+        "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
+    ])
+    func numbersOfAnySizeEndNoOwner(_ notes: String) async throws {
+        try await takeOver(notes, records: ["a", "b"]) { fixture in
+            try await eventually("both have an outcome", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 2
+            }
+        }
+        try await takeOverMixed(notes, batch: 3) { fixture in
+            await fixture.provider.releaseAll()
+            try await eventually("all have an outcome", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 4
+            }
+        }
+    }
+
+    /// It has not run. A worker that is killed during the pause must not be put down to it.
+    @Test func pausedIntakeLeavesNoNoteThatARecordRunsAlone() async throws {
+        var paused = LaneControls()
+        paused.isIntakeOpen = false
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { [paused] fixture in
+            await fixture.provider.hold()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("the note is on its way") {
+                await fixture.source.handedOver(of: Self.partition)?.metadata.contains("alone=0") == true
+            }
+
+            await fixture.lane.apply(paused)
+            await fixture.source.refuseCommits(with: nil)
+            try await eventually("the note is taken back", within: .seconds(20)) {
+                await metadata(fixture) == "locsearch1;at=0;tries=3;begun=1"
+            }
+            #expect(await fixture.provider.asked.isEmpty)
+
+            await fixture.lane.apply(LaneControls())
+            try await eventually("it runs alone after the pause", within: .seconds(20)) {
+                await fixture.provider.waitsAlone("a")
+            }
+            #expect(await metadata(fixture)?.contains("alone=0:0") == true)
+        }
+    }
+
+    /// The notes of one read alone are longer than such a text.
+    @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
+    func laneThatTellsClassesApartReadsOnWithLittleRoomForNotes(bytes: Int, notes: String) async throws {
+        try await takeOverMixed(notes, batch: 200) {
+            $0.doneSetBytes = bytes
+        } _: { fixture in
+            await fixture.provider.releaseAll()
+            try await eventually("all is done", within: .seconds(30)) {
+                await fixture.source.committed[Self.partition] == 201
+            }
+            #expect(await metadata(fixture)?.utf8.count ?? 0 <= bytes)
+        }
+    }
+
+    @Test(arguments: ["suspect=1:3", "alone=1:2"])
+    func recordThatCrashesProcessesIsSetAside(_ note: String) async throws {
+        try await takeOver("tries=3;begun=3;\(note)", records: ["a", "poison", "b"]) { fixture in
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.provider.asked == ["a", "b"])
+
+            let written = await fixture.sink.written
+            let event = try #require(written.first { $0.topic == "errors" })
+            #expect(event.text.contains(#""code":"internal""#))
+            let letter = try #require(written.first { $0.topic == "dead-letters" })
+            #expect(letter.headers.first { $0.name == "dead-letter-reason" }?.text == "crashed-workers")
+            #expect(letter.headers.first { $0.name == "dead-letter-tries" }?.text == "3")
+            #expect(letter.text.contains("poison"))
+            #expect(fixture.metrics.value("locsearch_requests_set_aside_total") == 1)
+        }
+    }
+
+    @Test func suspectRunsAloneOnceTheGroupHasBeenAtRest() async throws {
+        let start = Instant.now
+        try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
+            try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
+            #expect(start.duration(to: .now) >= .seconds(1))
+            #expect(await metadata(fixture) == "locsearch1;at=0;tries=3;begun=1;alone=0:1")
+        }
+    }
+
+    /// A worker that is killed later must not be put down to a record that has ended well.
+    @Test func noteOfASuspectThatHasEndedIsTakenBackAtOnce() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { fixture in
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("it is committed without the note", within: .seconds(20)) {
+                await fixture.source.committed[Self.partition] == 1
+            }
+            #expect(await metadata(fixture)?.contains("alone") == false)
+        }
+    }
+
+    /// A worker that is killed later, or loses the partition, must not be put down to a slow record.
+    @Test func noteOfARecordThatOutlastsItsTurnIsTakenBackAtOnce() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
+            await fixture.source.append([LaneFixture.request("slow")])
+            await fixture.source.assign([0])
+            try await eventually("it runs alone") { await fixture.provider.waitsAlone("slow") }
+            #expect(await metadata(fixture)?.contains("alone=0:0") == true)
+
+            try await eventually("it goes on beside others", within: .seconds(20)) {
+                await metadata(fixture)?.contains("alone") == false
+            }
+            #expect(await fixture.source.commits[Self.partition]?.offset == 0, "it is still under way")
+        }
+    }
+
+    /// In a group that never comes to rest, as in a long rollout, two records that processes have ended with hold the lane up once, and
+    /// then begin beside others.
+    @Test func groupThatNeverRestsHoldsSuspectsUpForOneWait() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            for partition: Int32 in 0...1 {
+                await fixture.source.setCommit(
+                    CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"), partition: partition)
+                await fixture.source.append([LaneFixture.request("r\(partition)")], to: partition)
+            }
+            let start = Instant.now
+            await fixture.source.assign([0, 1])
+            try await eventually("both begin", within: .seconds(20)) { await fixture.provider.asked.count == 2 }
+            // Care lasts for 5 s in a partition after two ends.
+            #expect(start.duration(to: .now) < .seconds(10), "one wait, not two")
+            #expect(await fixture.source.crashCommit.isEmpty)
+            for partition: Int32 in 0...1 {
+                let commit = await fixture.source.commits[TopicPartition("requests", partition)]
+                #expect(commit?.metadata == "locsearch1;at=0;tries=3;begun=1;suspect=0:1", "no end is put down to it")
+            }
+        }
+    }
+
+    /// What ends counts as done up to its offset. Here the second record of partition 1 would have run alone, and been committed, before
+    /// the first one had begun, which the group's unrest lets begin beside others only.
+    @Test func recordThatRunsAloneBeginsBehindThoseBeforeIt() async throws {
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)
+        } _: { fixture in
+            await fixture.source.delayCommits(by: GroupRest.promptCommit + .milliseconds(100))
+            let suspect = "locsearch1;at=0;tries=2;begun=2;suspect=0:1"
+            for (partition, ids) in [(Int32(0), ["held"]), (1, ["first", "second"])] {
+                await fixture.source.setCommit(CommittedOffset(0, metadata: suspect), partition: partition)
+                await fixture.source.append(ids.map(LaneFixture.request), to: partition)
+            }
+            await fixture.source.assign([0, 1])
+            try await eventually("all begin", within: .seconds(20)) { await fixture.provider.asked.count == 3 }
+            #expect(await fixture.provider.asked.filter { $0 != "held" } == ["first", "second"])
+        }
+    }
+
+    /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
+    @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
+        let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
+        try await LaneFixture.run(assigned: []) {
+            $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
+        } _: { fixture in
+            await fixture.provider.hold()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
+            await fixture.source.append([LaneFixture.request("a")])
+            await fixture.source.assign([0])
+            try await eventually("the wait for the group ends", within: .seconds(20)) {
+                await fixture.source.handedOver(of: Self.partition)?.metadata == notes
+            }
+            #expect(await fixture.provider.asked.isEmpty)
+
+            await fixture.source.refuseCommits(with: nil)
+            try await eventually("it begins beside others") { await fixture.provider.asked == ["a"] }
+            #expect(await metadata(fixture) == notes)
+            #expect(await fixture.source.crashCommit.isEmpty, "no crash is put down to it")
+        }
+    }
+
+    /// A worker with several loops has one process, which a record of another lane can end too.
+    @Test func otherLanesOfTheProcessBeginNothingMeanwhile() async throws {
+        let turn = LoneTurn()
+        let other = turn.add { true }
+        try await LaneFixture.run(loneTurn: turn) { fixture in
+            try await fixture.commitsFirstRequest()
+            #expect(turn.take(for: other))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is read") { await fixture.source.unreadCount == 0 }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(await fixture.provider.asked == ["first"])
+
+            turn.end(of: other)
+            try await fixture.isCommitted(upTo: 2)
+        }
+    }
+
+    @Test func turnIsTakenByOneLaneAtATime() async {
+        let turn = LoneTurn()
+        let (first, second) = (turn.add { true }, turn.add { false })
+        #expect(turn.take(for: first))
+        #expect(!turn.take(for: second))
+        #expect(turn.isTaken(besides: second))
+        #expect(!turn.isTaken(besides: first))
+        #expect(await !turn.isQuiet(besides: first))
+        #expect(await turn.isQuiet(besides: second))
+
+        turn.end(of: second)
+        #expect(turn.isTaken(besides: second), "a turn ends by the lane that has it")
+        turn.end(of: first)
+        #expect(turn.take(for: second))
+    }
+}

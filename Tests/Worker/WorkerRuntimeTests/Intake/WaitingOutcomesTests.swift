@@ -1,0 +1,126 @@
+import Kafka
+import KafkaTestSupport
+import ProviderCalls
+import Resilience
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Outcomes that wait for requests which have not begun, and outcomes for which there is no room.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct WaitingOutcomesTests {
+    /// How much the brokers keep beside an offset.
+    enum Metadata: CaseIterable {
+        case full
+        case tiny
+        case dropped
+        case off
+
+        var doneSetBytes: Int {
+            switch self {
+            case .full, .dropped: 4096
+            case .tiny: 24
+            case .off: 0
+            }
+        }
+    }
+
+    private static let orderings: [WorkerConfiguration.Ordering] = [.unordered, .key, .partition]
+
+    static let cases = [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce].flatMap { delivery in
+        orderings.flatMap { ordering in Metadata.allCases.map { (delivery, ordering, $0) } }
+    }
+
+    /// Runs a lane in which interactive requests go before all batch requests.
+    private static func run(
+        delivery: WorkerConfiguration.Delivery, _ change: (inout WorkerConfiguration) -> Void,
+        _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        try await LaneFixture.run(
+            delivery: delivery, calls: WaitingRoomTests.Lines(), assigned: [],
+            {
+                $0.concurrency = 2
+                $0.fairness.batchFloor = 0
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+                change(&$0)
+            }, body)
+    }
+
+    private static func isWaiting(_ fixture: LaneFixture, count: Int) async throws {
+        try await eventually("\(count) requests wait", within: .seconds(20)) {
+            await fixture.lane.status.waiting.reduce(0) { $0 + $1.count } == count
+        }
+    }
+
+    /// With exactly-once there is room for the outcomes of 2,000 requests. Where the offset's metadata cannot name them, they wait for
+    /// the ten batch requests before them. 24 bytes are enough for one gap, but not for ten.
+    @Test(arguments: cases)
+    func outcomesBehindARequestThatHasNotBegunAreAllPublished(
+        delivery: WorkerConfiguration.Delivery, ordering: WorkerConfiguration.Ordering, metadata: Metadata
+    ) async throws {
+        let gaps = 10
+        let count = 2_030 + gaps
+        try await Self.run(delivery: delivery) {
+            $0.ordering = ordering
+            $0.doneSetBytes = metadata.doneSetBytes
+        } _: { fixture in
+            if metadata == .dropped { await fixture.source.dropMetadata() }
+            await fixture.source.assign([0])
+            await fixture.provider.hold()
+            await fixture.source.append((0..<2).map { WaitingRoomTests.request("first-\($0)", .interactive) })
+            try await eventually("both places are taken") { await fixture.provider.asked.count == 2 }
+            let requests = (0..<count).map { number in
+                WaitingRoomTests.request("\(number)", number < 10 * gaps && number % 10 == 0 ? .batch : .interactive)
+            }
+            await fixture.source.append(requests)
+            try await Self.isWaiting(fixture, count: count)
+
+            await fixture.provider.releaseAll()
+            try await eventually("all are committed", within: .seconds(30)) {
+                await fixture.source.committed[TopicPartition("requests", 0)] == Int64(count + 2)
+            }
+            #expect(await fixture.written.count == count + 2)
+            #expect(await fixture.provider.asked.count == count + 2)
+        }
+    }
+
+    /// The interactive request waits for the first dead letter, which waits for the commit of the batch request, which waits for a place.
+    @Test func aRecordThatIsNoRequestKeepsNoPlaceWhileItWaitsForItsTurn() async throws {
+        try await Self.run(delivery: .exactlyOnce) {
+            $0.concurrency = 1
+            $0.ordering = .partition
+            $0.doneSetBytes = 0
+        } _: { fixture in
+            await fixture.source.assign([0])
+            await fixture.provider.hold()
+            await fixture.source.append([WaitingRoomTests.request("first", .interactive)])
+            try await eventually("the place is taken") { await fixture.provider.asked.count == 1 }
+            await fixture.source.append([
+                WaitingRoomTests.request("batch", .batch), "no request", WaitingRoomTests.request("last", .interactive),
+                "no request",
+            ])
+            try await Self.isWaiting(fixture, count: 4)
+
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 5)
+        }
+    }
+
+    @Test func requestsThatNeedNoCallWaitForRoomForTheirOutcomes() async throws {
+        try await Self.run(delivery: .atLeastOnce) {
+            $0.unconfirmedOutcomes = 4
+        } _: { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.assign([0])
+            let request = WaitingRoomTests.request("none", .interactive)
+            await fixture.source.append(
+                Array(repeating: request.replacing("hotpepper", with: "google-places"), count: 50))
+            try await Self.isWaiting(fixture, count: 44)
+            #expect(await fixture.sink.handedOver.count == 6, "two places, and four outcomes")
+
+            await fixture.sink.confirmAll()
+            try await fixture.isCommitted(upTo: 50)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Basics
+import Foundation
+import Kafka
+import KafkaTestSupport
+import LocationSearch
+import ProviderCalls
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Requests that differ in class or tenant, on a whole lane.
+struct WaitingRoomTests {
+    /// Lines that have room for so many calls at once as a test says.
+    final class Lines: CallQueues {
+        private let limit: Double?
+        let waiting = Mutex<[ProviderID: WaitingRequests]>([:])
+
+        init(pace: Double? = nil) { limit = pace }
+
+        func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool { true }
+        func pace(of provider: ProviderID) -> Double? { limit }
+        func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) { self.waiting.withLock { $0 = waiting } }
+        func onShorterLine(_ wake: @escaping @Sendable () -> Void) {}
+    }
+
+    static func request(
+        _ id: String, _ requestClass: RequestClass, session: String? = nil
+    ) -> String {
+        let session = session.map { #","sessionId":"\#($0)""# } ?? ""
+        return
+            #"{"requestId":"\#(id)","provider":"hotpepper","priority":"\#(requestClass.rawValue)","location":{"latitude":35.69,"longitude":139.7}\#(session)}"#
+    }
+
+    /// The headers of a request that is of no use to anybody after some seconds.
+    private static func expiry(inSeconds seconds: Double) -> [RecordHeader] {
+        [
+            ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", "test"),
+            ("ce_type", "location-search.requested.v1"),
+            ("ce_expirytime", Date.now.addingTimeInterval(seconds).formatted(.iso8601)),
+        ].map { RecordHeader($0.0, text: $0.1) }
+    }
+
+    private static func waiting(_ fixture: LaneFixture) async -> Int {
+        await fixture.lane.status.waiting.reduce(0) { $0 + $1.count }
+    }
+
+    /// Waits until so many requests wait for a place: a place that is free before goes to whichever request has been read.
+    private static func wait(_ fixture: LaneFixture, count: Int) async throws {
+        try await eventually("\(count) wait") { await waiting(fixture) == count }
+    }
+
+    /// Runs a lane with two places in flight, both taken by the requests that come first.
+    private static func runFull(
+        lines: Lines = Lines(), _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        try await LaneFixture.run(
+            calls: lines,
+            {
+                $0.concurrency = 2
+                $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
+                change(&$0)
+            },
+            { fixture in
+                await fixture.provider.hold()
+                await fixture.source.append([request("first", .batch), request("second", .batch)])
+                try await eventually("both places are taken") { await fixture.provider.asked.count == 2 }
+                try await body(fixture)
+            })
+    }
+
+    @Test func interactiveRequestOvertakesTheBatchRequestsOfItsPartition() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })
+            await fixture.source.append([Self.request("urgent", .interactive)])
+            try await Self.wait(fixture, count: 51)
+
+            await fixture.provider.release(1)
+            try await eventually("a third is asked for") { await fixture.provider.asked.count == 3 }
+            #expect(await fixture.provider.asked.last == "urgent")
+
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 53)
+            #expect(await fixture.provider.asked.count == 53)
+        }
+    }
+
+    @Test func quietTenantOvertakesAFloodOfItsClass() async throws {
+        try await Self.runFull {
+            $0.fairBy = .header("tenant")
+        } _: { fixture in
+            let (flood, quiet) = (RecordHeader("tenant", text: "flood"), RecordHeader("tenant", text: "quiet"))
+            await fixture.source.append((0..<50).map { Self.request("flood-\($0)", .batch) }, headers: [flood])
+            await fixture.source.append([Self.request("quiet", .batch)], headers: [quiet])
+            try await Self.wait(fixture, count: 51)
+
+            for _ in 0..<2 { await fixture.provider.release(1) }
+            try await eventually("two more are asked for") { await fixture.provider.asked.count == 4 }
+            #expect(await fixture.provider.asked.contains("quiet"))
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 53)
+        }
+    }
+
+    @Test func whatIsDoneBeyondWaitingRequestsIsCommittedBesideThem() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            await fixture.source.append([Self.request("urgent", .interactive)])
+            try await Self.wait(fixture, count: 21)
+            await fixture.provider.release(1)
+            try await eventually("the urgent one is asked for") { await fixture.provider.asked.last == "urgent" }
+            await fixture.provider.release(2)
+            try await fixture.outcomesAreWritten(["urgent"])
+            try await eventually("the done-set says so") {
+                let commit = await fixture.source.commits[TopicPartition("requests", 0)]
+                guard let commit, case .known(let metadata) = CommitMetadata.read(commit) else { return false }
+                return metadata.done.contains(22) && !metadata.done.contains(10)
+            }
+            #expect(await fixture.source.committed[TopicPartition("requests", 0)].map { $0 < 22 } ?? false)
+        }
+    }
+
+    @Test func requestsThatWaitGoWithTheirPartition() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await Self.wait(fixture, count: 20)
+            async let revoked: Void = fixture.source.revoke([0])
+            try await Self.wait(fixture, count: 0)
+            await fixture.provider.releaseAll()
+            await revoked
+            #expect(await fixture.provider.asked == ["first", "second"])
+        }
+    }
+
+    @Test func olderSearchOfASessionEndsWhileItWaits() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append([
+                Self.request("older", .batch, session: "s"), Self.request("newer", .batch, session: "s"),
+            ])
+            try await eventually("the older one is answered") {
+                await fixture.written.map(\.text).contains { $0.contains("\"older\"") && $0.contains("superseded") }
+            }
+            #expect(await fixture.provider.asked == ["first", "second"])
+            await fixture.provider.releaseAll()
+            try await fixture.outcomesAreWritten(["newer"])
+        }
+    }
+
+    @Test func requestWhoseTurnWouldComeTooLateIsToldAtOnce() async throws {
+        try await Self.runFull(lines: Lines(pace: 1)) { fixture in
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await Self.wait(fixture, count: 20)
+            await fixture.source.append([Self.request("told", .batch)], headers: Self.expiry(inSeconds: 10))
+            try await eventually("the refusal is written") {
+                await fixture.written.map(\.text).contains { text in
+                    text.contains("\"told\"") && text.contains("rate-limited") && text.contains("retryAfterMs")
+                }
+            }
+        }
+    }
+
+    @Test func searchThatIsRefusedAtOnceEndsTheOlderOneOfItsSession() async throws {
+        try await Self.runFull(lines: Lines(pace: 1)) { fixture in
+            await fixture.source.append([Self.request("older", .batch, session: "s")])
+            await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
+            try await Self.wait(fixture, count: 21)
+
+            await fixture.source.append(
+                [Self.request("newer", .batch, session: "s")], headers: Self.expiry(inSeconds: 10))
+            try await eventually("both are answered") {
+                let written = await fixture.written.map(\.text)
+                return written.contains { $0.contains("\"newer\"") && $0.contains("rate-limited") }
+                    && written.contains { $0.contains("\"older\"") && $0.contains("superseded") }
+            }
+            #expect(await fixture.provider.asked == ["first", "second"])
+        }
+    }
+
+    @Test func partitionIsReadOnWhenTheLastSearchThatWaitsIsEnded() async throws {
+        try await Self.runFull {
+            $0.lookAheadBytes = 1000  // One request is more than that.
+        } _: { fixture in
+            let newer = Self.request("newer", .batch, session: "s")
+            await fixture.source.append([
+                Self.request("older", .batch, session: "s"), newer.replacing("hotpepper", with: "google-places"),
+            ])
+            try await eventually("the older one is ended") {
+                await fixture.written.map(\.text).contains { $0.contains("\"older\"") && $0.contains("superseded") }
+            }
+            try await eventually("the partition is read on") { await fixture.source.held.isEmpty }
+        }
+    }
+
+    @Test func wrongPriorityIsNamedWhereTheTopicLetsRequestsChoose() async throws {
+        try await Self.runFull { fixture in
+            await fixture.source.append([
+                Self.request("wrong", .batch).replacing("\"priority\":\"batch\"", with: "\"priority\":\"high\"")
+            ])
+            try await eventually("it is refused") {
+                await fixture.written.map(\.text).contains {
+                    $0.contains("\"wrong\"") && $0.contains("invalid-request") && $0.contains("\"member\":\"priority\"")
+                }
+            }
+        }
+    }
+
+    @Test func memoryOfWhatWaitsIsBounded() async throws {
+        try await Self.runFull {
+            $0.lookAheadBytes = 100 * 1200
+        } _: { fixture in
+            for batch in 0..<20 {
+                await fixture.source.append((0..<20).map { Self.request("batch-\(batch)-\($0)", .batch) })
+            }
+            try await eventually("the partition is paused") { await !fixture.source.held.isEmpty }
+            #expect(await fixture.source.unreadCount > 0)
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 402)
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Kafka
+import KafkaTestSupport
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Notes a record that must be new.
+private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> OffsetTracker.Slot {
+    let slot = tracker.begin(offset).slot
+    return try #require(slot)
+}
+
+struct OffsetTrackerTests {
+    @Test func frontierMovesOnlyOverTheUnbrokenRunOfDelivered() throws {
+        var tracker = OffsetTracker()
+        let slots = try [10, 11, 12, 13, 14].map { try begin($0, in: &tracker) }
+        #expect(tracker.frontier == nil)
+        tracker.markDelivered(slots[1])
+        tracker.markDelivered(slots[2])
+        #expect(tracker.frontier == nil)
+        tracker.markDelivered(slots[0])
+        #expect(tracker.frontier == 13)
+        tracker.markDelivered(slots[4])
+        #expect(tracker.frontier == 13)
+        tracker.markDelivered(slots[3])
+        #expect(tracker.frontier == 15)
+        #expect(tracker.span == 0)
+        #expect(tracker.undeliveredCount == 0)
+    }
+
+    @Test func frontierPassesGapsInTheLog() throws {
+        var tracker = OffsetTracker()
+        let slots = try [3, 90, 4000].map { try begin($0, in: &tracker) }
+        for slot in slots.reversed() { tracker.markDelivered(slot) }
+        #expect(tracker.frontier == 4001)
+    }
+
+    @Test func markingDeliveredTwiceChangesNothing() throws {
+        var tracker = OffsetTracker()
+        let first = try begin(0, in: &tracker)
+        let second = try begin(1, in: &tracker)
+        tracker.markDelivered(first)
+        tracker.markDelivered(first)
+        #expect(tracker.frontier == 1)
+        #expect(tracker.undeliveredCount == 1)
+        tracker.markDelivered(second)
+        #expect(tracker.frontier == 2)
+    }
+
+    @Test func recordHandedOverAgainWhileInFlightIsRefused() throws {
+        var tracker = OffsetTracker()
+        _ = try begin(7, in: &tracker)
+        _ = try begin(8, in: &tracker)
+        let again = [tracker.begin(7), tracker.begin(8)]
+        #expect(again == [.isKnown, .isKnown])
+        #expect(tracker.span == 2)
+    }
+
+    /// A client may hand records over a second time within one assignment.
+    @Test func recordHandedOverAgainAfterItsEndIsRefused() throws {
+        var tracker = OffsetTracker()
+        for offset in Int64(10)...14 { tracker.markDelivered(try begin(offset, in: &tracker)) }
+        let again = (Int64(8)...14).map { tracker.begin($0) }
+        #expect(again.allSatisfy { $0 == .isKnown })
+        #expect(tracker.frontier == 15)
+    }
+
+    /// Transactions take outcomes in the order of the records, so only the unbroken run of ready ones may leave.
+    @Test func readyRunEndsAtTheFirstRecordWithoutOutcome() throws {
+        var tracker = OffsetTracker()
+        let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
+
+        tracker.markReady(slots[1])
+        #expect(!tracker.isOldestReady)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true).isEmpty)
+        tracker.markReady(slots[0])
+        #expect(tracker.isOldestReady)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[0], slots[1]])
+        #expect(tracker.readySlots(atMost: 1, inOneRun: true) == [slots[0]])
+        #expect(tracker.frontier == nil)
+
+        tracker.markDelivered(slots[0])
+        tracker.markDelivered(slots[1])
+        #expect(tracker.frontier == 2)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true).isEmpty)
+        tracker.markReady(slots[2])
+        #expect(tracker.isOldestReady)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[2]])
+    }
+
+    @Test func readySlotsPassGaps() throws {
+        var tracker = OffsetTracker()
+        let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
+        for slot in [slots[1], slots[3]] { tracker.markReady(slot) }
+        #expect(tracker.readySlots(atMost: 9) == [slots[1], slots[3]])
+        #expect(tracker.readySlots(atMost: 1) == [slots[1]])
+    }
+
+    // MARK: - What is done beyond the frontier
+
+    @Test func progressTellsWhatIsDoneBeyondTheFrontier() throws {
+        var tracker = OffsetTracker()
+        let slots = try [10, 11, 12, 13, 14, 20].map { try begin($0, in: &tracker) }
+        #expect(tracker.progress() == nil)
+
+        for index in [2, 4, 5] { tracker.markDelivered(slots[index]) }
+        // The gap from 15 to 19 belongs to the run around it.
+        #expect(tracker.progress() == .init(next: 10, done: DoneSet([12..<13, 14..<21])))
+
+        tracker.markDelivered(slots[0])
+        #expect(tracker.progress() == .init(next: 11, done: DoneSet([12..<13, 14..<21])))
+        #expect(tracker.progress(with: [slots[1]]) == .init(next: 13, done: DoneSet([14..<21])))
+        #expect(tracker.progress(with: [slots[1], slots[3]]) == .init(next: 21, done: DoneSet()))
+    }
+
+    @Test func nextOwnerPassesOverWhatWasDone() throws {
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet([12..<13, 14..<21]), from: 10)
+
+        let first = try begin(10, in: &tracker)
+        let second = try begin(11, in: &tracker)
+        let passed = tracker.begin(12)
+        #expect(passed == .wasDone)
+        // What is not read yet stays in the set.
+        #expect(tracker.progress() == .init(next: 10, done: DoneSet([12..<13, 14..<21])))
+
+        tracker.markDelivered(first)
+        tracker.markDelivered(second)
+        #expect(tracker.frontier == 13)
+        let third = try begin(13, in: &tracker)
+        for offset in [14, 20] as [Int64] {
+            let beginning = tracker.begin(offset)
+            #expect(beginning == .wasDone)
+        }
+        tracker.markDelivered(third)
+        #expect(tracker.frontier == 21)
+        #expect(tracker.begin(21).slot != nil)
+    }
+
+    /// Retention deletes what stands behind one slow request, and was done by the former owner.
+    @Test func deletedOffsetsThatWereDoneAreNotMissed() throws {
+        let deleted = Int64(100)..<4920
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet([101..<4920, 4930..<4931]), from: 100)
+        #expect(tracker.countUndone(among: deleted) == 1)
+
+        // Records behind the deleted ones may come before it is told that these are gone.
+        tracker = OffsetTracker()
+        tracker.inherit(DoneSet([101..<4920, 4930..<4931]), from: 100)
+        let passed = tracker.begin(3000)
+        #expect(passed == .wasDone)
+        #expect(tracker.countUndone(among: 100..<3000) == 1)
+
+        tracker = OffsetTracker()
+        #expect(tracker.countUndone(among: deleted) == 4820)
+    }
+
+    /// Against the plain definition, over several owners of whom each takes over what the one before it has committed.
+    @Test(arguments: 0..<50)
+    func everyRecordIsDoneOnceOverManyOwners(seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        var log: [Int64] = []
+        for _ in 0..<300 { log.append((log.last ?? -1) + Int64.random(in: 1...3, using: &random)) }
+        var done: Set<Int64> = []
+        var committed = CommittedOffset(0)
+
+        for _ in 0..<20 {
+            var tracker = OffsetTracker()
+            if case .known(let metadata) = CommitMetadata.read(committed) {
+                tracker.inherit(metadata.done, from: committed.offset)
+            }
+            for offset in log.filter({ $0 >= committed.offset }).prefix(Int.random(in: 0...90, using: &random)) {
+                guard case .run(let slot) = tracker.begin(offset) else { continue }
+                #expect(!done.contains(offset))
+                if Int.random(in: 0..<3, using: &random) == 0 { continue }
+                tracker.markDelivered(slot)
+                done.insert(offset)
+            }
+            guard let progress = tracker.progress() else { continue }
+            var metadata = CommitMetadata()
+            metadata.done = progress.done
+            let text = metadata.text(for: progress.next, atMost: 4096)
+            #expect(text.cut == nil)
+            committed = CommittedOffset(progress.next, metadata: text.text)
+        }
+        #expect(log.filter { $0 < committed.offset }.allSatisfy(done.contains))
+    }
+
+    /// Against the plain definition: the frontier is one past the longest finished prefix of what was delivered.
+    @Test(arguments: 0..<50)
+    func frontierAgreesWithItsDefinition(seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        var tracker = OffsetTracker()
+        var delivered: [(offset: Int64, slot: OffsetTracker.Slot, finished: Bool)] = []
+        var next: Int64 = 0
+        for _ in 0..<400 {
+            let open = delivered.indices.filter { !delivered[$0].finished }
+            if open.isEmpty || Bool.random(using: &random) {
+                next += Int64.random(in: 1...5, using: &random)
+                delivered.append((next, try begin(next, in: &tracker), false))
+            } else if let index = open.randomElement(using: &random) {
+                delivered[index].finished = true
+                tracker.markDelivered(delivered[index].slot)
+            }
+            let run = delivered.prefix { $0.finished }
+            #expect(tracker.frontier == run.last.map { $0.offset + 1 })
+            #expect(tracker.undeliveredCount == delivered.count { !$0.finished })
+        }
+    }
+}

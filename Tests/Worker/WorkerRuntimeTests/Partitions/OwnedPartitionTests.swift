@@ -1,0 +1,182 @@
+import Basics
+import EventContract
+import Kafka
+import KafkaTestSupport
+import Logging
+import TestSupport
+import Testing
+
+@testable import ProviderCalls
+@testable import WorkerRuntime
+
+/// What a worker gives up at once when a partition goes to another.
+struct OwnedPartitionTests {
+    private static let id = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
+    /// A partition without done-sets.
+    private let partition = OwnedPartition(id, doneSetBytes: 0)
+
+    private func take(_ count: Int64, of partition: OwnedPartition? = nil) throws -> [RequestInProgress] {
+        let partition = partition ?? self.partition
+        return try (0..<count).map { offset in
+            let slot = partition.tracker.begin(offset).slot
+            let request = RequestInProgress(
+                record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
+                slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
+            partition.add(request)
+            return request
+        }
+    }
+
+    private func deliver(_ request: RequestInProgress) {
+        partition.tracker.markDelivered(request.slot)
+        partition.remove(request)
+    }
+
+    private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
+
+    /// A commit that says of a try may be under way while the partition is given up.
+    @Test func goodbyeIsCommittedBehindATryThatIsOnItsWay() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        partition.begin(at: CommittedOffset(0), with: CommitMetadata())
+        partition.willBegin(0...0, count: 1, at: .now)
+        let note = try #require(partition.takeProgress())
+        #expect(note.metadata == "locsearch1;at=0;tries=1")
+
+        partition.sayGoodbye()
+        partition.noteConfirmed(note)
+        #expect(!partition.isNoted)
+        let goodbye = try #require(partition.takeProgress())
+        #expect(goodbye == CommittedOffset(0))
+        partition.noteConfirmed(goodbye)
+        #expect(partition.isNoted)
+    }
+
+    @Test func requestsWithoutCostAreGivenUp() throws {
+        let requests = try take(3)
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [true, true, true])
+    }
+
+    /// Its next owner begins where we end: what comes before a call that was made may not be left to it.
+    @Test func requestsBeforeAPaidOneGoOn() throws {
+        let requests = try take(4)
+        requests[1].context.noteCall(at: .now)
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, true, true])
+    }
+
+    /// With done-sets, the next owner passes over what was finished behind them.
+    @Test func withDoneSetsEveryRequestWithoutCostIsGivenUp() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        let requests = try take(4, of: partition)
+        requests[1].context.noteCall(at: .now)
+        partition.tracker.markDelivered(requests[2].slot)
+        partition.remove(requests[2])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [true, false, false, true])
+    }
+
+    @Test func requestsBeforeADeliveredOneGoOn() throws {
+        let requests = try take(4)
+        deliver(requests[2])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, false, true])
+    }
+
+    @Test func deliveredRequestsBehindTheFrontierHoldNothingUp() throws {
+        let requests = try take(3)
+        deliver(requests[0])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, true, true])
+    }
+
+    @Test func requestsBeforeOneBeingDeliveredGoOn() throws {
+        let requests = try take(3)
+        requests[1].beginDelivery()
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, true])
+    }
+
+    // MARK: - What may be published
+
+    /// Nothing that is committed could say that what is behind it is done.
+    @Test func withoutDoneSetsNoOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+        let slots = try take(4).map(\.slot)
+        for slot in slots { partition.tracker.markReady(slot) }
+
+        #expect(partition.publishable(slots) == slots)
+        #expect(partition.publishable([slots[0], slots[2], slots[3]]) == [slots[0]])
+        #expect(partition.publishable([slots[1], slots[2], slots[3]]).isEmpty)
+    }
+
+    @Test func withDoneSetsAnOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        let slots = try take(3, of: partition).map(\.slot)
+        for slot in slots { partition.tracker.markReady(slot) }
+
+        #expect(partition.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
+    }
+
+    /// A transaction cannot leave out what was published beyond its offset. Brokers refused its text then, and the worker would halve its
+    /// limit for all partitions.
+    @Test(arguments: [128, 300, 4096], [true, false])
+    func notesAboutCrashesFindRoomBesideAllThatWasPublished(bytes: Int, areNotedBefore: Bool) throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
+        var former = CommitMetadata()
+        former.crashes = CrashNotes(tries: 1)
+        partition.begin(at: CommittedOffset(0), with: former)
+        let requests = try take(Int64(bytes) * 5, of: partition)
+        let noted = (0..<64).map { Int64(100_000 + 977 * $0) }
+        if areNotedBefore { partition.willRead(noted, at: .now) }
+
+        // Every third one is open, until no more may be published.
+        var waiting = requests.filter { $0.offset % 3 > 0 }[...]
+        for request in requests { partition.remove(request) }
+        while case let leaving = partition.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
+            for slot in leaving { partition.tracker.markDelivered(slot) }
+            waiting = waiting.dropFirst(leaving.count)
+        }
+        try #require(!waiting.isEmpty)
+        partition.willRead(noted, at: .now)
+        partition.willRunAlone(300_000, at: .now)
+        let commit = try #require(partition.uncommittedProgress())
+        #expect(commit.metadata.utf8.count <= bytes, "\(commit.metadata.utf8.count)")
+        #expect(commit.metadata.contains("bits=") || commit.metadata.contains("runs="))
+        #expect(commit.metadata.contains("alone=300000:0"))
+        partition.noteConfirmed(commit)
+        #expect(partition.isNoted, "nothing waits for notes that do not fit")
+    }
+
+    /// The brokers may be set to keep less while a worker runs.
+    @Test func notesThatNoLongerFitAreShortened() throws {
+        let limit = MetadataLimit(4096, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let partition = OwnedPartition(Self.id, metadataLimit: limit)
+        var former = CommitMetadata()
+        former.crashes = CrashNotes(tries: 1)
+        partition.begin(at: CommittedOffset(0), with: former)
+        let record = try #require(partition.tracker.begin(0).slot)
+        partition.willRead((0..<64).map { Int64(977 * $0) }, at: .now)
+        let notes = try #require(partition.takeProgress())
+        #expect(notes.metadata.contains("running=0+977"))
+
+        while limit.allowed > 256 { #expect(limit.shrink(after: KafkaError(librdkafkaCode: 12, doing: "commit"))) }
+        partition.tracker.renewNews()
+        partition.reviewCrashes(at: .now)
+        let shorter = try #require(partition.takeProgress())
+        #expect(shorter.metadata == "locsearch1;at=0;tries=2;begun=61552")
+        partition.noteConfirmed(shorter)
+        #expect(partition.isNoted)
+        partition.tracker.markDelivered(record)
+    }
+
+    @Test func onlyLaterRequestsAwaitADeadLetter() throws {
+        let requests = try take(3)
+        partition.expectDeadLetter(of: requests[1].slot)
+        #expect(requests.map { partition.awaitsDeadLetter(before: $0.slot) } == [false, false, true])
+
+        partition.expectDeadLetter(of: requests[0].slot)
+        #expect(partition.deadLetterIsWritten(of: requests[1].slot) == false)
+        #expect(partition.deadLetterIsWritten(of: requests[0].slot))
+        #expect(partition.awaitsDeadLetter(before: requests[2].slot) == false)
+    }
+}

@@ -1,0 +1,131 @@
+import Basics
+import Kafka
+@testable import QuotaSharing
+import KafkaTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// A lane that reads requests from several topics.
+struct SeveralTopicsTests {
+    private final class Fleet: FleetMember {
+        struct Assignment: Equatable {
+            var partitions: [Int32]
+            var count: Int
+        }
+
+        let assignments = Mutex<[Assignment]>([])
+        var sharesByPartitions: Bool { true }
+        var usesMessages: Bool { false }
+
+        func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+            assignments.withLock { $0.append(Assignment(partitions: assigned.sorted(), count: partitions)) }
+        }
+        func tick() async -> FleetTick { FleetTick() }
+        func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
+        func topicOpened(_ extent: FleetTopicExtent) async {}
+        var needsOlderRecords: Bool { false }
+        func receive(_ records: [FleetRecord]) async {}
+        func leave() async -> [FleetMessage] { [] }
+
+        var last: Assignment? { assignments.withLock { $0.last } }
+    }
+
+    private static func configure(_ configuration: inout WorkerConfiguration) {
+        configuration.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night", classes: [.batch])]
+    }
+
+    private static func ids(_ partitions: [(String, Int32)]) -> [TopicPartition] {
+        partitions.map { TopicPartition($0.0, $0.1) }
+    }
+
+    @Test func requestsOfEachTopicGetTheirOutcomes() async throws {
+        try await LaneFixture.run(assigned: [], Self.configure) { fixture in
+            #expect(await fixture.source.subscribed == ["requests", "night"])
+            await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
+            await fixture.source.append([LaneFixture.request("one")])
+            await fixture.source.append([LaneFixture.request("two"), LaneFixture.request("three")], of: "night")
+            try await fixture.outcomesAreWritten(["one", "two", "three"])
+            try await eventually("both topics are committed") {
+                await fixture.source.committed
+                    == [TopicPartition("requests", 0): 1, TopicPartition("night", 0): 2]
+            }
+        }
+    }
+
+    /// A worker that takes its own outcomes for requests answers them for ever.
+    @Test func partitionsOfAnyOtherTopicAreNotTakenIn() async throws {
+        try await LaneFixture.run(assigned: [], Self.configure) { fixture in
+            await fixture.source.assign(Self.ids([("results", 0), ("night", 1)]))
+            await fixture.source.append([LaneFixture.request("no request")], of: "results")
+            await fixture.source.append([LaneFixture.request("a request")], to: 1, of: "night")
+            try await fixture.outcomesAreWritten(["a request"])
+            #expect(await fixture.provider.asked == ["a request"])
+        }
+    }
+
+    /// Members that know the first topic only, as workers of former versions, reckon with its partitions. Were others counted too,
+    /// the shares of a limit would add up to more than the limit.
+    @Test func sharesOfALimitGoByThePartitionsOfTheFirstTopic() async throws {
+        let fleet = Fleet()
+        try await LaneFixture.run(fleet: fleet, assigned: [], Self.configure) { fixture in
+            await fixture.source.assign(Self.ids([("night", 0), ("night", 3)]))
+            #expect(fleet.last == .init(partitions: [], count: 4))
+            // It has no share of its own, and may use what others lease to it.
+            await fixture.source.append([LaneFixture.request("night")], of: "night")
+            try await fixture.outcomesAreWritten(["night"])
+
+            await fixture.source.assign(Self.ids([("requests", 1), ("requests", 3)]))
+            #expect(fleet.last == .init(partitions: [1, 3], count: 4))
+            await fixture.source.setPartitionCount(8)
+            try await eventually("it follows a topic that grows") {
+                fleet.last == .init(partitions: [1, 3], count: 8)
+            }
+
+            // Partition 3 of both topics goes.
+            await fixture.source.revoke([3])
+            #expect(fleet.last == .init(partitions: [1], count: 8))
+            await fixture.source.lose([0])
+            #expect(fleet.last == .init(partitions: [1], count: 8))
+        }
+    }
+
+    @Test func nothingBeginsUntilTheSizeOfTheFirstTopicIsKnown() async throws {
+        try await LaneFixture.run(fleet: Fleet(), assigned: [], Self.configure) { fixture in
+            await fixture.source.forgetTopics(["requests"])
+            await fixture.source.assign(Self.ids([("night", 0)]))
+            await fixture.source.append([LaneFixture.request("a")], of: "night")
+            try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 2 }
+            #expect(await fixture.provider.asked.isEmpty)
+            await fixture.source.forgetTopics([])
+            try await fixture.outcomesAreWritten(["a"])
+        }
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func eachTopicIsMeasuredByItself(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery, assigned: [], Self.configure) { fixture in
+            await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request), of: "night")
+            func count(_ family: String, _ operation: String, _ topic: String) -> Double {
+                var labels = [
+                    "messaging_system": "kafka", "messaging_operation_name": operation,
+                    "messaging_destination_name": topic,
+                ]
+                if operation == "process" { labels["messaging_consumer_group_name"] = "workers" }
+                return fixture.metrics.value("messaging_\(family)_duration_seconds_count", labels) ?? 0
+            }
+            try await eventually("the requests are measured") { count("process", "process", "night") == 3 }
+            try await eventually("the commit is measured") { count("client_operation", "commit", "night") > 0 }
+            #expect(count("process", "process", "requests") == 0)
+
+            await fixture.source.append([LaneFixture.request("d")])
+            try await eventually("the request is measured") { count("process", "process", "requests") == 1 }
+            try await eventually("the commit is measured") { count("client_operation", "commit", "requests") > 0 }
+            #expect(count("process", "process", "night") == 3)
+            #expect(fixture.metrics.problems.isEmpty, "\(fixture.metrics.problems)")
+        }
+    }
+}

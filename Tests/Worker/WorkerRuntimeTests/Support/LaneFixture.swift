@@ -1,0 +1,215 @@
+import Basics
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import Logging
+import Observability
+import Resilience
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+@testable import ProviderCalls
+@testable import QuotaSharing
+@testable import WorkerRuntime
+
+/// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
+struct LaneFixture: Sendable {
+    let loop: EventLoop
+    let lane: WorkerLane
+    let source: FakeSource
+    let sink: FakeSink
+    let provider: FakeProvider
+    /// Takes the place of the first sink when that has failed for good, and its own place when it fails itself.
+    let nextSink: FakeSink
+    /// Puts each record into a batch of its own.
+    let singleSink = FakeSink(isBatching: false)
+    /// The lane's metrics.
+    let registry = MetricsRegistry()
+
+    /// Makes the sinks that replace the first one, where `nextSink` is not enough.
+    struct Replacements: Sendable {
+        let make: @Sendable () -> FakeSink
+    }
+
+    /// Runs a lane beside `body`, then drains it and waits for its end.
+    static func run(
+        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
+        fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
+        replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
+    ) async throws {
+        let fixture = try LaneFixture(
+            delivery: delivery, calls: calls, fleet: fleet, tracing: tracing, replacements: replacements,
+            loneTurn: loneTurn, change)
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+
+        let result: Result<Void, any Error>
+        do {
+            try await eventually("the lane joins") { await fixture.source.isSubscribed }
+            await fixture.source.countOffsets { await fixture.transactionOffsets }
+            await fixture.source.assign(assigned)
+            try await body(fixture)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+
+        await fixture.provider.releaseAll()
+        await fixture.lane.drain()
+        let end = await running.result
+        if case .failure(let error) = end { throw error }
+        try result.get()
+    }
+
+    init(
+        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil,
+        tracing: RequestTracing? = nil, replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    ) throws {
+        var configuration = WorkerConfiguration()
+        configuration.topics.requests = "requests"
+        configuration.topics.results = "results"
+        configuration.topics.errors = "errors"
+        configuration.topics.deadLetters = "dead-letters"
+        configuration.delivery = delivery
+        configuration.commitInterval = .milliseconds(50)
+        configuration.shutdownGrace = .seconds(20)
+        change(&configuration)
+
+        loop = try EventLoop()
+        source = FakeSource()
+        sink = FakeSink(isTransactional: delivery == .exactlyOnce)
+        nextSink = FakeSink(isTransactional: delivery == .exactlyOnce, staysOpen: true)
+        provider = FakeProvider(on: loop)
+        lane = WorkerLane(
+            loop: loop, configuration: configuration, source: source, sink: sink,
+            makeSink: { @Sendable [nextSink] () throws(KafkaError) in replacements?.make() ?? nextSink },
+            makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
+            interactor: SearchInteractor(
+                selection: ProviderSelection(services: [IdleService()]), worker: provider),
+            calls: calls, fleet: fleet, loneTurn: loneTurn,
+            meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
+            tracing: tracing,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    static func request(_ id: String) -> String {
+        #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}}"#
+    }
+
+    /// Has all sinks refuse records.
+    func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) async {
+        for sink in [sink, nextSink, singleSink] { await sink.refuse(refusal) }
+    }
+
+    var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
+
+    /// What transactions have committed.
+    var transactionOffsets: [TopicPartition: CommittedOffset] {
+        get async { await sink.transactionOffsets.merging(nextSink.transactionOffsets) { _, later in later } }
+    }
+
+    /// How many records were handed to a sink.
+    var handedOver: Int {
+        get async { await sink.handedOver.count + nextSink.handedOver.count + singleSink.handedOver.count }
+    }
+
+    func count(of topic: String) async -> Int { await written.count { $0.topic == topic } }
+
+    /// Every record that a sink has written.
+    var written: [ProducerRecord] {
+        get async { await sink.written + nextSink.written + singleSink.written }
+    }
+
+    /// Runs a first request, before which the lane notes its try: what follows needs no commit to begin.
+    func commitsFirstRequest() async throws {
+        await source.append([Self.request("first")])
+        try await isCommitted(upTo: 1)
+    }
+
+    /// Waits until the requests' outcomes are confirmed.
+    func outcomesAreWritten(_ ids: [String]) async throws {
+        try await eventually("outcomes of \(ids)") {
+            let texts = await written.map(\.text)
+            return ids.allSatisfy { id in texts.contains { $0.contains("\"\(id)\"") } }
+        }
+    }
+
+    func isCommitted(upTo offset: Int64, partition: Int32 = 0) async throws {
+        try await eventually("offset \(offset) of partition \(partition) is committed") {
+            await source.committed[TopicPartition("requests", partition)] == offset
+        }
+    }
+}
+
+/// Answers every request with nothing found, at once or when the test lets it.
+actor FakeProvider: SearchReporting {
+    private nonisolated let loop: EventLoop
+    private var isHolding = false
+    private var heldID: String?
+    private var heldPrefix: String?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The requests that were asked for, in order: each may have cost money.
+    private(set) var asked: [String] = []
+
+    /// True while one request alone waits for the test, the one that was asked for last.
+    func waitsAlone(_ id: String) -> Bool { asked.last == id && waiters.count == 1 }
+
+    func hold() { isHolding = true }
+
+    /// Keeps one request waiting, and answers all others.
+    func hold(only id: String) { heldID = id }
+
+    /// Keeps requests waiting whose names begin so, and answers all others.
+    func hold(prefix: String) { heldPrefix = prefix }
+
+    func release(_ count: Int) {
+        for _ in 0..<min(count, waiters.count) { waiters.removeFirst().resume() }
+    }
+
+    func releaseAll() {
+        isHolding = false
+        (heldID, heldPrefix) = (nil, nil)
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    private func isHeld(_ id: String) -> Bool {
+        isHolding || heldID == id || heldPrefix.map(id.hasPrefix) ?? false
+    }
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    nonisolated func begin(
+        _ addressed: AddressedRequest, before deadline: Deadline,
+        then completion: @escaping @Sendable (SearchReport) -> Void
+    ) -> Int {
+        Task(executorPreference: loop) { completion(await self.report(on: addressed)) }
+        return 1
+    }
+
+    nonisolated func cancel(_ search: Int) {}
+
+    private func report(on addressed: AddressedRequest) async -> SearchReport {
+        asked.append(addressed.request.requestID)
+        addressed.context?.noteCall(at: .now)
+        if isHeld(addressed.request.requestID) { await withCheckedContinuation { waiters.append($0) } }
+        return SearchReport(
+            result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
+    }
+}
+
+/// Stands for a configured provider; `FakeProvider` answers in its place.
+private struct IdleService: PlaceService {
+    var id: ProviderID { .hotpepper }
+
+    func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply { .answer(ProviderAnswer()) }
+}

@@ -1,0 +1,239 @@
+import EventContract
+import EventLoop
+import Kafka
+import KafkaTestSupport
+import Synchronization
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import QuotaSharing
+
+/// A whole lane at work, between a source and a sink that have no brokers behind them.
+struct WorkerLaneTests {
+    @Test func producerThatFailsHalfwayIsReplacedWithoutAskingAgain() async throws {
+        try await LaneFixture.run { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
+            try await eventually("all are handed over") { await fixture.sink.handedOver.count == 3 }
+            await fixture.sink.failForGood()
+
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.nextSink.written.count == 3)
+            #expect(await fixture.provider.asked.count == 3)
+        }
+    }
+
+    @Test func producerThatFailsForGoodEndsAnOrderedLane() async throws {
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
+                await fixture.sink.failForGood()
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+                #expect(await fixture.source.committed == [TopicPartition("requests", 0): 0])
+            }
+        }
+    }
+
+    // MARK: - The end, at each step
+
+    /// Where a request stands when the lane is told to drain.
+    enum Step: CaseIterable {
+        case idle
+        case searching
+        case delivering
+        case commitRefused
+
+        var committedAtTheEnd: Int64? {
+            switch self {
+            case .idle: nil
+            case .searching, .delivering: 1
+            case .commitRefused: 2
+            }
+        }
+    }
+
+    @Test(arguments: Step.allCases)
+    func drainFinishesAndCommitsWhatIsUnderWay(step: Step) async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce)
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+
+        switch step {
+        case .idle: break
+        case .searching:
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+        case .delivering:
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is handed over") { await fixture.sink.handedOver.count == 1 }
+        case .commitRefused:
+            try await fixture.commitsFirstRequest()
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await fixture.outcomesAreWritten(["a"])
+        }
+
+        await fixture.lane.drain()
+        #expect(await fixture.lane.status.isDraining)
+        #expect(await !fixture.source.isClosed || step == .idle)
+        await fixture.source.append([LaneFixture.request("late")])
+        await fixture.provider.releaseAll()
+        await fixture.sink.confirmAll()
+        await fixture.source.refuseCommits(with: nil)
+
+        try await running.value
+        #expect(await fixture.source.isClosed)
+        #expect(await fixture.source.unreadCount == 1, "nothing is taken any more")
+        #expect(await fixture.source.committed[TopicPartition("requests", 0)] == step.committedAtTheEnd)
+    }
+
+    @Test func drainGivesUpWhatOutlastsTheGrace() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(50) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        await fixture.provider.hold()
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("it is asked for") { await fixture.provider.asked.count == 1 }
+
+        await fixture.lane.drain()
+        try await running.value
+        #expect(await fixture.source.committed == [TopicPartition("requests", 0): 0])
+        #expect(await fixture.sink.written.isEmpty)
+        await fixture.provider.releaseAll()
+    }
+
+    @Test func laneThatFailsToPrepareNeverJoins() async throws {
+        let fixture = try LaneFixture(delivery: .exactlyOnce)
+        defer { fixture.loop.stop() }
+        await fixture.sink.failTransactionInit(
+            with: KafkaError(.authentication, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"))
+
+        #expect(await fixture.lane.prepare() == false)
+        await #expect(throws: KafkaError.self) { try await fixture.lane.run() }
+        #expect(await !fixture.source.isSubscribed)
+    }
+
+    @Test func topicsThatTheBrokersDoNotKnowAreNamed() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce)
+        defer { fixture.loop.stop() }
+        await fixture.source.forgetTopics(["results", "dead-letters"])
+        #expect(await fixture.lane.missingTopics() == ["results", "dead-letters"])
+
+        await fixture.source.setPartitionCount(nil)
+        #expect(await fixture.lane.missingTopics().isEmpty, "no broker answers, which says nothing about topics")
+        await fixture.lane.drain()
+        try await fixture.lane.run()
+    }
+
+    // MARK: - The share of the rate
+
+    private final class Fleet: FleetMember {
+        let sharesByPartitions: Bool
+        /// The numbers of partitions that it was told of.
+        let counts = Mutex<[Int]>([])
+        var usesMessages: Bool { false }
+
+        init(sharesByPartitions: Bool) { self.sharesByPartitions = sharesByPartitions }
+
+        func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+            counts.withLock { $0.append(partitions) }
+        }
+        func tick() async -> FleetTick { FleetTick() }
+        func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
+        func topicOpened(_ extent: FleetTopicExtent) async {}
+        var needsOlderRecords: Bool { false }
+        func receive(_ records: [FleetRecord]) async {}
+        func leave() async -> [FleetMessage] { [] }
+    }
+
+    @Test func nothingIsTakenWhileTheShareIsUnknown() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        // A lane that learns of its partitions before it asks for records asks for none while its share is unknown.
+        try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
+        await fixture.source.setPartitionCount(nil)
+        await fixture.source.assign([0])
+        await fixture.source.append(["a", "b"].map(LaneFixture.request))
+        try await eventually("the records are read") { await fixture.source.unreadCount == 0 }
+        try await eventually("the lane has asked again") { await fixture.source.partitionCountQuestions > 1 }
+        #expect(await fixture.provider.asked.isEmpty)
+
+        await fixture.source.setPartitionCount(4)
+        try await fixture.outcomesAreWritten(["a", "b"])
+        await fixture.lane.drain()
+        try await running.value
+    }
+
+    /// What it has no use for, others may need.
+    @Test func memberWithoutRequestsAsksAgainForTheNumberOfPartitions() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.setPartitionCount(nil)
+        await fixture.source.assign([0])
+        try await eventually("no share is known") { fleet.counts.withLock { $0.last } == 0 }
+
+        await fixture.source.setPartitionCount(4)
+        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
+        await fixture.lane.drain()
+        try await running.value
+    }
+
+    /// With the protocol of KIP-848, a member whose partitions stay the same hears nothing of a topic that grows.
+    @Test func memberGoesByTheNewNumberOfPartitionsWithoutARebalance() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0, 1, 2, 3])
+        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
+
+        await fixture.source.setPartitionCount(8)
+        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
+        await fixture.lane.drain()
+        try await running.value
+    }
+
+    /// What it still calls for counts against its share, which becomes a smaller part of the limit.
+    @Test func memberThatDrainsGoesByTheNewNumberOfPartitions() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet) { $0.shutdownGrace = .seconds(30) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.provider.hold()
+        await fixture.source.assign([0, 1, 2, 3])
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("a call is under way") { await fixture.provider.asked == ["a"] }
+
+        await fixture.lane.drain()
+        await fixture.source.setPartitionCount(8)
+        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
+        await fixture.provider.releaseAll()
+        try await running.value
+    }
+
+    @Test func requestsBeginWithoutTheShareWhereNoneIsNeeded() async throws {
+        let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: false))
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.setPartitionCount(nil)
+        await fixture.source.assign([0])
+        await fixture.source.append([LaneFixture.request("a")])
+        try await fixture.outcomesAreWritten(["a"])
+        await fixture.lane.drain()
+        try await running.value
+    }
+}
