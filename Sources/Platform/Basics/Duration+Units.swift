@@ -44,4 +44,12 @@ extension Duration {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18
     }
+
+    /// Returns a duration of seconds, rounded up to whole nanoseconds so that a timer set with it never fires early. The result is
+    /// between 0 and 100 years.
+    package static func seconds(roundedUp seconds: Double) -> Duration {
+        let limit = 3_155_760_000.0
+        let nanoseconds = (min(max(seconds, 0), limit) * 1e9).rounded(.up)
+        return .nanoseconds(Int64(saturating: nanoseconds))
+    }
 }

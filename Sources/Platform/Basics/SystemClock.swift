@@ -1,7 +1,7 @@
 import LibC
 
 /// The clocks of the system: the one place where they are read.
-public struct SystemClock: Clock, Sendable {
+public struct SystemClock: MonotonicClock {
     public init() {}
 
     /// The time that goes on while the system sleeps, as `ContinuousClock` has it.

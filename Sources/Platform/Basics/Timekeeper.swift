@@ -23,8 +23,6 @@ public struct ScheduledAction {
 /// A clock whose instants are `Instant`, so that deadlines are one type everywhere and tests can drive time.
 public protocol MonotonicClock: Clock where Instant == Basics.Instant, Duration == Swift.Duration {}
 
-extension SystemClock: MonotonicClock {}
-
 /// Keeps time for types that an actor owns, by any clock: a task sleeps and then enters the actor. Each call costs a task;
 /// on an event loop the loop's own timers do the same for less.
 public struct ClockTimekeeper: Timekeeper, Sendable {

@@ -52,13 +52,14 @@ final class ProviderCaller {
     /// Makes one HTTP call as soon as it is granted.
     @inline(__always)
     func attempt(
-        _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline,
-        ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost
+        for call: SingleFlight.Call, followUp: FollowUpCall?, ifGivenUp other: AttemptTimer.OtherChance,
+        cost: inout CallCost
     ) async -> Result<ProviderReply, CallFailure> {
+        let query = call.query
         let attempt: Attempt
         do throws(CallFailure) {
-            attempt = try grant(query, followUp: followUp, before: deadline)
-            if attempt.grant == nil { try await waitForGrant(of: attempt) }
+            attempt = try grant(call, followUp: followUp)
+            if attempt.grant == nil { try await waitForGrant(of: attempt, for: call) }
         } catch {
             return .failure(error)
         }
@@ -82,11 +83,9 @@ final class ProviderCaller {
     }
 
     /// Has a call granted, as far as that takes no wait.
-    private func grant(
-        _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline
-    ) throws(CallFailure) -> Attempt {
-        let now = clock.now
-        guard !Task.isCancelled, !deadline.hasPassed(at: now) else {
+    private func grant(_ call: SingleFlight.Call, followUp: FollowUpCall?) throws(CallFailure) -> Attempt {
+        let (query, deadline, now) = (call.query, call.deadline, clock.now)
+        guard !Task.isCancelled, call.isWanted, !deadline.hasPassed(at: now) else {
             throw CallFailure(error: .timedOut, cause: .noTime)
         }
         // A call that follows another one completes an answer that is paid for already.
@@ -103,11 +102,15 @@ final class ProviderCaller {
 
     /// Has a call wait until it is granted. Kept out of line, because few calls wait.
     @inline(never)
-    private func waitForGrant(of attempt: Attempt) async throws(CallFailure) {
+    private func waitForGrant(of attempt: Attempt, for call: SingleFlight.Call) async throws(CallFailure) {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
         do throws(CallFailure) {
             attempt.grant = try await queue.grant(
                 for: attempt.query.context, within: CallTimes(deadline: attempt.deadline, lastCall: lastCall))
+            guard call.isWanted else {
+                attempt.grant = nil
+                throw CallFailure(error: .timedOut, cause: .noTime)
+            }
             attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
         } catch {
             throw refusal(error, of: attempt.query, since: attempt.start)

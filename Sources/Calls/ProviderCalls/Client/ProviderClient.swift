@@ -151,7 +151,7 @@ final class ProviderClient: SharedRateLimit {
         let result: Result<ProviderResponse, ProviderFailure>
         let cost: CallCost
         do throws(ProviderFailure) {
-            let response = try await retry(call.query, before: call.deadline)
+            let response = try await retry(call)
             (result, cost) = (.success(response), response.cost)
         } catch {
             (result, cost) = (.failure(error), error.cost)
@@ -164,16 +164,15 @@ final class ProviderClient: SharedRateLimit {
 
     /// Makes one attempt after another until the request has its answer or no further attempt makes sense.
     @inline(__always)
-    private func retry(_ query: ProviderQuery, before deadline: Deadline) async throws(ProviderFailure)
-        -> ProviderResponse
-    {
+    private func retry(_ call: SingleFlight.Call) async throws(ProviderFailure) -> ProviderResponse {
+        let (query, deadline) = (call.query, call.deadline)
         var cost = CallCost()
         var (failures, hasRepeated) = (0, false)
         var lastFailure: SearchError?
         var followUp: FollowUpCall?
         while true {
             let other = otherChance(of: query, failures: failures, cost: cost)
-            switch await caller.attempt(query, followUp: followUp, before: deadline, ifGivenUp: other, cost: &cost) {
+            switch await caller.attempt(for: call, followUp: followUp, ifGivenUp: other, cost: &cost) {
             case .success(.answer(let answer)):
                 return ProviderResponse(answer: answer, cost: cost)
 

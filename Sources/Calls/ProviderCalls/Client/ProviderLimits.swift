@@ -119,7 +119,7 @@ final class ProviderLimits {
             return tooLate(latest: latest, retryAfter: bucket.wait(behind: ahead, at: now), at: now)
         case .permit:
             let wait = concurrency.wait(behind: ahead)
-            return tooSlow(retryAfter: wait.isFinite ? Duration(roundingUp: wait) : nil)
+            return tooSlow(retryAfter: wait.isFinite ? Duration.seconds(roundedUp: wait) : nil)
         case .budget: return CallFailure(error: .tooLate(.budget, retryAfter: nil, by: provider), cause: .limited)
         case .probe:
             return shut(for: breaker.rejection(at: now)?.retryAfter ?? .seconds(1), because: breaker.reason(at: now))

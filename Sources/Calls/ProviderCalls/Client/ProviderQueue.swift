@@ -170,7 +170,7 @@ final class ProviderQueue {
         var latest = times.deadline.instant - kept
         if need == .permit {
             let wait = limits.concurrency.longestWait(before: times.deadline, at: now)
-            latest = min(latest, now + Duration(roundingUp: max(0, wait)))
+            latest = min(latest, now + Duration.seconds(roundedUp: max(0, wait)))
         }
         return times.lastCall.map { min($0, latest) } ?? latest
     }
@@ -183,7 +183,7 @@ final class ProviderQueue {
 
         let seconds = limits.concurrency.wait(behind: ahead)
         guard seconds > now.duration(to: latest).inSeconds else { return nil }
-        return limits.tooSlow(retryAfter: seconds.isFinite ? Duration(roundingUp: seconds) : nil)
+        return limits.tooSlow(retryAfter: seconds.isFinite ? Duration.seconds(roundedUp: seconds) : nil)
     }
 
     private func endOverdue(_ call: Call) {

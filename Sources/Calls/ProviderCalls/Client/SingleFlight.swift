@@ -46,11 +46,15 @@ final class SingleFlight {
         /// How many of them have not left.
         fileprivate var present = 0
         fileprivate var isUnderWay = true
+        fileprivate var isBrokenOff = false
 
         fileprivate init(for query: ProviderQuery, deadline: Deadline) {
             self.query = query
             self.deadline = deadline
         }
+
+        /// False once all members have left: no further HTTP call may begin.
+        var isWanted: Bool { present > 0 }
 
         /// True once the provider has been called: waiting on costs nothing more.
         fileprivate var isPaid: Bool { query.context?.hasCalled ?? true }
@@ -140,20 +144,22 @@ final class SingleFlight {
         }
     }
 
-    /// Takes a member out of its call. Both are told in a job of their own: the caller may be in the middle of something, and a request
-    /// that takes the member's place, as a newer search of its session does, may be about to take part in the same call.
+    /// Takes a member out of its call. The member's completion is called, and the call cancelled, in a later job: the caller may be in the
+    /// middle of something, and a newer search of the same session may be about to join the same call. Until then the call makes no
+    /// further HTTP call.
     private func leave(_ member: Member, as end: End) {
         guard let call = member.call else { return }
         member.leaveCall()
+        call.present -= 1
         ended.append((member, call, end))
         tellLater()
     }
 
-    /// Ends a call when its last member has left.
-    private func noteLeft(_ call: Call) {
-        call.present -= 1
-        guard call.present == 0, call.isUnderWay else { return }
+    /// Cancels a call that has no member left.
+    private func endIfUnwanted(_ call: Call) {
+        guard !call.isWanted, call.isUnderWay, !call.isBrokenOff else { return }
 
+        call.isBrokenOff = true
         // A request that comes now does not take part in a call that is being broken off.
         if calls[call.query] === call { calls[call.query] = nil }
         counters.abandoned += 1
@@ -185,7 +191,7 @@ final class SingleFlight {
                 join(member)
                 continue
             case .answered, .failed: break
-            case .timedOut, .cancelled: noteLeft(call)
+            case .timedOut, .cancelled: endIfUnwanted(call)
             }
             onEnd(member, end)
         }

@@ -63,7 +63,7 @@ public final class ConcurrencyLimit {
     public var room: Int { max(0, controller.limit - inFlight) }
 
     /// The mean duration of the last calls; zero before the first.
-    public var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
+    public var expectedLatency: Duration { Duration.seconds(roundedUp: controller.latency) }
 
     /// Changes the most calls under way, at least 1, to which the limit may come.
     public func setMaximum(_ maximum: Int) { controller.setMaximum(max(1, maximum)) }
@@ -80,7 +80,7 @@ public final class ConcurrencyLimit {
     public func missesTime(before deadline: Deadline, at now: Instant) -> Duration? {
         let need = controller.timeNeeded
         guard deadline.remaining(at: now).inSeconds < need, inFlight > 0 else { return nil }
-        return need.isFinite ? Duration(roundingUp: need) : .zero
+        return need.isFinite ? Duration.seconds(roundedUp: need) : .zero
     }
 
     /// Returns the time that a call may wait for others to end, in seconds.

@@ -132,7 +132,7 @@ public struct RateBucket {
         guard limit != nil else { return paused }
         let missing = others + 1 - tokens
         guard missing > 0 else { return paused }
-        return rate > 0 ? paused + Duration(roundingUp: missing / rate) : nil
+        return rate > 0 ? paused + Duration.seconds(roundedUp: missing / rate) : nil
     }
 
     // MARK: - Changes
