@@ -1,19 +1,19 @@
 internal import Basics
 internal import Synchronization
 
-/// The brokers that a client knows and whether each can be connected to, by the states that librdkafka goes through with
-/// each. Safe to use from any thread.
+/// The brokers that a client knows, and whether it can connect to each. It follows the connection states that
+/// librdkafka reports. Safe to use from any thread.
 ///
-/// librdkafka's event for "all brokers are down" cannot be relied on: it is sent when the last connection fails, and only if
-/// the number of failed brokers equals that of the known ones at that instant. Where another one is being added just then,
-/// such as a coordinator without an address yet, the event is never sent.
+/// librdkafka's event for "all brokers are down" is unreliable. librdkafka sends it when the last connection fails, and
+/// only if the number of failed brokers then equals the number of known brokers. If a broker is being added at that
+/// moment, such as a coordinator without an address yet, the event is never sent.
 final class BrokerConnections: Sendable {
     private struct Connection {
         var isUp = false
         var isTrying = false
-        /// True from a failed attempt to connect until any broker answers.
+        /// True from a failed connection attempt until any broker answers.
         var hasFailed = false
-        /// False for a coordinator, which is one of the other brokers by another name.
+        /// False for a coordinator, which is one of the brokers under a second name.
         let isBroker: Bool
     }
     private struct Connections {
@@ -22,13 +22,13 @@ final class BrokerConnections: Sendable {
     }
     private let connections = Mutex(Connections())
 
-    /// Since when an attempt to connect to each known broker has failed, with none connected and no answer in between; `nil`
-    /// where that is not so.
+    /// The instant since which connection attempts to all known brokers have failed, without any connection or answer
+    /// in between. `nil` if at least one broker has not failed.
     var allFailedSince: Instant? { connections.withLock { $0.failedSince } }
 
-    /// Notes a state of one broker, also the first one.
+    /// Records a state change of one broker, including its first state.
     /// - Parameters:
-    ///   - name: The host; of a coordinator, what librdkafka calls it. Empty for what is no broker at all.
+    ///   - name: The host; for a coordinator, librdkafka's name for it. Empty if the entry is not a broker.
     ///   - port: 0 for a coordinator.
     ///   - state: librdkafka's name for the state, such as `CONNECT`.
     func note(name: String, port: Int, state: String, at now: Instant) {
@@ -39,7 +39,7 @@ final class BrokerConnections: Sendable {
             var connection = connections.byName[key] ?? Connection(isBroker: port != 0)
             switch state {
             case "INIT":
-                // Comes after each failure too, and says nothing about it.
+                // Also follows each failure, so it carries no information.
                 break
             case "UP", "UPDATE":
                 connection.isUp = true
@@ -47,7 +47,7 @@ final class BrokerConnections: Sendable {
                 connection.hasFailed = false
                 for other in connections.byName.keys { connections.byName[other]?.hasFailed = false }
             case "DOWN":
-                // A connection that was up may have been closed for want of use, which says nothing about the broker.
+                // A connection that was up may have been closed because it was idle, which is not a failure.
                 if connection.isTrying { connection.hasFailed = true }
                 connection.isUp = false
                 connection.isTrying = false

@@ -1,11 +1,11 @@
-/// Advice to a person about a broker that cannot be reached, chosen by librdkafka's words for it.
+/// Advice for operators about an unreachable broker, chosen by the text of librdkafka's error.
 enum BrokerFailureAdvice {
     private static let noTLS = "it speaks no TLS on this port: check kafka.security.protocol and the port"
     private static let noLogin = "it offers no login on this port"
     private static let closedAtOnce =
         "it closed the connection at once, as it does where TLS or a login is wanted: check kafka.security.protocol"
 
-    /// A part of librdkafka's words, and what to say of it.
+    /// A fragment of librdkafka's error text, and the advice for it.
     private static let entries: [(fragment: String, advice: String)] = [
         ("connecting to a PLAINTEXT", noTLS), ("wrong version number", noTLS),
         (
@@ -36,8 +36,8 @@ enum BrokerFailureAdvice {
         ("SASL SCRAM", "the login failed: check kafka.security.sasl.*"),
     ]
 
-    /// Returns the reason with what to do in front of it; the reason alone where nothing is known about it.
-    /// - Parameter end: how far the connection had come.
+    /// Returns the reason with advice in front of it, or the reason unchanged if there is no advice for it.
+    /// - Parameter end: The state in which the connection ended.
     static func explained(
         _ reason: String, at end: ConnectionEnd? = nil, by library: LibraryVersion = .running
     ) -> String {
@@ -53,25 +53,27 @@ enum BrokerFailureAdvice {
         return known.map { "\($0); \(reason)" } ?? reason
     }
 
-    /// Brokers close a connection on which they are spoken to in the wrong way, and tell no reason.
+    /// Advice for a connection that the broker closed. Brokers close a connection without a reason if the client uses
+    /// the wrong protocol.
     private static func advice(onDisconnection reason: String, at end: ConnectionEnd) -> String? {
         guard reason.contains("Disconnected") || reason.contains("unexpected eof") else { return nil }
         switch end.state {
         case "SSL_HANDSHAKE": return noTLS
         case "APIVERSION_QUERY": return closedAtOnce
-        // Where a login is wanted, Kafka tells its versions to anybody and closes at the next request. A broker that goes
-        // away closes connections that have been up for longer.
+        // A Kafka broker that requires a login answers the version request of any client, and closes the connection at
+        // the next request. A broker that shuts down closes connections that have been up for longer.
         case "UP" where end.milliseconds < 1000: return closedAtOnce
         default: return nil
         }
     }
 
-    /// Returns what to say where the library is too old for the broker, or may be; `nil` where it is not.
+    /// Returns advice if the library is too old for the broker, or may be too old; otherwise `nil`.
     private static func adviceOnAge(_ reason: String, library: LibraryVersion) -> String? {
         if library < .oldestForAllBrokers, reason.contains("ApiVersionRequest failed: Local: Read underflow") {
             return "librdkafka \(library) is too old for this broker: use librdkafka 2.2 or newer"
         }
-        // This library says the same of a broker without logins and of one whose version of the request it does not know.
+        // This library reports the same error in two cases: the broker has no logins, or it uses a version of the
+        // request that the library lacks.
         if library < .oldestForAllBrokers, reason.contains("SASL Handshake not supported") {
             return
                 "\(noLogin), or none that librdkafka \(library) knows: check kafka.security.protocol and the port; if they"
@@ -85,14 +87,15 @@ enum BrokerFailureAdvice {
         return nil
     }
 
-    /// The length that an answer claims to have, where librdkafka refuses it.
+    /// The response size that librdkafka rejected; `nil` if the reason is a different one.
     private static func responseSize(in reason: String) -> UInt32? {
         guard let found = reason.firstRange(of: "Invalid response size ") else { return nil }
         // bounded: a text that is no number, or too large, gives nil
         return Int32(reason[found.upperBound...].prefix { $0.isNumber || $0 == "-" }).map { UInt32(bitPattern: $0) }
     }
 
-    /// An answer of Kafka begins with its length. Of another protocol's answer, the first four bytes are read as one.
+    /// Recognizes the protocol of an answer that is not Kafka's. A Kafka answer begins with its length, so librdkafka
+    /// reports the first four bytes of any answer as its size.
     private static func advice(onResponseOf size: UInt32) -> String? {
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
         if bytes == Array("HTTP".utf8) {

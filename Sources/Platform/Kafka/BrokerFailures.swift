@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// Why brokers could not be reached: of each broker what librdkafka said last. Safe to use from any thread.
+/// The last reason why each broker could not be reached, as librdkafka logged it. Safe to use from any thread.
 final class BrokerFailures: Sendable {
-    /// More brokers than this are not listed.
+    /// The maximum number of brokers listed.
     private static let maxBrokers = 8
 
     private struct Failures {
-        /// The addresses in the order in which they failed first.
+        /// The addresses in the order of their first failure.
         var addresses: [String] = []
         var reasons: [String: String] = [:]
-        /// Why the last token for logging in could not be had. Without one no broker is connected to.
+        /// Why the last login token could not be fetched. Without a token, the client connects to no broker.
         var token: String?
     }
     private let failures = Mutex(Failures())
 
-    /// Notes a line about one broker, such as
+    /// Records a log line about one broker, such as
     /// `sasl_ssl://kafka:9092/bootstrap: Connect to ipv4#10.0.0.7:9092 failed: Connection refused (after 2ms in state CONNECT)`.
-    /// Lines of another form are left out.
+    /// Ignores lines of any other form.
     func note(line: String) {
         guard let (address, reason, end) = Self.parse(line) else { return }
 
@@ -29,17 +29,18 @@ final class BrokerFailures: Sendable {
         }
     }
 
-    /// Notes that no token could be had from the OpenID provider. Its answer is left out, because anything may stand in it.
+    /// Records that the OpenID provider returned no token. Omits the provider's answer, because it may contain
+    /// anything.
     func noteToken(line: String) {
         let reason = line.firstRange(of: "]: ").map { line[$0.upperBound...] } ?? line[...]
         let brief = reason.prefix { $0 != "{" && $0 != "<" }
         failures.withLock { $0.token = "no token could be had: check kafka.security.oidc.*; \(brief)" }
     }
 
-    /// Forgets everything, because a broker answered.
+    /// Clears all failures, because a broker answered.
     func clear() { failures.withLock { $0 = Failures() } }
 
-    /// Each broker with the reason, as `host:port (reason), host:port (reason)`; `nil` when none has failed.
+    /// Each broker with its failure reason, as `host:port (reason), host:port (reason)`; `nil` if none has failed.
     var summary: String? {
         failures.withLock { failures in
             guard !failures.addresses.isEmpty else { return failures.token }
@@ -47,14 +48,14 @@ final class BrokerFailures: Sendable {
         }
     }
 
-    /// Adds why the brokers could not be reached, where that is the error.
+    /// Adds to an error the reasons why the brokers could not be reached, if that is its cause.
     func explain(_ error: KafkaError) -> KafkaError {
         guard [.unreachable, .timedOut].contains(error.kind), let summary else { return error }
         return KafkaError(error.kind, code: error.code, "\(error.description): \(summary)")
     }
 
-    /// Takes a line apart into the broker's `host:port`, why it could not be reached, and how far the connection had come,
-    /// where the line tells.
+    /// Parses a log line into the broker's `host:port`, the failure reason, and the state in which the connection
+    /// ended, if the line has it.
     static func parse(_ line: String) -> (address: String, reason: String, end: ConnectionEnd?)? {
         var rest = Substring(line)
         if rest.hasPrefix("[thrd:"), let end = rest.firstRange(of: "]: ") { rest = rest[end.upperBound...] }
@@ -69,7 +70,8 @@ final class BrokerFailures: Sendable {
         name = name[..<slash]
         guard let port = name.lastIndex(of: ":"), Int(name[name.index(after: port)...]) != nil else { return nil }
 
-        // What follows says how long the attempt took, in which state it ended, or how often it was made.
+        // The rest of the line gives the duration of the attempt, the state in which it ended, or the number of
+        // attempts.
         var end: ConnectionEnd?
         if let details = reason.firstRange(of: " (after ") {
             end = ConnectionEnd(reason[details.upperBound...])

@@ -2,13 +2,13 @@ internal import Basics
 internal import EventLoop
 internal import Logging
 
-/// Knows whether any broker answers one client, and reports it. Belongs to the client's actor.
+/// Tracks whether any broker answers one client, and logs outages. Belongs to the client's actor.
 final class BrokerWatch {
-    /// How often it is said that no broker answers, while none does.
+    /// The interval between log lines during an outage of all brokers.
     static let reportInterval = Duration.seconds(60)
 
-    /// How long connections to all brokers must have failed before that counts without librdkafka's event. Meanwhile the
-    /// event comes, or a broker is found that answers.
+    /// How long connections to all brokers must have failed before this counts as an outage without librdkafka's event.
+    /// This leaves time for the event to arrive, or for a broker to answer.
     static let timeToBelieve = Duration.seconds(2)
 
     private let client: ClientHandle
@@ -16,7 +16,7 @@ final class BrokerWatch {
     private let log: Logger
     /// True while no broker answers.
     private(set) var areDown = false
-    /// False while somebody else reports what this client finds.
+    /// False while another client logs what this one finds.
     var isReporting: Bool
     private(set) var isProbing = false
     private var lastReport: Instant?
@@ -29,7 +29,7 @@ final class BrokerWatch {
         self.log = log
     }
 
-    /// Takes an error that concerns no single record.
+    /// Handles an error that does not concern a single record.
     func report(_ error: KafkaError) {
         if error.saysAllBrokersAreDown {
             areDown = true
@@ -37,15 +37,15 @@ final class BrokerWatch {
         } else if error.kind == .unreachable || error.isEndOfPartition || !isReporting {
             log.debug("\(client.role)", metadata: ["reason": "\(error)"])
         } else if let leftOut = limiter.admit(error.code, at: loop.now) {
-            // Some errors come back with every attempt of the client.
+            // librdkafka repeats some errors at each attempt.
             var metadata: Logger.Metadata = ["reason": "\(error)"]
             if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
             log.warning("\(client.role)", metadata: metadata)
         }
     }
 
-    /// Says that no broker answers, unless it was said within the last minute. Call it every second or more often: it also
-    /// finds out where librdkafka's event is missing.
+    /// Logs that no broker answers, at most once a minute. Call it at least once a second: it also detects an outage
+    /// for which librdkafka sent no event.
     func reportIfDue(at now: Instant) {
         if haveAllFailed(at: now) { areDown = true }
         guard areDown, isReporting else { return }
@@ -57,7 +57,7 @@ final class BrokerWatch {
             metadata: ["tried": "\(client.brokerFailures.summary ?? "no address could be tried yet")"])
     }
 
-    /// Returns whether connections to all brokers have failed for so long that none answers, event or not.
+    /// Returns whether connections to all brokers have failed for long enough to count as an outage without an event.
     private func haveAllFailed(at now: Instant) -> Bool {
         client.connections.allFailedSince.map { now - $0 >= Self.timeToBelieve } ?? false
     }
@@ -71,22 +71,22 @@ final class BrokerWatch {
         lastReport = nil
     }
 
-    /// Decides whether to ask for a sign of life. `probe` must follow when it is so: `isProbing` is true from here on, so that
-    /// nobody destroys the client before the question was asked.
+    /// Returns whether the caller must call `probe` now. `isProbing` is true from here on, so that the client is not
+    /// destroyed before the probe.
     func shallProbe() -> Bool {
         guard areDown, !isProbing else { return false }
         isProbing = true
         return true
     }
 
-    /// Asks for a sign of life: librdkafka says when the last broker goes, not when one comes back.
+    /// Checks whether any broker answers. librdkafka reports that the last broker failed, but not that one is back.
     func probe() async {
         let isUp = await client.isAnsweredByABroker()
         isProbing = false
         if isUp { noteAnswer() }
     }
 
-    /// Returns `error`, and with it why no broker answers where that is its cause.
+    /// Returns `error`, with the reasons for a broker outage added if that outage is its likely cause.
     func explain(_ error: KafkaError) -> KafkaError {
         let isSymptom = error.kind == .timedOut || error.kind == .unreachable || error.kind == .retriable
         guard areDown || haveAllFailed(at: loop.now), isSymptom, let summary = client.brokerFailures.summary else {

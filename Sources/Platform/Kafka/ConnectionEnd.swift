@@ -1,13 +1,13 @@
-/// How far a connection to a broker had come when it ended.
+/// The state in which a connection to a broker ended.
 struct ConnectionEnd: Sendable, Hashable {
     /// librdkafka's name for the state, such as `SSL_HANDSHAKE`.
     let state: String
-    /// The time that the connection had been in that state.
+    /// How long the connection had been in that state.
     let milliseconds: Int
 }
 
 extension ConnectionEnd {
-    /// Reads `2ms in state SSL_HANDSHAKE`, with or without more behind it.
+    /// Parses text that begins like `2ms in state SSL_HANDSHAKE`.
     init?(_ text: Substring) {
         guard let unit = text.firstRange(of: "ms in state "), let time = Int(text[..<unit.lowerBound]) else {
             return nil

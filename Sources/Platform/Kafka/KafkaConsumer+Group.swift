@@ -2,65 +2,70 @@ internal import Basics
 internal import EventLoop
 internal import Logging
 
-/// Partitions come and go: the listener is asked before librdkafka is answered.
+/// Rebalances: the listener is called before librdkafka gets its answer.
 extension KafkaConsumer {
-    /// The last word of the group to this member.
+    /// The state of this member's group membership.
     struct Group {
         weak var listener: (any RebalanceListener)?
-        /// The topics that were subscribed to.
+        /// The subscribed topics.
         var topics: Set<String> = []
-        /// The partitions of other topics that the group handed over last, about which the log has a line.
+        /// The last assigned partitions of topics that were not subscribed to. They have been logged.
         var foreign: Set<TopicPartition> = []
-        /// True from an assignment on until the group takes partitions away without asking.
+        /// True from an assignment until the partitions are lost.
         var isAssigned = false
-        /// The member's id as of the last assignment; `nil` before the first, and where librdkafka does not say.
+        /// The member id at the last assignment; `nil` before the first one, or if librdkafka does not provide it.
         var memberID: String?
-        /// Why the group does not take the member in, as one line for a person; `nil` from the next rebalance on.
+        /// Why the group does not admit the member, as one line for operators; `nil` again after the next rebalance
+        /// event.
         var refusal: String?
-        /// True from the answer to a revocation to the next assignment.
+        /// True from the answer to a revocation until the next assignment.
         var isRejoining = false
-        /// Looks up where the partitions stand; `nil` while nothing is looked up.
+        /// Looks up the partitions' offsets; `nil` while no lookup is running.
         var lookup: Task<Void, Never>?
-        /// `nil`: nothing was looked up yet.
+        /// `nil`: there was no lookup yet.
         var nextLookup: Instant?
-        /// When the ends of partitions are asked for again; `nil` before the first question.
+        /// When to look up the partitions' end offsets again; `nil` before the first lookup.
         var nextEndLookup: Instant?
-        /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
+        /// The deadline for the commit before a revocation while the consumer closes; `nil` while it stays in the
+        /// group.
         var leavesBefore: Instant?
-        /// True until librdkafka has the answer to an assignment.
+        /// True until librdkafka has received the answer to an assignment.
         var isAssigning = false
-        /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
+        /// Looks up pending start offsets; `nil` while no lookup is running.
         var startSearch: Task<Void, Never>?
-        /// True once the log says that it is not known where reading begins, until it is known.
+        /// True from the warning that start offsets are unknown until they are known.
         var hasWarnedOfStarts = false
-        /// Looks up where and how reading goes on after a reset; `nil` while there is none.
+        /// Decides how reading continues after offset resets; `nil` while there are none.
         var resetLookup: Task<Void, Never>?
-        /// The resets that are still to be reported.
+        /// The resets not yet reported.
         var resets: [OffsetResets.Reset] = []
-        /// Answers the last rebalance. The client may not be destroyed before it has ended.
+        /// Answers the last rebalance. The client may not be destroyed before this task has ended.
         var answer: Task<Void, Never>?
     }
 
-    /// The membership under which partitions are assigned at this moment; `nil` before the first assignment, and once the
-    /// group has taken the partitions away without asking.
+    /// The current membership, under which partitions are assigned. `nil` before the first assignment, and after the
+    /// partitions were lost.
     ///
-    /// It is read anew at each call, because a generation can begin without an event: with cooperative assignors it is new
-    /// when a revocation is announced, and with KIP-848 the member's epoch rises while the partitions stay. Brokers refuse
-    /// offsets in the name of an older generation. A caller that commits partitions must still own them after this call.
+    /// It is read at each call, because a generation can begin without an event. With a cooperative assignor, a new
+    /// generation begins when a revocation is announced. With KIP-848, the member's epoch rises while its partitions
+    /// stay. Brokers reject offsets from an older generation. A caller that commits partitions must still own them
+    /// after this call.
     public var membership: GroupMembership? {
         guard group.isAssigned, !isClosed, let membership = GroupMembership(of: client) else { return nil }
         if let former = group.memberID, former != membership.memberID { return nil }
 
-        // Looked at last: a member that was thrown out may be in a new generation by now, where others own its partitions.
+        // Checked last: an expelled member may already be in a new generation, in which other members own its
+        // partitions.
         return client.isAssignmentLost ? nil : membership
     }
 
-    /// True where the group threw the member out and has taken it in, or is about to take it in, under another id.
+    /// True if the group expelled the member and has admitted it under another id, or is about to.
     ///
-    /// librdkafka (all versions up to 2.16) does not call that a loss where the answer to a JoinGroup is how it learns of it, and the
-    /// member is a static one of a cooperative group: the partitions stay assigned, although others may have had them meanwhile.
+    /// librdkafka (all versions up to 2.16) does not report this as a loss if a static member of a cooperative group
+    /// learns of it from a JoinGroup response. The partitions then stay assigned, although other members may have owned
+    /// them in between.
     ///
-    /// Not asked of a member that leaves: see `giveUp`.
+    /// Always false for a member that is leaving: see `giveUp`.
     private var wasThrownOut: Bool {
         guard !isClosed, let former = group.memberID, !partitions.inOrder.isEmpty,
             let present = GroupMembership.memberID(of: client)
@@ -68,34 +73,34 @@ extension KafkaConsumer {
         return present != former
     }
 
-    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
-    /// - Parameter assigned: Partitions; those whose assignment is over are asked about too.
-    /// - Returns: No offset for a partition of which nothing was ever committed.
-    /// - Throws: Why the brokers did not say within `bound`; asking again is safe.
+    /// Fetches the group's committed offsets. Waits for offsets that an open transaction is about to commit.
+    /// - Parameter assigned: Partitions, including those whose assignment has ended.
+    /// - Returns: No entry for a partition without a committed offset.
+    /// - Throws: Why the brokers did not answer within `bound`; retrying is safe.
     public func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
         guard !isClosed else { throw .closed }
-        // The client reads committed records, so that librdkafka asks the group for stable offsets (KIP-447).
+        // The client reads committed records only, so librdkafka requests stable offsets (KIP-447).
         let committed = try await client.commits(of: assigned.map(\.id), within: bound)
         let known = assigned.compactMap { partition in committed[partition.id].map { (partition, $0) } }
         return Dictionary(known) { _, latest in latest }
     }
 
-    /// Why the group does not take this member in, as one line for a person; `nil` where it has not refused to.
+    /// Why the group does not admit this member, as one line for operators; `nil` if it has not refused.
     public var groupRefusal: String? { group.refusal }
 
     /// True while no broker answers.
     public var brokersAreDown: Bool { brokers.areDown }
 
-    /// Asks how many partitions a topic has.
-    /// - Returns: `nil` when no broker answers within 2 seconds, or the topic is not there.
+    /// Fetches the number of partitions of a topic.
+    /// - Returns: `nil` if no broker answers within 2 seconds, or the topic does not exist.
     public func partitionCount(of topic: String) async -> Int? {
         guard !isClosed else { return nil }
         return await client.partitionCount(of: topic)
     }
 
-    /// Asks the brokers what is wrong with a topic, within 2 seconds.
+    /// Asks the brokers whether a topic is usable, within 2 seconds.
     public func diagnosis(of topic: String) async -> TopicDiagnosis {
         guard !isClosed else { return .noBrokerAnswers }
         return await client.diagnosis(of: topic)
@@ -114,7 +119,7 @@ extension KafkaConsumer {
             group.isRejoining = false
             if !isClosed, client.isCooperative { await wakeFetchers() }
         case .revoked:
-            // Another assignment may have come without a revocation in between.
+            // A new assignment may arrive without a revocation in between.
             group.isRejoining = false
             let own = event.partitions.filter { group.topics.contains($0.topic) }
             let kind = await revoke(own)
@@ -125,11 +130,10 @@ extension KafkaConsumer {
         }
     }
 
-    /// Returns the partitions that are of subscribed topics. The others are given back unread: they are no part of what
-    /// librdkafka is told to fetch, nor of what this member tells the group that it owns.
+    /// Returns the partitions of subscribed topics. The others are neither read nor reported to the group as owned.
     ///
-    /// A broker that hands over what nobody subscribed to is broken. Reading it would have a worker take its own outcomes
-    /// for requests. The log has one line for it, and another one only when other partitions are concerned.
+    /// A broker that assigns partitions of other topics is faulty. If the worker read them, it could treat its own
+    /// outcomes as requests. This is logged once, and again only if other partitions are affected.
     private func leaveForeign(_ partitions: [TopicPartition]) -> [TopicPartition] {
         let foreign = Set(partitions.filter { !group.topics.contains($0.topic) })
         if !foreign.isEmpty, !foreign.isSubset(of: group.foreign) {
@@ -170,19 +174,20 @@ extension KafkaConsumer {
         wakeReader()
     }
 
-    /// librdkafka pauses every partition while it takes an assignment, those that stay too, and does not tell its broker
-    /// threads when that is over: they look again within a second, and until then nothing is read. A question about the
-    /// partitions' ends goes through the same threads, and wakes them.
+    /// Wakes librdkafka's broker threads after an assignment. librdkafka pauses all partitions while it applies an
+    /// assignment, even those that stay. It does not notify its broker threads at the end: they poll within a second,
+    /// and read nothing until then. A query for the partitions' end offsets passes through the same threads, and wakes
+    /// them.
     private func wakeFetchers() async {
         let ids = partitions.inOrder.map(\.partition.id)
         guard !ids.isEmpty, !isClosed else { return }
-        // The answer does not matter, only that it was asked for.
+        // The result is unused; sending the query is enough.
         _ = try? await client.offsets(.end, of: ids, within: .milliseconds(200))
     }
 
     /// - Returns: Whether the partitions were revoked or lost.
     private func revoke(_ ids: [TopicPartition]) async -> RebalanceKind {
-        // Asked before any assign call, which clears it.
+        // Checked before any assign call, because that call clears the flag.
         let isLost = client.isAssignmentLost || wasThrownOut
         let gone = ids.compactMap { partitions.source($0) }
         for source in gone { source.isReadable = false }
@@ -205,13 +210,13 @@ extension KafkaConsumer {
         giveUp { client throws(KafkaError) in try client.unassign(ids) }
     }
 
-    /// Answers librdkafka that partitions are given up.
+    /// Confirms to librdkafka that partitions are given up.
     ///
-    /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If the membership has
-    /// just ended, librdkafka drops the answer (all versions up to 2.16), and the call never returns. So the event loop does not make it,
-    /// but the thread that frees the client afterwards.
+    /// While the consumer leaves its group, librdkafka waits for this answer before it sends the LeaveGroup request. If
+    /// the membership has just ended, librdkafka (all versions up to 2.16) drops the answer, and the call never
+    /// returns. Therefore the thread that later frees the client makes this call, not the event loop.
     private func giveUp(_ answer: @escaping @Sendable (ClientHandle) throws(KafkaError) -> Void) {
-        // What a member that leaves is told in return changes nothing.
+        // An error no longer matters to a member that leaves.
         if isClosed { return client.blocking.start { [client] in try? answer(client) } }
         do throws(KafkaError) {
             try answer(client)
@@ -220,9 +225,9 @@ extension KafkaConsumer {
         }
     }
 
-    /// Lets go of partitions that the member had under another id.
-    /// - Returns: these partitions, which the group has left to the member or given to it again. They are to be assigned anew, so that
-    ///   reading begins at what the group has committed.
+    /// Gives up partitions that were assigned to the member under its former id.
+    /// - Returns: These partitions, which the group still assigns to this member. They must be assigned again, so that
+    ///   reading begins at the committed offsets.
     private func loseUnnoticed() async -> [TopicPartition] {
         guard !isClosed, client.isCooperative, wasThrownOut else { return [] }
         let gone = partitions.inOrder
@@ -235,10 +240,10 @@ extension KafkaConsumer {
         return ids
     }
 
-    /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:
-    /// it waits for our answer.
+    /// Commits the offsets of revoked partitions. Retries while the coordinator is unavailable or moves. Does not retry
+    /// if the group has expelled this member, or is already rebalancing: then it waits for this member's answer.
     private func commitBeforeHandover() async {
-        // Well below the time the group gives its members to answer (max.poll.interval.ms).
+        // Well below the time that the group allows its members for an answer (max.poll.interval.ms).
         var end = loop.now + .seconds(5)
         if let leavesBefore = group.leavesBefore { end = min(end, leavesBefore) }
         while true {

@@ -1,15 +1,15 @@
 internal import Basics
 internal import EventLoop
 
-/// Offsets of finished records, and how far the broker has confirmed them.
+/// The offsets of finished records, and their commits.
 extension KafkaConsumer {
-    /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
+    /// Stores the offsets to continue from, for the next `commit`. Ignores partitions whose assignment has ended.
     public func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) { commits.store(offsets) }
 
-    /// Commits what is stored and not yet committed, and waits for the broker's answer. After a revocation, until the next
-    /// assignment, nothing is committed: a commit then can cost the whole assignment.
-    /// - Returns: The partitions whose offset the broker has confirmed, each with the offset to continue from.
-    /// - Throws: Why something that was stored is not committed; the next call tries again.
+    /// Commits the stored offsets that are not yet committed, and waits for the broker's answer. Between a revocation
+    /// and the next assignment it commits nothing, because a commit could then cost the whole assignment.
+    /// - Returns: The partitions with a committed offset, each with the offset to continue from.
+    /// - Throws: Why a stored offset was not committed; the next call retries.
     @discardableResult
     public func commit(within bound: Duration = .seconds(30)) async throws(KafkaError) -> [AssignedPartition: Int64] {
         try await commits.commit(before: loop.now + bound) { () throws(KafkaError) in
@@ -23,8 +23,8 @@ extension KafkaConsumer {
         if group.isRejoining { throw KafkaError(.retriable, "commit offsets: the group is rebalancing") }
     }
 
-    /// Notes offsets that a transaction has committed, so that `positions` shows them. Partitions whose assignment is over
-    /// are left out.
+    /// Records offsets that a transaction has committed, so that `positions` shows them. Ignores partitions whose
+    /// assignment has ended.
     /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
     public func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
         for (partition, next) in offsets {
@@ -34,11 +34,11 @@ extension KafkaConsumer {
         }
     }
 
-    /// Has an offset committed if this consumer's loop crashes from now on, as far as the brokers answer within 2 s.
+    /// Prepares an offset commit that is made if the process crashes, within 2 s if the brokers answer.
     ///
-    /// Nothing else of the partition may be about to be committed then. The commit is made only where the process ends by a fault of its
-    /// own: a trap, an access to foreign memory, an abort. A process is prepared for one such commit, the newest.
-    /// - Parameter commit: `nil`: none any more.
+    /// No other commit of the partition may be pending at the time of the crash. The commit is made only if the process
+    /// itself fails: a trap, an invalid memory access, or an abort. A process holds one such commit, the newest.
+    /// - Parameter commit: `nil` removes the prepared commit.
     public func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
         guard let commit, !isClosed else { return CrashHandler.set(nil) }
         CrashHandler.set { [client, offsets = [commit.partition.id: commit.next]] in
@@ -46,24 +46,24 @@ extension KafkaConsumer {
         }
     }
 
-    /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
-    /// be asked for from any thread.
+    /// The client's statistics at the end of the last statistics interval; `nil` before the first one, or if statistics
+    /// are off. Safe to call from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 
-    /// Why the brokers refuse to commit offsets of single partitions, as where their topic was deleted or may not be read any more. They are
-    /// tried again with each commit.
+    /// Why the brokers reject offset commits of single partitions, for example because their topic was deleted or
+    /// access to it was revoked. Each commit tries them again.
     public var refusedCommits: [AssignedPartition: KafkaError] { commits.refusals }
 
-    /// How many offsets came for an assignment that was over, and were left out.
+    /// The number of offsets ignored because their assignment had ended.
     public var staleOffsets: Int { commits.staleOffsets }
 
-    /// The number of commits that were asked for, for tests.
+    /// The number of commits begun, for tests.
     var commitsBegun: Int { commits.begun }
 
-    /// The state of each assigned partition, as far as it is known. Asks nobody.
+    /// The known state of each assigned partition. Makes no request.
     ///
-    /// Lag is `end - committed`. Where nothing was ever committed it counts from where reading begins, so that a new group
-    /// shows what it has before it.
+    /// Lag is `end - committed`. If the group has committed nothing, the lag counts from the start offset, so that a
+    /// new group shows its initial backlog.
     public var positions: [Position] {
         guard !isClosed else { return [] }
         return partitions.inOrder.map { source in

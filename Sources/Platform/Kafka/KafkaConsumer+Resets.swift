@@ -1,11 +1,11 @@
 internal import Logging
 
-/// Reports records that were deleted before anybody read them, and decides how reading goes on past the end of a log.
+/// Reports records that were deleted before they were read, and decides how reading continues past the end of a log.
 extension KafkaConsumer {
-    /// Begins to report the partitions whose reading went on somewhere else, and to decide about those in which it went back. Those that
-    /// the broker does not answer for are asked for again at the next call.
+    /// Begins to report pending offset resets, and to decide about partitions in which reading went back. If the broker
+    /// does not answer for some of them, the next call retries.
     func lookAtResets() {
-        // Of other topics' partitions nothing is read.
+        // Partitions of other topics are not read.
         group.resets += client.offsetResets.takeAll().filter { group.topics.contains($0.partition.topic) }
         let goneBack = partitions.inOrder.filter { $0.rewound != nil && !$0.isPaused && $0.isReadable }.map(\.partition)
         guard !group.resets.isEmpty || !goneBack.isEmpty, group.resetLookup == nil, !isClosed else { return }
@@ -17,10 +17,11 @@ extension KafkaConsumer {
         }
     }
 
-    /// Decides how reading goes on in a partition whose log ended before the offset that was wanted.
+    /// Decides how reading continues in a partition whose log ended before the wanted offset.
     ///
-    /// A topic that was deleted and made again is read from its first record. Kafka deletes what groups have committed with a topic, which
-    /// tells it from a log that was truncated: that one holds what is done already, and would be paid for again.
+    /// A topic that was deleted and created again is read from its first record. Kafka deletes committed offsets
+    /// together with a topic, which distinguishes this case from a truncated log. A truncated log holds requests that
+    /// are already done; reading them again would pay for them twice.
     private func decide(about partition: AssignedPartition) async {
         let committed: [TopicPartition: CommittedOffset]
         do throws(KafkaError) {
@@ -43,7 +44,7 @@ extension KafkaConsumer {
         }
 
         log.warning("a partition begins anew, as when its topic was deleted and made again", metadata: metadata)
-        // What is late for the former log changes nothing, because it has another epoch.
+        // The new assignment has another epoch, so late results for the deleted topic have no effect on it.
         partitions.remove([source])
         guard let renewed = partitions.add([partition.id]).first else { return }
         (renewed.rewound, renewed.start) = (first, first.offset)
@@ -71,7 +72,7 @@ extension KafkaConsumer {
     }
 
     private func report(_ reset: OffsetResets.Reset, next: Int64) async {
-        // Where the log ends before the wanted offset, `decide` reports it.
+        // If the log ends before the wanted offset, `decide` reports it.
         guard next > reset.from else { return }
         client.offsetResets.forgetReset(of: reset.partition)
         let deleted = reset.from..<next

@@ -2,19 +2,19 @@ internal import Basics
 internal import EventLoop
 internal import Logging
 
-/// Looks up the offsets of partitions that were assigned, and finds where reading begins.
+/// Finds where reading begins in assigned partitions, and looks up their offsets.
 extension KafkaConsumer {
-    // MARK: - Where reading begins
+    // MARK: - Start offsets
 
-    /// How long the group waits for the answer about a new assignment. Meanwhile no other rebalance can begin.
+    /// How long the group waits for the start offsets of a new assignment. No other rebalance can begin in this time.
     private static let firstBound = Duration.seconds(1)
 
-    /// Finds where reading begins in partitions that were just assigned.
+    /// Finds where reading begins in newly assigned partitions.
     ///
-    /// Where the group has committed nothing and begins elsewhere than at the oldest record, the start is committed before
-    /// the first record is read. Otherwise the next owner would look for the latest offset again, find a later one, and skip
-    /// what this member has taken and not finished.
-    /// - Returns: No start for a partition about which the broker does not say at once: see `findPendingStarts`.
+    /// If the group has no committed offset and does not begin at the oldest record, the start is committed before the
+    /// first record is read. Otherwise the next owner would look up the latest offset again, find a later one, and skip
+    /// requests that this member had read but not finished.
+    /// - Returns: No entry for a partition for which the broker does not answer at once: see `findPendingStarts`.
     func firstStarts(of added: [PartitionSource]) async -> [TopicPartition: ReadingStart] {
         guard !added.isEmpty, !isClosed else { return [:] }
         do throws(KafkaError) {
@@ -43,8 +43,8 @@ extension KafkaConsumer {
         return starts
     }
 
-    /// Begins to look up where reading begins in the partitions of which that is not known yet, again at each call until it
-    /// is. Meanwhile nothing of them is read, and rebalances go on.
+    /// Begins to look up the start offsets that are still unknown; each call retries. Until they are known, these
+    /// partitions are not read. Rebalances continue.
     func findPendingStarts() {
         let pending = partitions.inOrder.filter(\.awaitsStart).map(\.partition)
         guard !pending.isEmpty, group.startSearch == nil, !group.isAssigning, !group.isRejoining, !isClosed else {
@@ -62,7 +62,7 @@ extension KafkaConsumer {
         }
     }
 
-    /// Has reading begin in those partitions that are assigned still.
+    /// Begins reading in those partitions that are still assigned.
     private func begin(_ pending: [AssignedPartition], at starts: [TopicPartition: ReadingStart]) {
         let sources = pending.compactMap { partitions.source($0) }.filter { $0.awaitsStart && $0.isReadable }
         let known = sources.compactMap { source in
@@ -89,20 +89,21 @@ extension KafkaConsumer {
             ])
     }
 
-    // MARK: - Where partitions stand
+    // MARK: - Positions
 
-    /// Begins to ask the broker where partitions end, every minute, because a client that fetches nothing learns of no later end; and what
-    /// is committed of those of which that is not known yet. Those that it does not answer for are asked for again, every two seconds.
+    /// Begins to look up the offsets of partitions. Their ends are refreshed every minute, because a client that
+    /// fetches nothing does not receive later ends. Committed offsets are fetched for partitions for which they are
+    /// unknown. Failed lookups are retried every two seconds.
     func lookUpOffsets() {
         let endsAreDue = group.nextEndLookup.map { $0 <= loop.now } ?? false
-        // A question about one whose start is not known would only hold up that about its start.
+        // A query for a partition with an unknown start would only delay the query for that start.
         let asked = partitions.inOrder.filter { (endsAreDue || !$0.isKnown) && !$0.awaitsStart }
         guard !asked.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
             return
         }
 
         if endsAreDue || group.nextEndLookup == nil { group.nextEndLookup = loop.now + .seconds(60) }
-        // A topic that may not be read has no part in what is known of the others.
+        // Each topic is queried separately, so that an inaccessible topic does not fail the others.
         let topics = Dictionary(grouping: asked.map(\.partition), by: \.id.topic)
         group.lookup = Task {
             for partitions in topics.values { await lookUpOffsets(of: partitions) }
@@ -123,7 +124,7 @@ extension KafkaConsumer {
 
             for partition in assigned {
                 guard let source = partitions.source(partition) else { continue }
-                // A commit that was answered meanwhile is the newer.
+                // A commit acknowledged in the meantime is newer.
                 if source.committed == nil { source.committed = committed[partition.id] }
                 if let start = starts[partition.id] { source.start = start }
                 if let end = ends[partition.id] { source.end = end }
@@ -133,9 +134,9 @@ extension KafkaConsumer {
         }
     }
 
-    // MARK: - What waits at first
+    // MARK: - The initial backlog
 
-    /// Says once, after the first assignment, how many requests wait and how old the oldest is.
+    /// Logs once, after the first assignment, the size of the backlog and the age of its oldest record.
     func reportBacklog() {
         guard let report = backlog?.report(on: partitions.inOrder, at: loop.now, wallClock: loop.wallNow) else {
             return

@@ -2,11 +2,11 @@ internal import Basics
 public import EventLoop
 public import Logging
 
-/// One member of a consumer group, living on an event loop.
+/// One member of a consumer group, running on an event loop.
 ///
-/// Each assigned partition has a queue of its own: what is not read stays in librdkafka, within
-/// `queued.min.messages`, and the broker waits. Nothing is ever paused. The main queue, with rebalances and errors,
-/// is served by signal and at least twice a second, whether or not anybody reads records.
+/// Each assigned partition has its own queue. Records that are not read stay in librdkafka, up to
+/// `queued.min.messages`, and then the broker waits; partitions are never paused in librdkafka. The main queue carries
+/// rebalances and errors. It is served on each signal and at least twice a second, even if no caller reads records.
 public actor KafkaConsumer: ReadinessHandler {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -14,15 +14,16 @@ public actor KafkaConsumer: ReadinessHandler {
     /// The offsets of one assigned partition.
     public struct Position: Sendable, Hashable {
         public let partition: AssignedPartition
-        /// The offset that the group continues from: the one committed last or, where nothing was ever committed, the one
-        /// at which reading begins. `nil` until the broker has said which, soon after the assignment.
+        /// The offset that the group continues from: the last committed one or, if none was committed, the start
+        /// offset. `nil` until the broker has answered, soon after the assignment.
         public let committed: Int64?
-        /// One past the partition's last record, as the last fetch, or a question every minute, saw it; `nil` until the broker has said it.
+        /// One past the partition's last record, as of the last fetch or the lookup made every minute; `nil` until it
+        /// is known.
         public let end: Int64?
-        /// Why nothing is read, or nothing committed, of the partition until a person acts; `nil` where nothing stands in the way.
+        /// Why reading or committing the partition is stopped until an operator acts; `nil` if it is not.
         public let problem: String?
 
-        /// Makes a position by hand, for tests with a fake consumer.
+        /// Makes a position for tests with a fake consumer.
         package init(partition: AssignedPartition, committed: Int64?, end: Int64?, problem: String? = nil) {
             self.partition = partition
             self.committed = committed
@@ -31,10 +32,10 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// How far the reading of records has come.
+    /// The state of reading.
     private struct Reading {
         var isOn = true
-        /// True when there may be records, or an end, that the reader has not looked at.
+        /// True if there may be records, or the end of reading, that the reader has not seen.
         var hasNews = false
         var news = Condition()
     }
@@ -45,20 +46,20 @@ public actor KafkaConsumer: ReadinessHandler {
     let commits: OffsetCommits
     let brokers: BrokerWatch
     var group = Group()
-    /// The place where reading begins in partitions without a committed offset.
+    /// Where reading begins in partitions without a committed offset.
     let startFrom: StartPosition
-    /// True where `kafka.properties` says how reading goes on past the end of a log. Else a person decides.
+    /// True if `kafka.properties` defines how reading continues past the end of a log. Otherwise an operator decides.
     let readsOnPastEnd: Bool
-    /// Counts what waits at the first assignment; `nil` once that was said.
+    /// Measures the backlog at the first assignment; `nil` once it was logged.
     var backlog: Backlog? = Backlog()
     private var reading = Reading()
     private var tick: TimerID?
     private(set) var isClosed = false
     private var isFreed = false
-    /// Freeing a client takes milliseconds where brokers answer.
+    /// Freeing a client takes milliseconds if the brokers answer.
     private static let shortestTimeToFree = Duration.milliseconds(500)
 
-    /// Makes a consumer that connects to its brokers and joins no group yet. May be called from any thread.
+    /// Creates a consumer that connects to its brokers but does not join the group yet. Safe to call from any thread.
     /// - Throws: `configuration` that names the property.
     public init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
@@ -75,8 +76,9 @@ public actor KafkaConsumer: ReadinessHandler {
     // MARK: - Joining and leaving
 
     /// Joins the group. Call it once.
-    /// - Parameter topics: Their names, none of them a pattern. Partitions of others that the group hands over are not read.
-    /// - Parameter listener: Told of each rebalance. It is kept weakly, because its owner owns the consumer too.
+    /// - Parameter topics: Topic names, not patterns. Assigned partitions of other topics are not read.
+    /// - Parameter listener: Notified of each rebalance. The reference is weak, because the listener's owner also owns
+    ///   the consumer.
     public func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
         group.listener = listener
         group.topics = Set(topics)
@@ -87,15 +89,15 @@ public actor KafkaConsumer: ReadinessHandler {
         try client.subscribe(to: topics)
     }
 
-    /// Ends reading: `records` returns an empty array from now on. Membership and partitions stay.
+    /// Ends reading: `records` returns an empty array from now on. The membership and the partitions stay.
     public func stopReading() {
         reading.isOn = false
         wakeReader()
     }
 
-    /// Revokes what is assigned (the listener is told, its offsets are committed), leaves the group and frees the
-    /// client. The listener is waited for; the broker's answers at most `bound`. A client that takes longer to be freed,
-    /// because a request of its own waits for a broker, is left to a thread of its own, or to the process's exit.
+    /// Revokes all partitions, leaves the group and frees the client. The revocation notifies the listener and commits
+    /// its offsets. The wait for the listener has no limit; the wait for the broker's answers ends after `bound`. If a
+    /// pending broker request delays freeing the client, a dedicated thread or the exit of the process completes it.
     public func close(within bound: Duration = .seconds(10)) async {
         guard !isClosed else { return }
         isClosed = true
@@ -134,10 +136,10 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// Waits for everything that uses the client still, however long it takes.
+    /// Waits until nothing uses the client any more, without a time limit.
     private func finishUses() async {
         var ended: Task<Void, Never>?
-        // A rebalance may bring another, because its events are served meanwhile.
+        // Events are served in the meantime, so one rebalance may follow another.
         while group.answer != ended || group.lookup != nil || group.startSearch != nil || group.resetLookup != nil
             || brokers.isProbing
         {
@@ -152,10 +154,10 @@ public actor KafkaConsumer: ReadinessHandler {
 
     // MARK: - Reading
 
-    /// Returns what is there as soon as at least one record is, up to `max`, at least 1, fairly over partitions.
-    /// One caller at a time.
-    /// - Returns: An empty array once `stopReading` or `close` was called, or the task was cancelled.
-    /// - Throws: When the client can do no more (`fatal`, `fenced`).
+    /// Waits for at least one record, and returns up to `max` (at least 1), fairly over the partitions. Supports one
+    /// caller at a time.
+    /// - Returns: An empty array after `stopReading` or `close`, or if the task was cancelled.
+    /// - Throws: `fatal` or `fenced` if the client has failed permanently.
     public func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
         precondition(max > 0, "a reader that asks for no record would wait for good")
         while reading.isOn, !Task.isCancelled {
@@ -180,13 +182,13 @@ public actor KafkaConsumer: ReadinessHandler {
         return []
     }
 
-    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` while records may come.
+    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` while the client works.
     public nonisolated var failure: KafkaError? { client.failure }
 
-    /// Leaves a partition's records where they are until `resume`.
+    /// Stops reading a partition until `resume`; its records stay in the queue.
     public func hold(_ partition: AssignedPartition) { partitions.source(partition)?.isHeld = true }
 
-    /// Reads a partition's records again after `hold`.
+    /// Resumes reading a partition after `hold`.
     public func resume(_ partition: AssignedPartition) {
         guard let source = partitions.source(partition), source.isHeld else { return }
         source.isHeld = false
@@ -199,7 +201,7 @@ public actor KafkaConsumer: ReadinessHandler {
         reading.news.signal()
     }
 
-    // MARK: - The loop's calls
+    // MARK: - Calls by the loop
 
     public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { $0.takeSignals() }
@@ -224,7 +226,7 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
+    /// Keeps the membership alive (`max.poll.interval.ms`), and compensates for signals lost because the pipe was full.
     private func takeTick() {
         serveEvents()
         brokers.reportIfDue(at: loop.now)
@@ -244,7 +246,7 @@ public actor KafkaConsumer: ReadinessHandler {
             switch event {
             case .rebalance(let event):
                 group.refusal = nil
-                // Answered by and by; librdkafka sends no other one before that.
+                // Answered asynchronously; librdkafka sends no other rebalance before the answer.
                 let before = group.answer
                 group.answer = Task {
                     await before?.value
@@ -260,7 +262,8 @@ public actor KafkaConsumer: ReadinessHandler {
                 group.refusal = refusal?.description ?? group.refusal
                 brokers.report(refusal ?? error)
             case .misplacedRecord:
-                // Cannot be, because the queues are split off before the assignment. Going on would lose the record.
+                // Cannot happen, because the queues are split off before the assignment. Continuing would lose the
+                // record.
                 client.noteFailure(KafkaError(.fatal, "a record came by the wrong queue; start the worker again"))
                 wakeReader()
             case .other: break

@@ -1,66 +1,67 @@
-/// A failure of Kafka or of its client library. Holds no password and no bytes of a record.
+/// A failure of Kafka or of its client library. Contains no password and no bytes of a record.
 public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of errors, by what a program can do about them.
+    /// The kinds of errors, by how a program can react to them.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A property is unknown, has a bad value or may not be set: correct the settings.
+        /// A property is unknown, has an invalid value or may not be set: correct the settings.
         case configuration
-        /// No broker answers. The description names the brokers that were tried, and why each could not be reached.
+        /// No broker answers. The description names the brokers that were tried, and why each was unreachable.
         case unreachable
-        /// A broker refused the credentials, or what this user may do.
+        /// A broker rejected the credentials, or the user lacks a permission.
         case authentication
-        /// No answer came in time.
+        /// No answer arrived in time.
         case timedOut
-        /// A call into librdkafka did not return in time. It holds the client, which must be abandoned and built anew.
+        /// A call into librdkafka did not return in time. It still uses the client, which must be abandoned and
+        /// replaced.
         case hung
-        /// The client can do nothing more and must be built anew, or the process end.
+        /// The client has failed permanently: replace it, or end the process.
         case fatal
-        /// Another instance took over this identity: the process must end.
+        /// Another instance took over this transactional or static member id: the process must end.
         case fenced
-        /// The transaction must be aborted, then may be tried again.
+        /// The transaction must be aborted, and may then be retried.
         case abortable
-        /// The call may be made again as it is.
+        /// The same call may be retried.
         case retriable
-        /// The record is larger than the client or the topic takes.
+        /// The record is larger than the client or the topic allows.
         case recordTooLarge
         /// The topic or the partition does not exist.
         case unknownTopicOrPartition
-        /// Records that were to be read next are not there: they were deleted, or their topic was made anew.
+        /// The next records to read are missing: they were deleted, or their topic was created again.
         case recordsMissing
-        /// The broker, or the client library, cannot do what was asked.
+        /// The broker or the client library does not support the operation.
         case unsupported
         /// The client is closed.
         case closed
-        /// Anything else; the description says what.
+        /// Any other error; see the description.
         case other
     }
 
-    /// Says whether a record that was not confirmed may stand in the log all the same.
+    /// Whether an unacknowledged record may still be in the log.
     public enum Status: String, Sendable, CaseIterable {
         /// The record is not in the log.
         case notPersisted
-        /// The record may be in the log: it was sent, and no answer came.
+        /// The record may be in the log: it was sent, and no answer arrived.
         case possiblyPersisted
         /// The record is in the log.
         case persisted
     }
 
-    /// The kind of the error, by what can be done about it.
+    /// The kind of the error, by how a program can react to it.
     public let kind: Kind
-    /// The status of a record that could not be delivered; `nil` where the error is about something else.
+    /// Whether an undelivered record may be in the log; `nil` if the error does not concern a record.
     public private(set) var status: Status?
-    /// librdkafka's `rd_kafka_resp_err_t`; 0 where the failure is our own finding.
+    /// librdkafka's `rd_kafka_resp_err_t`; 0 if this module found the failure itself.
     public let code: Int32
-    /// One line for a person.
+    /// One line for operators.
     public let description: String
 
-    /// - Parameter code: librdkafka's `rd_kafka_resp_err_t`; 0 where the failure is our own finding.
+    /// - Parameter code: librdkafka's `rd_kafka_resp_err_t`; 0 if this module found the failure itself.
     public init(_ kind: Kind, code: Int32 = 0, _ description: String) {
         self.kind = kind
         self.code = code
         self.description = description
     }
 
-    /// Returns the same error as the report on one record.
+    /// Returns the same error as the delivery report of one record.
     package func with(_ status: Status) -> KafkaError {
         var error = self
         error.status = status

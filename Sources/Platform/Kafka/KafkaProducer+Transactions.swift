@@ -1,19 +1,22 @@
 public import Basics
 internal import EventLoop
 
-/// Transactions. Only for a producer with `transactionalID`; one call at a time. Any of them may end as `hung`: a call into
-/// librdkafka has not returned, and the producer can only be closed.
+/// Transactions. They need a producer with `transactionalID`; make one call at a time. Each call may throw `hung`: a
+/// call into librdkafka has not returned, and the producer can only be closed.
 extension KafkaProducer {
-    /// Bounds everything about transactions: from `instant` on nothing is tried again, no call is given time beyond it,
-    /// and a call that has not returned a second later fails with `timedOut`. `initTransactions` fails at `instant` itself.
-    /// May be called while a call is under way, and again with another instant. A call that begins after `instant` is given
-    /// 100 ms, and fails a second after that.
+    /// Sets a deadline for all transaction calls. After `instant` nothing is retried, and no call is given time beyond it. A
+    /// call that has not returned one second later fails with `timedOut`; `initTransactions` fails at `instant` itself.
+    ///
+    /// May be called during a transaction call, and again with another instant. A call that begins after `instant` is given
+    /// 100 ms, and fails one second after that.
     public func endTransactions(by instant: Instant) { transactions.endAll(by: instant) }
 
-    /// Registers the transactional id and fences its former holder. Once, before the first transaction.
+    /// Registers the transactional id and fences the previous instance that used it. Call it once, before the first
+    /// transaction.
     ///
-    /// While no broker answers, a line in the log says so, and which brokers were tried.
-    /// - Throws: `unreachable` when no broker answered in about 150 s; `timedOut` when `endTransactions` ended the wait.
+    /// While no broker answers, the log reports this and the brokers that were tried.
+    /// - Throws: `unreachable` if no broker answered within about 150 s; `timedOut` if `endTransactions` ended the
+    ///   wait.
     public func initTransactions() async throws(KafkaError) {
         brokers.isReporting = true
         defer { brokers.isReporting = false }
@@ -23,7 +26,7 @@ extension KafkaProducer {
         do throws(KafkaError) {
             try await make(.initialize)
         } catch {
-            // Tried for as long as a call about transactions is tried, and nobody was there.
+            // Retried for as long as any transaction call is, and no broker answered.
             let isUnreachable = brokers.areDown && error.kind == .retriable
             let kind = isUnreachable ? .unreachable : error.kind
             throw brokers.explain(KafkaError(kind, code: error.code, error.description))
@@ -31,7 +34,7 @@ extension KafkaProducer {
         brokers.noteAnswer()
     }
 
-    /// Says every now and then that no broker answers, for as long as the initialisation waits.
+    /// Logs periodically that no broker answers, for as long as the initialization waits.
     private func scheduleReport() {
         brokers.reportIfDue(at: loop.now)
         loop.schedule(at: loop.now + .seconds(1)) { [weak self] in
@@ -42,16 +45,16 @@ extension KafkaProducer {
         }
     }
 
-    /// Begins a transaction. Everything handed over until its end belongs to it.
-    /// - Throws: `fatal`, `fenced` or `closed` when there can be no further transaction.
+    /// Begins a transaction. It contains all records enqueued until its end.
+    /// - Throws: `fatal`, `fenced` or `closed` if no further transaction is possible.
     public func beginTransaction() async throws(KafkaError) { try await make(.begin) }
 
-    /// Adds the group's offsets to the transaction: they count only if it commits.
+    /// Adds the group's offsets to the transaction: they take effect only if it commits.
     /// - Parameters:
-    ///   - offsets: Where to continue in each partition.
+    ///   - offsets: The offset to continue from in each partition.
     ///   - member: The membership under which the partitions were read.
-    /// - Throws: `abortable` when the transaction must be aborted; `fatal`, `fenced`, `hung` or `closed` when there can be no
-    ///   other.
+    /// - Throws: `abortable` if the transaction must be aborted; `fatal`, `fenced`, `hung` or `closed` if no further
+    ///   transaction is possible.
     public func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
@@ -61,15 +64,16 @@ extension KafkaProducer {
         try await make(.sendOffsets(offsets, as: member))
     }
 
-    /// Commits the transaction, after everything in it has been delivered.
-    /// - Throws: `abortable` when the transaction must be aborted; `fatal`, `fenced` or `closed` when there can be no other.
+    /// Commits the transaction, after all its records have been delivered.
+    /// - Throws: `abortable` if the transaction must be aborted; `fatal`, `fenced` or `closed` if no further
+    ///   transaction is possible.
     public func commitTransaction() async throws(KafkaError) { try await make(.commit) }
 
-    /// Aborts the transaction: what was written in it counts for nobody who reads committed records.
-    /// - Throws: `fatal`, `fenced` or `closed` when there can be no other transaction.
+    /// Aborts the transaction: readers of committed records do not see its records.
+    /// - Throws: `fatal`, `fenced` or `closed` if no further transaction is possible.
     public func abortTransaction() async throws(KafkaError) { try await make(.abort) }
 
-    /// True while a call about transactions is under way, for tests.
+    /// True while a transaction call is in progress, for tests.
     var isAskingAboutTransactions: Bool { transactions.isUnderway }
 
     private func make(_ call: TransactionCall) async throws(KafkaError) {

@@ -2,21 +2,21 @@ internal import Basics
 public import EventLoop
 public import Logging
 
-/// Writes records idempotently, living on an event loop. Delivery reports come by signal; no thread waits for them.
+/// An idempotent producer, running on an event loop. A signal announces delivery reports; no thread waits for them.
 public actor KafkaProducer: ReadinessHandler {
-    /// The loop that the producer lives on.
+    /// The loop that the producer runs on.
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// The result of writing a record.
     public typealias Report = Result<RecordPosition, KafkaError>
 
-    /// Stands for a record that was handed over; good for one `confirm`.
+    /// Identifies an enqueued record; valid for one `confirm`.
     public struct Receipt: Sendable {
         package let slot: Int
 
-        /// Makes a receipt by hand, for tests with a fake producer.
-        /// - Parameter slot: Where the producer keeps what becomes of the record, from 0.
+        /// Makes a receipt for tests with a fake producer.
+        /// - Parameter slot: The record's entry in the delivery table, from 0.
         package init(slot: Int) { self.slot = slot }
     }
 
@@ -28,14 +28,14 @@ public actor KafkaProducer: ReadinessHandler {
     private let deliveries = DeliveryTable()
     /// The longest flush of a transaction's records; `nil` without transactions.
     private let longestFlush: Duration?
-    /// The records that wait for a larger batch on this side of librdkafka.
+    /// The records that wait for a larger batch before librdkafka gets them.
     private var gathering: Gathering
-    /// The hand-overs that found the local queue full, in order.
+    /// The callers that wait for room in the local queue, in order.
     private var room = Condition()
     private var isStarted = false
     private(set) var isClosed = false
 
-    /// Makes a producer that connects to its brokers. May be called from any thread.
+    /// Creates a producer that connects to its brokers. Safe to call from any thread.
     /// - Throws: `configuration` that names the property.
     public init(loop: EventLoop, configuration: ProducerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
@@ -52,46 +52,46 @@ public actor KafkaProducer: ReadinessHandler {
             : Gathering(linger: .zero, busyLinger: .zero, at: loop.now)
     }
 
-    /// How many records are handed over and not yet reported by the brokers.
+    /// The number of enqueued records without a delivery report.
     public var undelivered: Int { deliveries.undelivered }
 
-    /// The size of their values.
+    /// The total size of their values, in bytes.
     public var undeliveredBytes: Int { deliveries.undeliveredBytes }
 
-    /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
-    /// be asked for from any thread.
+    /// The client's statistics at the end of the last statistics interval; `nil` before the first one, or if statistics
+    /// are off. Safe to call from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 
-    /// True while records wait for a larger batch, for tests.
+    /// True while records are gathered into larger batches, for tests.
     var isGathering: Bool { gathering.isOn }
 
     // MARK: - Sending
 
-    /// Hands a record over and returns once the brokers have confirmed it.
-    /// - Throws: As `handOver` and `confirm`.
+    /// Enqueues a record and waits for its delivery report.
+    /// - Throws: The errors of `handOver` and `confirm`.
     @discardableResult
     public func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
         try await confirm(handOver(record))
     }
 
-    /// Puts a record into the local queue: in the order of the calls, before the first suspension where there is room.
-    /// A full queue makes the call wait, not fail. Every receipt must be given to `confirm`.
-    /// - Throws: Why the record cannot be written; `fatal` or `fenced` when nothing more can be.
+    /// Enqueues a record in the local queue. If there is room, this happens before the first suspension, so records
+    /// keep the order of the calls. If the queue is full, the call waits. Every receipt must be passed to `confirm`.
+    /// - Throws: Why the record cannot be written; `fatal` or `fenced` if the producer has failed permanently.
     public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
         if !room.isAwaited, let receipt = offer(record) { return try receipt.get() }
         return try await handOverInTurn(record)
     }
 
-    /// Puts a record into the local queue where there is room at once, so that no task need wait for its report. For callers
-    /// on the producer's loop.
-    /// - Parameter report: Called once with what became of the record, on the loop and outside any task; before this returns
-    ///   where librdkafka refuses the record as the last of a batch that was gathered.
-    /// - Returns: `false` where the record cannot be put there now, or the caller is not on the loop. `report` is then never
-    ///   called, and `handOver` says why, or waits.
+    /// Enqueues a record if there is room now, so that no task needs to wait for its delivery report. For callers on
+    /// the producer's loop.
+    /// - Parameter report: Called once with the delivery report, on the loop and outside any task. If librdkafka
+    ///   rejects the record as the last one of a gathered batch, this happens before the function returns.
+    /// - Returns: `false` if the record cannot be enqueued now, or the caller is not on the loop. `report` is then
+    ///   never called; `handOver` waits, or throws the reason.
     public nonisolated func handOverAtOnce(_ record: ProducerRecord, report: @escaping (Report) -> Void) -> Bool {
         guard loop.isCurrent else { return false }
-        // Unsafe for the compiler alone: the caller is on the loop, and `report` is called there.
+        // Unsafe only for the compiler: the caller is on the loop, and `report` is called there.
         nonisolated(unsafe) let report = report
         return assumeIsolated { producer in
             producer.start()
@@ -114,12 +114,12 @@ public actor KafkaProducer: ReadinessHandler {
                 return try receipt.get()
             }
 
-            // Stays at the head of the line; the next report wakes it.
+            // Keeps its position at the head of the line; the next report wakes it.
             await suspend(unless: undelivered == 0 || isClosed) { room.addFirst($0) }
         }
     }
 
-    /// - Returns: `nil` when there is no room.
+    /// - Returns: `nil` if there is no room.
     private func offer(_ record: ProducerRecord) -> Result<Receipt, KafkaError>? {
         if isClosed { return .failure(client.failure ?? .closed) }
         if let failure = client.failure { return .failure(failure) }
@@ -132,7 +132,7 @@ public actor KafkaProducer: ReadinessHandler {
             return .success(Receipt(slot: slot))
         }
 
-        // Records that were gathered and have found no room yet go first.
+        // Gathered records that found no room yet go first.
         switch gathering.isEmpty ? queue.add(record, slot: slot) : .isFull {
         case .queued:
             deliveries.begin(slot, bytes: record.value?.count ?? 0)
@@ -149,14 +149,16 @@ public actor KafkaProducer: ReadinessHandler {
         }
     }
 
-    /// Returns once the brokers have confirmed the record.
-    /// - Throws: Why it was not, or may not have been, written.
+    /// Waits for a record's delivery report.
+    /// - Throws: Why the record was not written, or may not have been.
     public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
-        // An unsafe continuation saves an allocation. The table resumes whatever it takes out of an entry.
+        // An unsafe continuation saves an allocation. The table resumes each continuation that it removes from an
+        // entry.
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 
-    /// One at a time: a task that gets its record in wakes the next, another goes back to the head of the line.
+    /// Wakes one waiting caller. A caller that enqueues its record wakes the next one; any other returns to the head of
+    /// the line.
     private func wakeNextForRoom() { room.signal() }
 
     // MARK: - Gathering
@@ -177,7 +179,7 @@ public actor KafkaProducer: ReadinessHandler {
         gathering.look(asleep: loop.asleep, at: loop.now)
     }
 
-    /// Hands over what was gathered, as far as there is room; the next report sees to the rest.
+    /// Enqueues the gathered records while there is room; the next delivery report continues with the rest.
     private func handOverGathered() {
         while let (record, slot) = gathering.first {
             if let ended = isClosed ? .closed : client.failure {
@@ -202,17 +204,18 @@ public actor KafkaProducer: ReadinessHandler {
         }
     }
 
-    // MARK: - Reports
+    // MARK: - Delivery reports
 
-    /// Begins to serve the client's events, on the loop's thread. The first hand-over does so too; a producer that may have
-    /// nothing to send for long is started before, because its statistics would pile up unread.
+    /// Begins to serve the client's events, on the loop's thread. The first enqueued record does so too. Call it
+    /// earlier for a producer that may send nothing for long, because its statistics events would accumulate.
     public func start() {
         guard !isStarted, !isClosed else { return }
         isStarted = true
         client.signal.connect(client.events, as: 0)
         loop.watch(client.signal.readEnd, for: .read, handler: self)
 
-        // A queue tells when it stops being empty: what came before (no broker answered) would keep it silent for good.
+        // A queue signals when it stops being empty. Events queued earlier, such as a broker outage, would otherwise
+        // suppress all signals.
         serveReports()
     }
 
@@ -227,7 +230,7 @@ public actor KafkaProducer: ReadinessHandler {
         queue.serve(report: { take($1, slot: $0) }, failed: { takeError($0) })
 
         gathering.look(asleep: loop.asleep, at: loop.now)
-        // Where gathering has just ended, what still waits must not stand in the way of what comes next.
+        // If gathering has just ended, the gathered records go first, so that they do not delay later ones.
         if !gathering.isOn { handOverGathered() }
         wakeNextForRoom()
     }
@@ -240,7 +243,7 @@ public actor KafkaProducer: ReadinessHandler {
     }
 
     private func takeError(_ error: KafkaError) {
-        // A client that is held by a call is fenced by its successor, and by nobody else.
+        // A closed client that a call still uses can be fenced only by its successor, which is expected.
         if isClosed { return }
         if error.kind == .fatal || error.kind == .fenced {
             log.error("producer failed for good", metadata: ["reason": "\(error)"])
@@ -249,14 +252,14 @@ public actor KafkaProducer: ReadinessHandler {
         }
     }
 
-    // MARK: - The end
+    // MARK: - Closing
 
-    /// Sends what still lingers and waits until no record is unconfirmed any more.
+    /// Sends all lingering records and waits until no record is unconfirmed.
     ///
-    /// The records of a transaction are waited for no longer than half of `transaction.timeout.ms`, so that the transaction's
-    /// end reaches the coordinator before that gives the transaction up, which would end the producer. A record that fails
-    /// ends the wait: librdkafka then purges the others of its transaction.
-    /// - Returns: Whether that was reached within `bound`.
+    /// With transactions, the wait is at most half of `transaction.timeout.ms`. The end of the transaction then reaches
+    /// the coordinator before the coordinator aborts it, which would make the producer unusable. A failed record ends
+    /// the wait, because librdkafka then purges the other records of the transaction.
+    /// - Returns: Whether all records were delivered within `bound`.
     public func flush(within bound: Duration) async -> Bool {
         guard undelivered > 0, !isClosed, !transactions.hasStrayCall else { return undelivered == 0 }
         handOverGathered()
@@ -264,10 +267,11 @@ public actor KafkaProducer: ReadinessHandler {
         return undelivered == 0
     }
 
-    /// Frees the client. Records still on their way may or may not be written: flush first.
+    /// Frees the client. Records that are still unconfirmed may or may not be written: flush first.
     ///
-    /// A client that a call holds is freed when the call returns, and by the process's exit at the latest: librdkafka must not
-    /// destroy it before. Until then its events are taken out of its queue, where they would pile up.
+    /// If a call into librdkafka has not returned, the client is freed when it returns, or at the exit of the process.
+    /// librdkafka must not destroy the client earlier. Until then, its events are removed from the queue, so that they
+    /// do not accumulate.
     public func close() async {
         guard !isClosed else { return }
         isClosed = true

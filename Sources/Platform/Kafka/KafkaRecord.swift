@@ -1,7 +1,7 @@
 @_exported public import Basics
 
-/// One header of a record. Basics is exported along with it, so that a file which reads headers need not import the module
-/// that they share with events.
+/// One header of a record. Basics is exported along with it, so that a file that reads headers need not import Basics,
+/// which events share.
 public typealias KafkaHeader = RecordHeader
 
 /// A partition of a topic.
@@ -18,8 +18,8 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
 
     public var description: String { "\(topic)[\(partition)]" }
 
-    /// Leaves the topic out: a table of partitions has few topics, and hashing a text costs more than all else of a
-    /// look-up.
+    /// Omits the topic: a table of partitions has few topics, and hashing a string costs more than the rest of a
+    /// lookup.
     public func hash(into hasher: inout Hasher) { hasher.combine(partition) }
 
     public static func < (a: TopicPartition, b: TopicPartition) -> Bool {
@@ -27,8 +27,8 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
     }
 }
 
-/// A partition for as long as it is assigned: when it comes back it has a new epoch, so that what is late for the old
-/// assignment cannot be taken for the new.
+/// A partition during one assignment. Each assignment has a new epoch, so that late results for an old assignment are
+/// not mistaken for the new one.
 public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
     /// The partition.
     public let id: TopicPartition
@@ -43,14 +43,14 @@ public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(id)@\(epoch)" }
 }
 
-/// A record as read. Its bytes are ours, copied once.
+/// A consumed record. It owns its bytes, which were copied once from librdkafka.
 public struct ConsumerRecord: Sendable, Hashable {
-    /// The partition that the record was read from, in the assignment under which it was read.
+    /// The partition that the record was read from, with the epoch of its assignment.
     public var partition: AssignedPartition
-    /// The record's position in its partition, from 0. At most 2^61, so that counting on from it cannot overflow.
+    /// The record's position in its partition, from 0. At most 2^61, so that arithmetic on it cannot overflow.
     public var offset: Int64
-    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` when the record has none. The writer of the
-    /// record chose it.
+    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` if the record has none. Set by the record's
+    /// writer.
     public var timestamp: Int64?
     /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?
@@ -84,7 +84,7 @@ public struct ProducerRecord: Sendable, Hashable {
     public var value: [UInt8]?
     /// The headers, written in this order.
     public var headers: [KafkaHeader]
-    /// Milliseconds since the Unix epoch; `nil` stands for the time of writing.
+    /// Milliseconds since the Unix epoch; `nil` uses the time of writing.
     public var timestamp: Int64?
 
     public init(
@@ -100,7 +100,7 @@ public struct ProducerRecord: Sendable, Hashable {
     }
 }
 
-/// The position that a record was written to.
+/// Where a record was written.
 public struct RecordPosition: Sendable, Hashable {
     /// The partition's number, from 0.
     public var partition: Int32

@@ -1,4 +1,4 @@
-/// A version of librdkafka, and the one table of what depends on it.
+/// A version of librdkafka, and the only table of version-dependent defaults.
 public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The version as `rd_kafka_version()` gives it, 0xMMmmrrpp.
     let number: Int32
@@ -11,24 +11,24 @@ public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConver
     /// - Parameter number: The version as `rd_kafka_version()` gives it.
     init(number: Int32) { self.number = number | 0xff }
 
-    /// The three numbers with dots between them, such as `2.8.0`.
+    /// The three numbers separated by dots, such as `2.8.0`.
     public var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
 
     public static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
 }
 
 extension LibraryVersion {
-    /// One thing that differs between versions.
+    /// A default that depends on the version.
     struct Rule: Sendable {
         enum Client: Sendable { case consumer, producer, both }
         let client: Client
         let property: String
-        /// Returns the value for a version; `nil` leaves the library's own default.
+        /// Returns the value for a version; `nil` keeps the library's own default.
         let value: @Sendable (LibraryVersion) -> String?
         let reason: String
     }
 
-    /// Every default of this module that depends on the version, and why. User properties override all of them.
+    /// Every version-dependent default of this module, with its reason. User properties override all of them.
     static let rules: [Rule] = [
         Rule(
             client: .consumer, property: "partition.assignment.strategy",
@@ -54,7 +54,7 @@ extension LibraryVersion {
             reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),
     ]
 
-    /// Returns the properties that the table gives a client of this version.
+    /// Returns the properties that the table defines for a client of this version.
     func defaults(for client: Rule.Client) -> [String: String] {
         var properties: [String: String] = [:]
         for rule in Self.rules where rule.client == client || rule.client == .both {

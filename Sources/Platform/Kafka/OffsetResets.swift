@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// The partitions whose reading had to go on somewhere else, because the broker had the next record no longer. Safe to use
-/// from any thread.
+/// The partitions in which reading jumped to another offset, because the broker no longer had the next record. Safe to
+/// use from any thread.
 ///
-/// librdkafka says so in a line of its log and nowhere else, unless it is told to stop reading.
+/// librdkafka reports this only in a log line, unless it is configured to stop reading.
 final class OffsetResets: Sendable {
-    /// One partition whose reading went on somewhere else.
+    /// A jump of one partition to another offset.
     struct Reset: Sendable, Hashable {
         let partition: TopicPartition
         /// The offset that the broker did not have.
         let from: Int64
-        /// `true` where reading goes on behind the newest record, `false` with the oldest.
+        /// `true` if reading continues after the newest record, `false` if it continues at the oldest.
         let toEnd: Bool
     }
 
     private let resets = Mutex<[Reset]>([])
-    /// The offset that was not there, of the last reset of each partition.
+    /// The missing offset of each partition's last reset.
     private let last = Mutex<[TopicPartition: Int64]>([:])
 
-    /// Notes a line about one partition.
+    /// Records a log line about one partition.
     /// - Returns: `false` for a line of another form.
     func note(line: String) -> Bool {
         guard let reset = Self.parse(line) else { return false }
@@ -27,13 +27,13 @@ final class OffsetResets: Sendable {
         return true
     }
 
-    /// True where the broker did not have an offset, or a later one, until that is forgotten.
+    /// True if the partition was reset at this offset or a later one, and that reset was not cleared.
     func hasReset(of id: TopicPartition, beyond offset: Int64) -> Bool { last.withLock { ($0[id] ?? -1) >= offset } }
 
-    /// Forgets where the last reset of a partition began.
+    /// Clears the last reset of a partition.
     func forgetReset(of id: TopicPartition) { last.withLock { $0[id] = nil } }
 
-    /// Removes and returns what was noted.
+    /// Removes and returns all recorded resets.
     func takeAll() -> [Reset] {
         resets.withLock { resets in
             defer { resets = [] }
@@ -41,9 +41,9 @@ final class OffsetResets: Sendable {
         }
     }
 
-    /// Takes a line apart such as
+    /// Parses a line such as
     /// `[thrd:main]: requests [0]: offset reset (at offset 8 (leader epoch 8), broker 1) to offset BEGINNING (leader epoch -1): ...`.
-    /// Before librdkafka 2.1 both epochs and the second word `offset` are missing.
+    /// Before librdkafka 2.1, both epochs and the second word `offset` are missing.
     static func parse(_ line: String) -> Reset? {
         var rest = Substring(line)
         if rest.hasPrefix("[thrd:"), let end = rest.firstRange(of: "]: ") { rest = rest[end.upperBound...] }
@@ -65,7 +65,7 @@ final class OffsetResets: Sendable {
 }
 
 extension Substring {
-    /// Returns where `text` stands last.
+    /// Returns the last range of `text`.
     fileprivate func lastRange(of text: String) -> Range<Index>? {
         var found: Range<Index>?
         var rest = self

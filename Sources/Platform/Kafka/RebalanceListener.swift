@@ -1,28 +1,32 @@
-/// Learns of partitions that come and go, one call at a time.
+/// Receives the rebalances of a consumer, one call at a time.
 ///
-/// The group waits while a call runs. Records and delivery reports go on meanwhile, and the client goes on being polled, so
-/// a call may take as long as `max.poll.interval.ms` allows.
+/// The group waits for each call. Records and delivery reports continue, and the client is still polled, so a call may
+/// take as long as `max.poll.interval.ms` allows.
 public protocol RebalanceListener: AnyObject, Sendable {
-    /// Partitions were assigned. Called before the first record of them is read.
+    /// Called when partitions were assigned, before their first record is read.
     func assigned(_ partitions: [AssignedPartition]) async
-    /// Reading is about to begin in assigned partitions, at what the group has committed of them. Partitions of which it has
-    /// committed nothing are left out. Called after `assigned`, and before the first record is read; possibly much later, and
-    /// for partitions whose assignment has ended meanwhile.
+    /// Called when reading is about to begin in assigned partitions, with their committed offsets. Partitions without a
+    /// committed offset are left out.
+    ///
+    /// Called after `assigned`, and before the first record is read. This may be much later, and may include partitions
+    /// whose assignment has ended in the meantime.
     func willRead(from committed: [AssignedPartition: CommittedOffset]) async
-    /// Partitions are about to go to other members. Nothing more is read from them. What is stored when this returns is
-    /// committed, and then they go.
+    /// Called when partitions are about to move to other members. They are not read any more. Offsets stored before
+    /// this returns are committed; then the partitions are released.
     func revoked(_ partitions: [AssignedPartition]) async
-    /// Partitions went to other members already. Nothing of them can be committed any more.
+    /// Called when partitions already belong to other members. Their offsets cannot be committed any more.
     func lost(_ partitions: [AssignedPartition]) async
-    /// The group was answered: what one of the calls above began is over. Not called where no partition was concerned.
-    /// - Parameter time: from the group's word to its answer, with the time that the listener took.
+    /// Called when the rebalance that one of the calls above began has been answered. Not called if no partition was
+    /// affected.
+    /// - Parameter time: The time from the rebalance event to its answer, including the listener's own work.
     func answered(_ kind: RebalanceKind, after time: Duration) async
-    /// The broker deleted records of a partition before anybody read them, and reading goes on behind them.
-    /// - Parameter offsets: those that were left out. Not each of them need have held a record.
-    /// - Returns: how many of them were not done before.
+    /// Called when the broker deleted records of a partition before they were read, and reading continues after them.
+    /// - Parameter offsets: The skipped offsets. Not all of them need to have held a record.
+    /// - Returns: How many of them were not processed before.
     func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64
-    /// The topic of an assigned partition was deleted and made again, so that offsets read before say nothing of it. Called before its first
-    /// record is read, which is of the renewed assignment. What is stored for the former one is not committed.
+    /// Called when the topic of an assigned partition was deleted and created again, so that earlier offsets have no
+    /// meaning for it. Called before the first record of the renewed assignment is read. Offsets stored for the former
+    /// one are not committed.
     func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async
 }
 

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// Lets one log line of each kind through in a period, and counts the ones in between.
+/// A log throttle: admits one line of each kind per period, and counts the suppressed ones.
 struct RepeatLimiter<Kind: Hashable & Sendable>: Sendable {
     private struct Entry {
         var last: Instant
@@ -11,16 +11,17 @@ struct RepeatLimiter<Kind: Hashable & Sendable>: Sendable {
     private var entries: [Kind: Entry] = [:]
 
     /// - Parameters:
-    ///   - period: How long a kind is silent after one of its lines.
-    ///   - maxKinds: Bounds what is kept. Kinds that were silent for a period are forgotten first.
+    ///   - period: How long lines of a kind are suppressed after one was written.
+    ///   - maxKinds: The maximum number of tracked kinds. At that limit, kinds without a line in the last period are
+    ///     dropped.
     init(period: Duration = .seconds(30), maxKinds: Int = 100) {
         self.period = period
         self.maxKinds = maxKinds
     }
 
-    /// Decides about one line.
-    /// - Returns: How many lines of its kind were left out since the last one, when this one is to be written; `nil` when
-    ///   this one is to be left out too.
+    /// Decides whether one line is written.
+    /// - Returns: The number of suppressed lines of its kind since the last written one; `nil` to suppress this one
+    ///   too.
     mutating func admit(_ kind: Kind, at now: Instant) -> Int? {
         if var entry = entries[kind], now - entry.last < period {
             entry.leftOut += 1

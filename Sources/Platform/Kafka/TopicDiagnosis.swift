@@ -1,11 +1,11 @@
-/// The brokers' answer when they are asked about a topic.
+/// The state of a topic, as the brokers report it.
 public enum TopicDiagnosis: Sendable, Hashable {
-    /// Nobody answered in time, so nothing is known of the topic.
+    /// No broker answered in time, so the state is unknown.
     case noBrokerAnswers
-    /// A broker says that the topic does not exist, or that this user may not see it.
+    /// A broker reported that the topic does not exist, or that this user may not see it.
     case refused(KafkaError)
-    /// These partitions have no leader, so nothing can be written to them.
+    /// These partitions have no leader and cannot be written to.
     case withoutLeader([Int32])
-    /// The topic is there, and each of its partitions has a leader.
+    /// The topic exists, and each of its partitions has a leader.
     case complete
 }

@@ -1,35 +1,35 @@
 internal import Basics
 public import Logging
 
-/// Reads topics without joining a group: for tools that show what is there, or what goes by. Commits nothing.
+/// Reads topics without joining a group, for tools that show existing or new records. Commits nothing.
 ///
-/// Every call waits on a thread of its own, never on the caller's. Call from any thread, one call after another.
+/// Every call waits on a dedicated thread, never on the caller's. Safe to call from any thread, one call after another.
 public final class TopicReader: Sendable {
-    /// The record to begin with in every partition.
+    /// Where reading begins in every partition.
     public enum Start: Sendable, Hashable {
-        /// Begins with the oldest record there is.
+        /// Begins at the oldest record.
         case beginning
-        /// Begins with the first record after `open` has returned.
+        /// Begins at the first record written after `open` has returned.
         case end
-        /// Begins with so many of the newest records, or all where there are fewer. At least 1.
+        /// Begins with this many of the newest records, or with all if there are fewer. At least 1.
         case newest(Int64)
     }
 
-    /// A reader's way with records that it cannot have.
+    /// How a reader handles missing records.
     public enum Mode: Sendable, Hashable {
-        /// Reads what is committed and still there. Where the next record has just been deleted, reading goes on with the oldest
-        /// that is left.
+        /// Reads committed records that still exist. If the next record has just been deleted, reading continues at the
+        /// oldest remaining one.
         case whatIsThere
-        /// Reads each record in its order, also those of transactions that are open or aborted. Where the next one has been
+        /// Reads every record in order, including those of open or aborted transactions. If the next record was
         /// deleted, or the topic ends before it, `news` throws `recordsMissing`.
         case everyRecord
     }
 
-    /// The records and ends that were read since the last call.
+    /// The records and partition ends that were read since the last call.
     public struct News: Sendable {
         public var records: [ConsumerRecord] = []
-        /// The partitions that are read to the end that they have now, each with one past its last offset. The last offsets may
-        /// hold no record.
+        /// The partitions read to their current end, each with one past its last offset. The last offsets may hold no
+        /// record.
         public var ends: [TopicPartition: Int64] = [:]
 
         public init(records: [ConsumerRecord] = [], ends: [TopicPartition: Int64] = [:]) {
@@ -41,7 +41,7 @@ public final class TopicReader: Sendable {
     private let handle: TopicReaderHandle
     private let blocking = BlockingThread("topic-reader")
 
-    /// - Parameter configuration: the group's name is not used; nothing is asked of the group.
+    /// - Parameter configuration: The group's name is not used; no request concerns the group.
     /// - Throws: `configuration` that names the property.
     public init(
         _ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger
@@ -51,10 +51,11 @@ public final class TopicReader: Sendable {
         handle = try TopicReaderHandle(configuration, needsEveryRecord: mode == .everyRecord, log: log)
     }
 
-    // MARK: - What is there
+    // MARK: - Existing records
 
-    /// Returns where each partition of a topic begins and ends now: its oldest offset, and one past its newest.
-    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
+    /// Returns the current offset range of each partition of a topic: its oldest offset, and one past its newest.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never returns a partial
+    ///   result.
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
@@ -71,8 +72,9 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Returns where each partition of a topic ends now: one past its newest offset.
-    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
+    /// Returns the current end of each partition of a topic: one past its newest offset.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never returns a partial
+    ///   result.
     public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
         let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
@@ -81,17 +83,17 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Hands over every record from `starts` on and below `ends`, oldest first within each partition, and returns once all
+    /// Passes every record from `starts` up to `ends` to `body`, oldest first within each partition. Returns once all
     /// are read.
     ///
-    /// The broker's own answer ends a partition: its last record, or the answer that nothing stands behind. A broker that
-    /// says nothing is waited for, then an error.
-    /// - Parameter starts: where to begin; a partition without a start, and one whose start is deleted by now, begins with its
-    ///   oldest record.
-    /// - Parameter ends: where each partition ends, as `ends(of:within:)` told.
-    /// - Parameter timeout: how long the broker may say nothing.
-    /// - Parameter body: returns `false` to end before that.
-    /// - Throws: `timedOut` when the broker says nothing for so long, `CancellationError`, and what `body` throws.
+    /// A partition is complete when its last record arrives, or the broker reports that nothing follows. If the broker
+    /// sends nothing for `timeout`, the call throws.
+    /// - Parameter starts: Where to begin. A partition begins at its oldest record if it has no start, or if its start
+    ///   was deleted.
+    /// - Parameter ends: Where each partition ends, as returned by `ends(of:within:)`.
+    /// - Parameter timeout: The longest wait for the broker's next answer.
+    /// - Parameter body: Returns `false` to stop early.
+    /// - Throws: `timedOut` if the broker sends nothing for `timeout`, `CancellationError`, and the errors of `body`.
     public func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64], timeout: Duration,
         body: (ConsumerRecord) async throws -> Bool
@@ -123,10 +125,11 @@ public final class TopicReader: Sendable {
                 + first)
     }
 
-    // MARK: - What goes by
+    // MARK: - New records
 
-    /// Looks the topics' partitions up and begins to read them.
-    /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
+    /// Looks up the partitions of the topics and begins to read them.
+    /// - Parameter bound: The time for the broker's answers. Brokers that create topics automatically create missing
+    ///   ones.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
         let (handle, deadline) = (handle, SystemClock.now + bound)
@@ -141,7 +144,7 @@ public final class TopicReader: Sendable {
                     positions += ends.map { ($0.key, offset: $0.value) }
                 case .newest(let count):
                     let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
-                    // An offset that the topic has deleted is the oldest that is left.
+                    // If that offset was deleted, reading begins at the oldest remaining one.
                     positions += ends.map { ($0.key, offset: max(0, $0.value - count)) }
                 }
             }
@@ -149,13 +152,14 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Begins to read each partition at an offset that is there, in place of any others.
+    /// Begins to read each partition at an existing offset, replacing all other partitions.
     public func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
         try await assign(starts.map { ($0.key, offset: $0.value) })
     }
 
-    /// Returns what is there as soon as one record is, at most `max`.
-    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:timeout:body:)`.
+    /// Waits for at least one record, and returns up to `max`.
+    /// - Returns: An empty array after `bound`. This does not prove that the topic is empty: see
+    ///   `read(from:upTo:timeout:body:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
         let deadline = SystemClock.now + bound
         while true {
@@ -167,8 +171,8 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Returns what is there as soon as something is, at most `max` records; empty when the time was up.
-    /// - Throws: `recordsMissing` as the reader's mode says, `unknownTopicOrPartition` when the topic was deleted.
+    /// Waits for at least one record or partition end, and returns up to `max` of them; empty after `bound`.
+    /// - Throws: `recordsMissing` as defined by the reader's mode, `unknownTopicOrPartition` if the topic was deleted.
     public func news(max: Int, within bound: Duration) async throws(KafkaError) -> News {
         var news = News()
         for event in try await events(max: max, within: bound) {
@@ -180,14 +184,14 @@ public final class TopicReader: Sendable {
         return news
     }
 
-    // MARK: - The thread that waits
+    // MARK: - The dedicated thread
 
     private func assign(_ positions: [(TopicPartition, offset: Int64)]) async throws(KafkaError) {
         let handle = handle
         try await wait { () throws(KafkaError) in try handle.assign(positions) }
     }
 
-    /// Returns what is there as soon as one event is, at most `max`; empty when the time was up.
+    /// Waits for at least one event, and returns up to `max`; empty after `bound`.
     private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
         let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
@@ -204,7 +208,7 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Runs a call that holds its thread on the thread that is ours for this.
+    /// Runs a blocking call on the dedicated thread.
     private func wait<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {

@@ -1,15 +1,15 @@
-/// Something that a librdkafka, or it and the brokers together, cannot do.
+/// A feature that this version of librdkafka, alone or with these brokers, does not support.
 package struct VersionLimit: Sendable, Hashable {
-    /// True when the worker cannot work as it is set up.
+    /// True if the worker cannot run with its current settings.
     package var isFatal: Bool
-    /// What cannot be done, as one sentence without its full stop.
+    /// The missing feature, as one sentence without its full stop.
     package var text: String
     package var cure: String
 }
 
-/// What a worker asks of its library and its brokers.
+/// The features that a worker needs of its library and its brokers.
 package struct VersionNeeds: Sendable, Hashable {
-    /// The way to log in, such as `SCRAM-SHA-512`; `nil` without a login.
+    /// The login mechanism, such as `SCRAM-SHA-512`; `nil` without a login.
     package var mechanism: String?
     /// True for `kafka.groupProtocol=consumer`.
     package var sharesByBroker = false
@@ -24,19 +24,19 @@ package struct VersionNeeds: Sendable, Hashable {
 }
 
 extension LibraryVersion {
-    /// The oldest librdkafka that all brokers get on with: Tansu's answers can be read from there on, and logins at brokers
-    /// that know only the newer version of `SaslHandshake`.
+    /// The oldest librdkafka that works with all brokers. Older versions cannot parse Tansu's answers, and cannot log
+    /// in to brokers that support only the newer version of `SaslHandshake`.
     static let oldestForAllBrokers = LibraryVersion(2, 2)
-    /// The oldest librdkafka that Kafka 4 lets in by SCRAM. Older ones send their part of the nonce twice, which older
-    /// brokers do not check.
+    /// The oldest librdkafka that can log in to Kafka 4 with SCRAM. Older versions send their part of the nonce twice,
+    /// which older brokers do not check.
     static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
-    /// The oldest librdkafka that logs in to Kafka 4.0.0 by Kerberos.
+    /// The oldest librdkafka that can log in to Kafka 4.0.0 with Kerberos.
     static let oldestWithKerberos = LibraryVersion(2, 11)
-    /// The first librdkafka in which the protocol `consumer` is ready for production.
+    /// The first librdkafka in which the `consumer` protocol is ready for production.
     static let firstWithNewProtocol = LibraryVersion(2, 12)
 
-    /// Returns what cannot be done of what is needed.
-    /// - Parameter requests: those that the brokers take; `nil` while that is not known.
+    /// Returns the needed features that are not supported.
+    /// - Parameter requests: The request versions of the brokers; `nil` while they are unknown.
     package func limits(of needs: VersionNeeds, with requests: BrokerRequests?) -> [VersionLimit] {
         loginLimits(needs, requests) + groupLimits(needs, requests) + writingLimits(needs, requests)
     }

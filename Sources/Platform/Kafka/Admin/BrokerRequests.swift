@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The kinds of requests that the brokers take, by Kafka's number for each, with their versions.
+/// The request kinds that the brokers support, by Kafka's API key, with their versions.
 package struct BrokerRequests: Sendable, Hashable {
-    /// Kafka's numbers of the requests that something depends on.
+    /// Kafka's API keys of the requests that this module checks.
     package enum Kind: Int16, Sendable {
         case fetch = 1
         case saslHandshake = 17
@@ -14,17 +14,17 @@ package struct BrokerRequests: Sendable, Hashable {
         case consumerGroupHeartbeat = 68
     }
 
-    /// The versions of each request.
+    /// The supported versions of each request.
     package var versions: [Int16: ClosedRange<Int16>]
 
     package init(_ versions: [Int16: ClosedRange<Int16>]) { self.versions = versions }
 
     package subscript(_ kind: Kind) -> ClosedRange<Int16>? { versions[kind.rawValue] }
 
-    /// True for brokers that have dropped the old forms of requests, as Apache Kafka 4.0 did.
+    /// True for brokers that dropped the oldest request versions, as Apache Kafka 4.0 did.
     package var isOfKafka4: Bool { (self[.fetch]?.lowerBound ?? 0) >= 4 }
 
-    /// The version of Apache Kafka that brokers with these requests are like. Brokers do not tell theirs.
+    /// The version of Apache Kafka that supports similar requests. Brokers do not report their own version.
     package var likeness: String {
         guard let fetch = self[.fetch] else { return "an unknown version of Kafka" }
         if isOfKafka4 { return "Kafka 4.0 or newer" }
@@ -41,21 +41,21 @@ package struct BrokerRequests: Sendable, Hashable {
     }
 }
 
-/// Takes the requests that brokers offer from librdkafka's log, the only place where the library tells them. Safe to use from
-/// any thread.
+/// Extracts the brokers' request versions from librdkafka's log, the only place where the library reports them. Safe to
+/// use from any thread.
 package final class BrokerRequestLog: Sendable {
     private let found = Mutex<[Int16: ClosedRange<Int16>]>([:])
 
     package init() {}
 
-    /// What was told so far; `nil` while no broker has told anything.
+    /// The requests reported so far; `nil` while no broker has reported any.
     package var requests: BrokerRequests? {
         let found = found.withLock { $0 }
         return found.isEmpty ? nil : BrokerRequests(found)
     }
 
-    /// Notes a line such as `kafka:9092/1:   ApiKey Fetch (1) Versions 0..11`; lines of another form are left out. Of brokers
-    /// that differ, the versions that all of them take are kept.
+    /// Records a line such as `kafka:9092/1: ApiKey Fetch (1) Versions 0..11`; ignores lines of any other form. If
+    /// brokers differ, keeps the versions that all of them support.
     func note(line: String) {
         guard let entry = Self.parse(line) else { return }
         found.withLock { found in

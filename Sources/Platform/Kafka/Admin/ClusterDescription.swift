@@ -1,12 +1,12 @@
-/// The brokers of a cluster and its topics, as one of the brokers knows them.
+/// The brokers and topics of a cluster, as one broker describes them.
 public struct ClusterDescription: Sendable, Hashable {
     /// The shape of one topic.
     public struct Topic: Sendable, Hashable {
         /// The number of partitions.
         public var partitions: Int
-        /// The number of brokers that hold a partition; of partitions that differ, the fewest.
+        /// The number of brokers that hold each partition; the smallest number if partitions differ.
         public var replicationFactor: Int
-        /// The partitions without a leader, to which nothing can be written.
+        /// The partitions without a leader, which cannot be written to.
         package var leaderless: [Int32] = []
 
         public init(partitions: Int, replicationFactor: Int) {
@@ -17,7 +17,7 @@ public struct ClusterDescription: Sendable, Hashable {
 
     /// The ids of the brokers.
     public var brokers: Set<Int32>
-    /// The address that each broker gives itself, as `host:port`, by its id: clients connect to these.
+    /// The advertised address of each broker, as `host:port`, by its id. Clients connect to these addresses.
     package var addresses: [Int32: String] = [:]
     /// Every topic that this user may see, by name.
     public var topics: [String: Topic]

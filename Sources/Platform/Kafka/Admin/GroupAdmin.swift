@@ -1,9 +1,10 @@
 internal import Basics
 package import Logging
 
-/// Looks at the offsets of a group, and moves them, without joining the group: for tools.
+/// Reads and changes the offsets of a group without joining it, for tools.
 ///
-/// Every call waits on a thread of its own, never on the caller's. Safe to use from any task. Call `close` after the last use.
+/// Every call waits on a dedicated thread, never on the caller's. Safe to use from any task. Call `close` after the
+/// last use.
 package final class GroupAdmin: Sendable {
     private let client: ClientHandle
     private let group: String
@@ -12,10 +13,10 @@ package final class GroupAdmin: Sendable {
     /// - Throws: `configuration` that names the property.
     package init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var configuration = configuration
-        // A static member's name would have the broker take a commit for that member's.
+        // With a static member's id, the broker would attribute the commit to that member.
         configuration.groupInstanceID = nil
         var properties = try configuration.librdkafka(.running)
-        // Without a membership there is nothing for the newer protocol to do.
+        // The newer protocol has no effect without a membership.
         properties["group.protocol"] = nil
 
         group = configuration.groupID
@@ -25,27 +26,28 @@ package final class GroupAdmin: Sendable {
     /// Frees the client.
     package func close() async { await client.destroy() }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
-    /// Asks how many partitions a topic has. No broker makes a topic for being asked so.
-    /// - Returns: `nil` when the topic is not there, or this user may not see it.
-    /// - Throws: `unreachable`, which names the brokers and why each could not be reached.
+    /// Fetches the number of partitions of a topic. Does not create the topic, even if brokers create topics
+    /// automatically.
+    /// - Returns: `nil` if the topic does not exist, or this user may not see it.
+    /// - Throws: `unreachable`, which names the brokers and why each was unreachable.
     package func partitionCount(of topic: String, within bound: Duration) async throws(KafkaError) -> Int? {
         try await explaining { () throws(KafkaError) in try await client.partitionCounts(within: bound)[topic] }
     }
 
-    /// Asks what the group has committed.
+    /// Fetches the group's committed offsets.
     /// - Returns: The commit of each partition that has one, with its metadata.
-    /// - Throws: `timedOut`, `unreachable`, `authentication` when this user may not describe the group; never a part of the
-    ///   answer.
+    /// - Throws: `timedOut`, `unreachable`, `authentication` if this user may not describe the group; never returns a
+    ///   partial result.
     package func commits(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         try await explaining { () throws(KafkaError) in try await client.commits(of: ids, within: bound) }
     }
 
-    /// Asks where the log of each partition begins, and where it ends for a reader of committed records.
-    /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
+    /// Fetches where the log of each partition begins, and where it ends for a reader of committed records.
+    /// - Throws: `timedOut`, `unreachable`, `authentication`; never returns a partial result.
     package func bounds(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
@@ -58,11 +60,11 @@ package final class GroupAdmin: Sendable {
         }
     }
 
-    /// Asks for the first record of each partition whose timestamp is not before an instant.
+    /// Finds the first record of each partition whose timestamp is at or after an instant.
     /// - Parameter milliseconds: The instant, since the Unix epoch.
-    /// - Returns: No offset for a partition without such a record, and none at all from brokers that look nothing up by time,
-    ///   such as the embedded one.
-    /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
+    /// - Returns: No entry for a partition without such a record. Empty for brokers without lookup by time, such as the
+    ///   embedded one.
+    /// - Throws: `timedOut`, `unreachable`, `authentication`; never returns a partial result.
     package func offsets(
         of ids: [TopicPartition], since milliseconds: Int64, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
@@ -71,26 +73,27 @@ package final class GroupAdmin: Sendable {
         }
     }
 
-    /// Asks the group's coordinator for its state and its members.
-    /// - Throws: `unsupported` when the brokers describe no groups, as the embedded one; `timedOut`, `unreachable`,
-    ///   `authentication` when this user may not describe the group.
+    /// Fetches the group's state and members from its coordinator.
+    /// - Throws: `unsupported` if the brokers cannot describe groups, such as the embedded one; `timedOut`,
+    ///   `unreachable`, `authentication` if this user may not describe the group.
     package func description(within bound: Duration) async throws(KafkaError) -> GroupDescription {
         try await explaining { () throws(KafkaError) in try await client.description(of: group, within: bound) }
     }
 
     // MARK: - Changing
 
-    /// Commits offsets in the group's name, and waits for the broker's answer.
+    /// Commits offsets for the group, and waits for the broker's answer.
     ///
-    /// Kafka refuses this while the group has members; the embedded broker does not. So look at `description` first.
-    /// - Throws: An error whose `saysGroupHasMembers` is true when the broker refuses for that reason.
+    /// Kafka rejects this while the group has members; the embedded broker does not. Therefore check `description`
+    /// first.
+    /// - Throws: An error whose `saysGroupHasMembers` is true if the broker rejects it for that reason.
     package func commit(
         _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {
         try await explaining { () throws(KafkaError) in try await client.commit(offsets, within: bound) }
     }
 
-    /// Adds why the brokers could not be reached, where that is the error.
+    /// Adds to an error the reasons why the brokers could not be reached, if that is its cause.
     private func explaining<Value>(
         _ body: () async throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {
@@ -103,13 +106,13 @@ package final class GroupAdmin: Sendable {
 }
 
 extension GroupHistory {
-    /// Returns the note for offsets that a person sets, so that partitions without a commit still begin where they would
-    /// have begun: see `wasAddedLater`.
+    /// Returns the note for offsets set by an operator, so that partitions without a commit still begin at the same
+    /// place: see `wasAddedLater`.
     /// - Parameters:
     ///   - ids: The partitions whose offsets are set.
-    ///   - commits: What the group has committed on the topic before.
-    ///   - count: How many partitions the topic has.
-    /// - Returns: An empty text where it needs none.
+    ///   - commits: The group's existing commits on the topic.
+    ///   - count: The number of partitions of the topic.
+    /// - Returns: An empty text if no note is needed.
     package static func note(
         settingOffsetsOf ids: Set<TopicPartition>, commits: [TopicPartition: CommittedOffset], partitionCount count: Int
     ) -> String {
@@ -117,7 +120,7 @@ extension GroupHistory {
         guard withCommit.count < count else { return "" }
         if commits.isEmpty { return note(partitions: count) }
 
-        // Of several notes the one with the most partitions counts.
+        // If there are several notes, the one with the most partitions counts.
         let atStart = commits.values.compactMap(partitions).max()
         return atStart.map { note(partitions: Int($0)) } ?? ""
     }

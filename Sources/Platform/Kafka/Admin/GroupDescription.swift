@@ -1,12 +1,12 @@
 /// A consumer group as its coordinator describes it.
 package struct GroupDescription: Sendable, Hashable {
-    /// One process that belongs to the group now.
+    /// One current member of the group.
     package struct Member: Sendable, Hashable {
-        /// The name that the client gives itself.
+        /// The client id that the member chose.
         package var clientID: String
         /// The address that the client connects from, as the broker writes it.
         package var host: String
-        /// The partitions that it reads.
+        /// The partitions assigned to the member.
         package var partitions: Set<TopicPartition>
 
         package init(clientID: String, host: String, partitions: Set<TopicPartition> = []) {
@@ -16,7 +16,7 @@ package struct GroupDescription: Sendable, Hashable {
         }
     }
 
-    /// Kafka's name of the group's state, such as `Stable` or `Empty`.
+    /// Kafka's name for the group's state, such as `Stable` or `Empty`.
     package var state: String
     package var members: [Member]
 
@@ -28,10 +28,10 @@ package struct GroupDescription: Sendable, Hashable {
     /// The description of a group that the brokers do not know.
     package static let unknown = GroupDescription(state: "Dead")
 
-    /// True for a group that the brokers know, and that has no member.
+    /// True for an existing group without members.
     package var isEmpty: Bool { members.isEmpty && state == "Empty" }
 
-    /// True for a group that the brokers do not know. Kafka 4 says this of each group of the protocol `consumer` too, whether
-    /// that has members or not.
+    /// True for a group that the brokers do not know. Kafka 4 also describes every group of the `consumer` protocol in
+    /// this way, with or without members.
     package var isUnknown: Bool { members.isEmpty && state == "Dead" }
 }

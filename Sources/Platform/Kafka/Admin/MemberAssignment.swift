@@ -1,8 +1,8 @@
-/// The partitions that a member of a group was given, in the bytes that the group's leader has written for it (Kafka's
+/// Decodes the partitions assigned to a member from the bytes written by the group's leader (Kafka's
 /// `ConsumerProtocolAssignment`).
 enum MemberAssignment {
-    /// Reads the partitions. What follows them is the assignor's own.
-    /// - Returns: Those that were read; none of bytes that another kind of group has written.
+    /// Decodes the partitions. The bytes after them are private to the assignor.
+    /// - Returns: The decoded partitions; empty for bytes in another format.
     static func partitions(in bytes: [UInt8]) -> Set<TopicPartition> {
         var (rest, partitions) = (bytes[...], Set<TopicPartition>())
         guard integer(2, from: &rest) != nil, let topics = integer(4, from: &rest) else { return [] }
@@ -23,7 +23,7 @@ enum MemberAssignment {
         return partitions
     }
 
-    /// Takes a signed number off the front, the most significant byte first.
+    /// Removes a signed big-endian number from the front.
     private static func integer(_ width: Int, from bytes: inout ArraySlice<UInt8>) -> Int64? {
         guard bytes.count >= width else { return nil }
         let value = bytes.prefix(width).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

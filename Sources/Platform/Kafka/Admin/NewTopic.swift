@@ -1,4 +1,4 @@
-/// A topic that is to be made.
+/// A topic to be created.
 public struct NewTopic: Sendable, Hashable {
     /// The name of the topic.
     public var name: String
@@ -6,7 +6,7 @@ public struct NewTopic: Sendable, Hashable {
     public var partitions: Int
     /// The number of brokers that hold each partition. At least 1, and at most the number of brokers.
     public var replicationFactor: Int
-    /// Kafka's own settings of the topic, such as `retention.ms`. What is left out has the brokers' default.
+    /// Kafka's own settings of the topic, such as `retention.ms`. The others have the brokers' defaults.
     public var configuration: [String: String]
 
     public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {

@@ -1,4 +1,4 @@
-/// What a user may do on a topic, as ACLs name it. Raw values are librdkafka's (`rd_kafka_AclOperation_t`).
+/// An operation on a topic, as ACLs name it. Raw values are librdkafka's (`rd_kafka_AclOperation_t`).
 package enum TopicOperation: UInt32, Sendable, CaseIterable {
     case read = 3
     case write = 4

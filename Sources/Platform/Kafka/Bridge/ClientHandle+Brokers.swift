@@ -1,9 +1,9 @@
 internal import CRdkafka
 
-/// Questions to the brokers that concern neither records nor offsets.
+/// Broker queries that concern neither records nor offsets.
 extension ClientHandle {
-    /// Asks how many partitions a topic has.
-    /// - Returns: `nil` when no broker answers within 2 seconds, or the topic is not there.
+    /// Fetches the number of partitions of a topic.
+    /// - Returns: `nil` if no broker answers within 2 seconds, or the topic does not exist.
     func partitionCount(of topic: String) async -> Int? {
         await blocking.run { [self] in
             guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return nil }
@@ -19,7 +19,8 @@ extension ClientHandle {
         }
     }
 
-    /// Asks the brokers about one topic, within 2 s. Brokers that make topics on first use make one that does not exist.
+    /// Asks the brokers whether a topic is usable, within 2 s. Brokers that create topics automatically create a
+    /// missing one.
     func diagnosis(of topic: String) async -> TopicDiagnosis {
         await blocking.run { [self] in
             guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return .noBrokerAnswers }

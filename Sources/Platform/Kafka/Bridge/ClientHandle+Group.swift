@@ -8,10 +8,10 @@ extension ClientHandle {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "subscribe to \(topics)") }
     }
 
-    /// True while the group moves single partitions, false while each rebalance takes all partitions away first.
+    /// True if the group moves single partitions; false if each rebalance first revokes all partitions.
     var isCooperative: Bool { rd_kafka_rebalance_protocol(pointer).map { String(cString: $0) } == "COOPERATIVE" }
 
-    /// True when what is being revoked belongs to other members already. The calls below clear it.
+    /// True if the partitions being revoked already belong to other members. The calls below clear it.
     var isAssignmentLost: Bool { rd_kafka_assignment_lost(pointer) != 0 }
 
     func assign(_ partitions: [(id: TopicPartition, start: ReadingStart)]) throws(KafkaError) {
@@ -26,7 +26,7 @@ extension ClientHandle {
         }
     }
 
-    /// Gives up partitions that the group took away; all of them where the group is not cooperative.
+    /// Gives up revoked partitions; all partitions if the group is not cooperative.
     func unassign(_ partitions: [TopicPartition]) throws(KafkaError) {
         guard isCooperative else { return unassignAll() }
 
@@ -35,11 +35,12 @@ extension ClientHandle {
         throw KafkaError(consuming: error, doing: "unassign")
     }
 
-    /// Moves the reading of assigned partitions to other starts. What was read of them before is dropped.
+    /// Moves the reading of assigned partitions to other offsets, and drops their fetched records.
     ///
-    /// Holds the thread for a few milliseconds, so that no rebalance comes between this call and what led to it.
-    /// - Returns: The partitions that are read from there. The others are not being read yet, or librdkafka was slow to
-    ///   answer; they may be moved again.
+    /// Blocks the thread for a few milliseconds, so that no rebalance can come between this call and the decision that
+    /// led to it.
+    /// - Returns: The partitions that were moved. The others are not being read yet, or librdkafka was slow to answer;
+    ///   they may be moved again.
     func seek(_ partitions: [(id: TopicPartition, start: ReadingStart)]) -> Set<TopicPartition> {
         let list = PartitionList(partitions.map { ($0.id, offset: $0.start.value) })
         let error = rd_kafka_seek_partitions(pointer, list.pointer, LibraryVersion.running.timeToSeek)
@@ -51,7 +52,7 @@ extension ClientHandle {
 
     func unassignAll() { rd_kafka_assign(pointer, nil) }
 
-    /// Begins to leave the group: a last revocation comes as an event, and `hasLeftGroup` turns true in the end.
+    /// Begins to leave the group. A last revocation arrives as an event, and `hasLeftGroup` then becomes true.
     func beginLeavingGroup() throws(KafkaError) {
         guard let error = rd_kafka_consumer_close_queue(pointer, events) else { return }
         throw KafkaError(consuming: error, doing: "leave the group")
@@ -61,18 +62,19 @@ extension ClientHandle {
 }
 
 extension ReadingStart {
-    /// The offset that stands for the start in librdkafka's calls.
+    /// librdkafka's offset value for the start.
     fileprivate var value: Int64 {
         switch self {
         case .committed(let commit): commit.offset
         case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
-        // Where the least is fetched in vain.
+        // The end, where the least data is fetched only to be dropped.
         case .unknown: Int64(RD_KAFKA_OFFSET_END)
         }
     }
 }
 
 extension LibraryVersion {
-    /// The time that `rd_kafka_seek_partitions` is given, so that it takes 5 ms: before 2.1 it takes a thousandth (#4230).
+    /// The timeout for `rd_kafka_seek_partitions`, so that it takes 5 ms: before 2.1 it takes a thousandth of its
+    /// timeout (#4230).
     fileprivate var timeToSeek: Int32 { self < LibraryVersion(2, 1) ? 5000 : 5 }
 }

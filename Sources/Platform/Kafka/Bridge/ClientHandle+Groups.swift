@@ -1,9 +1,9 @@
 internal import Basics
 internal import CRdkafka
 
-/// Questions about groups and topics that tools ask, each on the thread of the client's blocking calls.
+/// Queries about groups and topics for tools, each on the thread of the client's blocking calls.
 extension ClientHandle {
-    /// Asks for all topics, because a broker that is asked for one by its name may make it.
+    /// Fetches the partition counts of all topics. A query for one topic by name could create it on some brokers.
     /// - Returns: The number of partitions of each topic that this user may see.
     func partitionCounts(within bound: Duration) async throws(KafkaError) -> [String: Int] {
         let counts: Result<[String: Int], KafkaError> = await blocking.run { [self] in
@@ -11,7 +11,7 @@ extension ClientHandle {
             let code = rd_kafka_metadata(pointer, 1, nil, &metadata, Int32(clamping: bound.wholeMilliseconds))
             defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let found = metadata?.pointee else {
-                // The call only says that its time was up, whatever kept it from asking.
+                // The call reports only a timeout, whatever its cause was.
                 return .failure(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: "look up the topics"))
             }
 
@@ -25,10 +25,10 @@ extension ClientHandle {
         return try counts.get()
     }
 
-    /// Asks the brokers for the state of a group and its members.
+    /// Fetches the state of a group and its members from the brokers.
     ///
-    /// librdkafka 2.0.2 has a newer call for this, `rd_kafka_DescribeConsumerGroups`, with which it aborts the process where the
-    /// brokers describe no groups, as the embedded ones.
+    /// The newer call `rd_kafka_DescribeConsumerGroups` is not used: in librdkafka 2.0.2 it aborts the process if the
+    /// brokers cannot describe groups, such as the embedded ones.
     func description(of group: String, within bound: Duration) async throws(KafkaError) -> GroupDescription {
         let answer: Result<GroupDescription, KafkaError> = await blocking.run { [self] in
             let what = "describe group \(group)"

@@ -1,25 +1,25 @@
 internal import CRdkafka
 
-/// Offsets: stored, committed, and asked for.
+/// Committing offsets, and known ends of partitions.
 extension ClientHandle {
-    /// Asks the broker to commit offsets. The answer comes as an event.
+    /// Sends offsets to the broker to be committed. The answer arrives as an event.
     ///
-    /// They are named here, and not stored in librdkafka before, because `rd_kafka_offsets_store` forgets their metadata before
-    /// librdkafka 2.2.
+    /// The offsets are passed directly and not stored in librdkafka first: before librdkafka 2.2,
+    /// `rd_kafka_offsets_store` drops their metadata.
     func requestCommit(of offsets: [(id: TopicPartition, next: CommittedOffset)]) throws(KafkaError) {
         let list = PartitionList(offsets.map { ($0.id, $0.next) })
         let code = rd_kafka_commit_queue(pointer, list.pointer, events, nil, nil)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
     }
 
-    /// Returns one past the last record of a partition, as the last fetch saw it; `nil` before the first.
+    /// Returns one past the last record of a partition, as of the last fetch; `nil` before the first fetch.
     func knownEnd(of id: TopicPartition) -> Int64? {
         var (low, high): (Int64, Int64) = (0, 0)
         let code = rd_kafka_get_watermark_offsets(pointer, id.topic, id.partition, &low, &high)
         return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? OffsetRange.bounded(high) : nil
     }
 
-    /// True where a partition ended before an offset, as librdkafka's log or the last fetch says.
+    /// Returns whether a partition ended before an offset, according to librdkafka's log or the last fetch.
     func wasReset(_ id: TopicPartition, beyond offset: Int64) -> Bool {
         if offsetResets.hasReset(of: id, beyond: offset) {
             offsetResets.forgetReset(of: id)
@@ -29,9 +29,9 @@ extension ClientHandle {
     }
 }
 
-/// Questions to the brokers, each on the thread of the client's blocking calls.
+/// Broker queries, each on the thread of the client's blocking calls.
 extension ClientHandle: OffsetBroker {
-    /// Asks which offsets the group has committed.
+    /// Fetches the group's committed offsets.
     /// - Returns: The offset of each partition that has one.
     func committedOffsets(
         of ids: [TopicPartition], within bound: Duration
@@ -39,7 +39,7 @@ extension ClientHandle: OffsetBroker {
         try await commits(of: ids, within: bound).mapValues(\.offset)
     }
 
-    /// Asks what the group has committed.
+    /// Fetches the group's committed offsets with their metadata.
     /// - Returns: The commit of each partition that has one.
     func commits(
         of ids: [TopicPartition], within bound: Duration
@@ -50,8 +50,8 @@ extension ClientHandle: OffsetBroker {
         }
     }
 
-    /// Asks for the offset of each partition that fits the query.
-    /// - Returns: No offset for a partition that has no record that fits.
+    /// Fetches the offset of each partition that matches the query.
+    /// - Returns: No entry for a partition without a matching record.
     func offsets(
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
@@ -62,7 +62,7 @@ extension ClientHandle: OffsetBroker {
         return found.mapValues(\.offset)
     }
 
-    /// Returns what stands for a query in librdkafka's calls.
+    /// Returns librdkafka's value for a query.
     private static func value(of query: OffsetQuery) -> Int64 {
         switch query {
         case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
@@ -71,7 +71,7 @@ extension ClientHandle: OffsetBroker {
         }
     }
 
-    /// - Parameter call: Fills in the list; given on the thread of the blocking calls.
+    /// - Parameter call: Fills in the list; called on the thread of the blocking calls.
     private func ask(
         _ what: String, entries: [(TopicPartition, offset: Int64)],
         _ call: @escaping @Sendable (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
@@ -95,7 +95,7 @@ extension ClientHandle: OffsetBroker {
         return try answer.get()
     }
 
-    /// Commits offsets in the group's name, and waits for the broker's answer.
+    /// Commits offsets for the group, and waits for the broker's answer.
     func commit(
         _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {
@@ -103,8 +103,8 @@ extension ClientHandle: OffsetBroker {
         if let error { throw error }
     }
 
-    /// Commits offsets in the group's name, and holds the calling thread until the broker has answered.
-    /// - Returns: Why they are not committed.
+    /// Commits offsets for the group, and blocks the calling thread until the broker has answered.
+    /// - Returns: Why they were not committed.
     func commitHoldingThread(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) -> KafkaError? {
         let list = PartitionList(offsets.map { ($0.key, $0.value) })
         let answers = rd_kafka_queue_new(pointer)

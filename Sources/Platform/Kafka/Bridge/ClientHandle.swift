@@ -2,11 +2,11 @@ internal import CRdkafka
 internal import Logging
 internal import Synchronization
 
-/// Owns one client of librdkafka: its pointer, its queue of events, what became fatal in it, and its destruction.
+/// Owns one librdkafka client: its pointer, its event queue, its permanent failure, and its destruction.
 ///
-/// Safe to use from any thread until `destroy` is called. A handle that is dropped without `destroy`, as when a worker
-/// could not be put together or while a call still holds the client, leaves the client to the end of the process, together
-/// with everything that the client calls back.
+/// Safe to use from any thread until `destroy` is called. A handle may be dropped without `destroy`, for example if a
+/// worker could not be created, or while a call still uses the client. Then the client, and everything that its
+/// callbacks use, live until the process exits.
 final class ClientHandle: Sendable {
     enum Role: Sendable {
         case consumer
@@ -18,16 +18,16 @@ final class ClientHandle: Sendable {
     nonisolated(unsafe) let pointer: OpaquePointer
     nonisolated(unsafe) let events: OpaquePointer
     let role: Role
-    /// Says when `events`, or the queue of a partition, stops being empty.
+    /// Signals when `events`, or the queue of a partition, stops being empty.
     let signal: QueueSignal
-    /// Why brokers could not be reached, by what librdkafka reported last of each.
+    /// The last reason that librdkafka reported for each unreachable broker.
     let brokerFailures: BrokerFailures
     let connections = BrokerConnections()
-    /// Which partitions' reading went on somewhere else, because the broker had the next record no longer.
+    /// The partitions in which reading jumped to another offset, because the broker no longer had the next record.
     let offsetResets = OffsetResets()
-    /// The client's last statistics, where `statistics.interval.ms` is set.
+    /// The client's last statistics, if `statistics.interval.ms` is set.
     let statistics = StatisticsBox()
-    /// Runs the calls that hold their thread.
+    /// Runs blocking calls.
     let blocking: BlockingThread
 
     private let log: ClientLog
@@ -36,8 +36,8 @@ final class ClientHandle: Sendable {
     private let firstFailure = Mutex<KafkaError?>(nil)
 
     /// - Parameters:
-    ///   - properties: librdkafka's, complete.
-    ///   - secrets: Texts that must not show in any log line.
+    ///   - properties: The complete librdkafka properties.
+    ///   - secrets: Texts that must not appear in any log line.
     /// - Throws: `configuration` that names the property.
     init(
         _ role: Role, properties: [String: String], hiding secrets: [String], log: Logger
@@ -68,44 +68,45 @@ final class ClientHandle: Sendable {
     deinit {
         guard !isDestroyed.load(ordering: .acquiring) else { return }
 
-        // The client lives on, and it writes to all three.
+        // The client still exists, and it writes to all three objects.
         _ = Unmanaged.passRetained(signal)
         _ = Unmanaged.passRetained(connections)
         _ = Unmanaged.passRetained(log)
     }
 
-    /// Frees the client, on the thread of its blocking calls and so after them. Call it once, after the last use.
+    /// Frees the client, on the thread of its blocking calls and therefore after them. Call it once, after the last
+    /// use.
     ///
-    /// Records that are not delivered yet are dropped. A consumer that has not left its group by now does not: its session
-    /// runs out at the broker.
+    /// Drops undelivered records. A consumer that has not left its group by then does not leave it: its session expires
+    /// at the broker.
     func destroy() async {
         isDestroyed.store(true, ordering: .releasing)
         signal.disconnect(events)
 
         await blocking.run { [self] in
-            // Destroying a producer would else wait for message.timeout.ms.
+            // Otherwise, destroying a producer would wait for message.timeout.ms.
             if role == .producer { rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
             rd_kafka_queue_destroy(events)
             rd_kafka_destroy_flags(pointer, role == .consumer ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0)
         }
     }
 
-    // MARK: - What became fatal
+    // MARK: - Permanent failures
 
-    /// The first error after which the client can do nothing more; `nil` while there is none.
+    /// The first permanent error of the client; `nil` while it works.
     var failure: KafkaError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         return firstFailure.withLock { $0 }
     }
 
-    /// Keeps `error` as the failure, unless there is one already.
+    /// Stores `error` as the failure, unless there is one already.
     func noteFailure(_ error: KafkaError) {
         firstFailure.withLock { first in if first == nil { first = error } }
         hasFailed.store(true, ordering: .releasing)
     }
 
-    /// Asks librdkafka for its fatal error and keeps it as the failure.
-    /// - Returns: The failure, an earlier one if there was one.
+    /// Reads librdkafka's fatal error and stores it as the failure.
+    /// - Returns: The failure, or an earlier one if there was one.
     @discardableResult
     func noteFatalError() -> KafkaError {
         if let failure { return failure }
@@ -119,10 +120,10 @@ final class ClientHandle: Sendable {
         return error
     }
 
-    /// True when librdkafka itself says that the client failed for good.
+    /// True if librdkafka itself reports that the client has failed permanently.
     var isFatal: Bool { rd_kafka_fatal_error(pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR }
 
-    /// Returns the error for a code, or the failure where the code only says that there is one.
+    /// Returns the error for a code, or the stored failure if the code only refers to it.
     func error(for code: rd_kafka_resp_err_t, doing what: String) -> KafkaError {
         code == RD_KAFKA_RESP_ERR__FATAL ? noteFatalError() : KafkaError(code, doing: what)
     }

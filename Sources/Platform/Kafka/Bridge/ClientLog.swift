@@ -2,10 +2,10 @@ internal import Basics
 internal import Logging
 internal import Synchronization
 
-/// Carries librdkafka's own log lines to a `Logger`. Safe to call from any thread.
+/// Forwards librdkafka's log lines to a `Logger`. Safe to call from any thread.
 ///
-/// The client writes some lines with each of its attempts, once a second and more. Of lines that differ in numbers only,
-/// one is written every 30 seconds; it says how many were left out. Lines at level debug are written all.
+/// librdkafka repeats some lines at each of its attempts, once a second or more often. Of lines that differ only in
+/// numbers, one is written every 30 seconds, with the number of suppressed lines. All lines at level debug are written.
 final class ClientLog: Sendable {
     private struct Kind: Hashable {
         let facility: String
@@ -19,10 +19,10 @@ final class ClientLog: Sendable {
     private let limiter = Mutex(RepeatLimiter<Kind>())
 
     /// - Parameters:
-    ///   - secrets: Texts that must not show in any line.
-    ///   - failures: Gets the lines about brokers that cannot be reached.
-    ///   - resets: Gets the lines about offsets that the brokers do not have any more.
-    ///   - requests: Gets the lines about the requests that brokers take.
+    ///   - secrets: Texts that must not appear in any line.
+    ///   - failures: Receives the lines about unreachable brokers.
+    ///   - resets: Receives the lines about offsets that the brokers no longer have.
+    ///   - requests: Receives the lines about the brokers' request versions.
     init(
         _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil,
         requests: BrokerRequestLog? = nil
@@ -34,17 +34,17 @@ final class ClientLog: Sendable {
         self.requests = requests
     }
 
-    /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
+    /// - Parameter level: The syslog level, 0 (emergency) to 7 (debug).
     func write(level: Int32, facility: String, line: String) {
         let line = SecretProperties.hide(secrets, in: line)
-        // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons. Among
-        // them are connections that were closed, which is all that a broker says where TLS or a login is wanted.
+        // Lines about an unreachable broker: the consumer and the producer report it themselves, with the reasons. They
+        // include closed connections, the only sign that a broker requires TLS or a login.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }
         if facility == "APIVERSION" { requests?.note(line: line) }
         if facility == "OIDC" { failures?.noteToken(line: line) }
 
-        // The consumer reports it itself, once it knows where reading goes on.
+        // The consumer reports a reset itself, once it knows where reading continues.
         let isReset = facility == "OFFSET" && resets?.note(line: line) == true
 
         let level: Logger.Level =
@@ -66,8 +66,9 @@ final class ClientLog: Sendable {
         logger.log(level: level, "librdkafka", metadata: metadata)
     }
 
-    /// Returns whether a line says nothing that the client does not report elsewhere. librdkafka writes one with each of its
-    /// questions about a topic that it may not see, ten a second; which topic that is, and why, is told by its state.
+    /// Returns whether a line only repeats what the client reports elsewhere. librdkafka writes such a line at each
+    /// query for a topic that it may not see, ten times a second. The topic and the reason are part of the client's
+    /// state.
     private static func isNoise(_ facility: String, line: String) -> Bool {
         facility == "BROKER" && line.firstRange(of: " is unknown (partition_cnt ") != nil
     }

@@ -1,14 +1,14 @@
 internal import CRdkafka
 
 extension ConsumerConfiguration {
-    /// Tries each property on the library without making a client.
-    /// - Throws: `configuration` that names the first property that is refused.
+    /// Validates each property with the library, without creating a client.
+    /// - Throws: `configuration` that names the first rejected property.
     package func check() throws(KafkaError) { try ClientSettings.check(librdkafka(.running)) }
 }
 
 extension ProducerConfiguration {
-    /// Tries each property on the library without making a client.
-    /// - Throws: `configuration` that names the first property that is refused.
+    /// Validates each property with the library, without creating a client.
+    /// - Throws: `configuration` that names the first rejected property.
     package func check() throws(KafkaError) { try ClientSettings.check(librdkafka(.running)) }
 }
 

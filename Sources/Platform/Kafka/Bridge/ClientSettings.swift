@@ -2,10 +2,10 @@ internal import Basics
 internal import CRdkafka
 internal import Logging
 
-/// Turns properties into a librdkafka client.
+/// Creates librdkafka clients from properties.
 enum ClientSettings {
-    /// The properties that we set because correctness rests on them, or that we answer. A user's property of that name is
-    /// refused.
+    /// Properties that only this module may set, because correctness depends on them or its callbacks use them. A
+    /// user's property of that name is rejected.
     static let reserved: Set<String> = [
         "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
         "auto.commit.enable", "enable.auto.offset.store", "enable.partition.eof", "isolation.level",
@@ -16,8 +16,7 @@ enum ClientSettings {
 
     private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
 
-    /// How the names of properties begin that are for consumers only, or for producers only. Each client gets its own, and
-    /// the other's are left out.
+    /// The name prefixes of properties for consumers only, or for producers only. Each client gets only its own.
     private static let consumerPrefixes = [
         "fetch.", "queued.", "session.", "heartbeat.", "max.poll.", "partition.assignment", "auto.offset", "isolation.",
         "check.crcs", "group.", "auto.commit", "coordinator.query",
@@ -27,8 +26,8 @@ enum ClientSettings {
         "partitioner", "retries", "message.send", "retry.backoff.max", "sticky.partitioning", "request.timeout",
     ]
 
-    /// Joins defaults, the user's properties and those that may not be changed, the later ones winning.
-    /// - Throws: `configuration` for a property that only we may set.
+    /// Merges defaults, the user's properties and the fixed ones; the later ones take precedence.
+    /// - Throws: `configuration` for a property that only this module may set.
     static func merge(
         _ defaults: [String: String], fixed: [String: String], user: [String: String]
     ) throws(KafkaError) -> [String: String] {
@@ -41,10 +40,10 @@ enum ClientSettings {
         return defaults.merging(own) { _, user in user }.merging(fixed) { _, fixed in fixed }
     }
 
-    /// Makes a client, which begins to connect to its brokers.
+    /// Creates a client, which begins to connect to its brokers.
     /// - Parameters:
     ///   - events: The `RD_KAFKA_EVENT_...` that arrive as events.
-    ///   - connections: Gets the states of the brokers. Both it and `log` must live as long as the client.
+    ///   - connections: Receives the states of the brokers. Both it and `log` must live as long as the client.
     /// - Throws: `configuration` that names the property. Values of secrets are not shown.
     static func makeClient(
         _ type: rd_kafka_type_t, properties: [String: String], events: Int32, log: ClientLog?,
@@ -53,15 +52,15 @@ enum ClientSettings {
         let settings = try settings(properties)
         var reason = [CChar](repeating: 0, count: 512)
         rd_kafka_conf_set_events(settings, events)
-        // Fetching a token for OAUTHBEARER is an HTTP call that waits for its answer. With a queue of its own, one of
-        // librdkafka's threads makes it; else it would be made on the loop that serves the client's events.
+        // Fetching a token for OAUTHBEARER is a blocking HTTP call. With a dedicated queue, a thread of librdkafka
+        // makes it; otherwise the loop that serves the client's events would make it.
         let fetchesTokens = properties["sasl.oauthbearer.method"] == "oidc"
         if fetchesTokens { rd_kafka_conf_enable_sasl_queue(settings, 1) }
         if let log {
-            // The opaque lives as long as the client, because the owner of the client holds `log` too.
+            // The pointer stays valid as long as the client, because the owner of the client also holds `log`.
             rd_kafka_conf_set_opaque(settings, Unmanaged.passUnretained(log).toOpaque())
         }
-        // Without a callback the library writes to standard error.
+        // Without a callback, the library writes to standard error.
         rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
             guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
             let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
@@ -81,8 +80,8 @@ enum ClientSettings {
         return client
     }
 
-    /// Makes librdkafka's form of properties, which the caller frees or hands over.
-    /// - Throws: `configuration` that names the first property that is refused.
+    /// Converts properties to librdkafka's form, which the caller frees or passes on.
+    /// - Throws: `configuration` that names the first rejected property.
     static func settings(_ properties: [String: String]) throws(KafkaError) -> OpaquePointer {
         guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
         var reason = [CChar](repeating: 0, count: 512)
@@ -94,7 +93,7 @@ enum ClientSettings {
         return settings
     }
 
-    /// Has librdkafka tell `connections` each state of each broker, from the broker's first on.
+    /// Registers `connections` for every state change of every broker, including the first one.
     private static func watchBrokers(_ settings: OpaquePointer, _ connections: BrokerConnections) {
         let opaque = Unmanaged.passUnretained(connections).toOpaque()
         rd_kafka_conf_interceptor_add_on_new(
@@ -113,7 +112,7 @@ enum ClientSettings {
             }, opaque)
     }
 
-    /// Says which property librdkafka refused, and why, unless the reason would show a secret.
+    /// Returns the name of the rejected property, and the reason unless it would show a secret.
     private static func refusal(of property: String, value: String, reason: String) -> String {
         let name = KafkaSecurity.settingNames[property].map { "\($0) (\(property))" } ?? "kafka.properties: \(property)"
         let refusal = "\(name) is not accepted by librdkafka \(LibraryVersion.running)"

@@ -1,21 +1,21 @@
 internal import CRdkafka
 
-/// Everything that a consumer's client reports beside records.
+/// Everything that a consumer's client reports besides records.
 enum ConsumerEvent {
     case rebalance(RebalanceEvent)
-    /// How a commit ended: the partitions whose offset the broker confirmed, with `nil`, or refused for their topic's sake, with the reason;
-    /// and why others are not committed.
+    /// The result of a commit request. The first value has `nil` for each committed partition, and the reason for each
+    /// partition that the broker rejected because of its topic. The second value is the error of all other partitions.
     case commitAnswered([TopicPartition: KafkaError?], KafkaError?)
     case failed(KafkaError)
     case error(KafkaError)
-    /// A record came by the main queue, where it would be lost.
+    /// A record arrived in the main queue, where it would be lost.
     case misplacedRecord
     case other
 }
 
 extension ClientHandle {
-    /// Takes the oldest event of a consumer.
-    /// - Returns: `nil` when there is none.
+    /// Removes and returns the oldest event of a consumer.
+    /// - Returns: `nil` if there is none.
     func nextConsumerEvent() -> ConsumerEvent? {
         guard let event = rd_kafka_queue_poll(events, 0) else { return nil }
         let type = rd_kafka_event_type(event)
@@ -38,8 +38,8 @@ extension ClientHandle {
         let code = rd_kafka_event_error(event)
         if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([:], nil) }
         let entries = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event))
-        // Both levels count. A request that is refused as a whole can leave the error of each partition at 0; and the error of a partition
-        // is that of the whole as well.
+        // Both levels count. A request rejected as a whole can leave the error of each partition at 0, and the error of
+        // one partition is also that of the whole request.
         if code != RD_KAFKA_RESP_ERR_NO_ERROR, entries.allSatisfy({ $0.error == RD_KAFKA_RESP_ERR_NO_ERROR }) {
             return .commitAnswered([:], KafkaError(code, doing: "commit offsets"))
         }
@@ -66,7 +66,7 @@ extension ClientHandle {
         rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0
     }
 
-    /// Reads an error event, and notes what it says about a broker.
+    /// Reads an error event, and records its reason if it concerns a broker.
     func reportedError(_ event: OpaquePointer) -> KafkaError {
         let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
         let error = KafkaError(rd_kafka_event_error(event), doing: text)
@@ -75,7 +75,7 @@ extension ClientHandle {
     }
 }
 
-/// Owns librdkafka's word that partitions come or go, until it is answered.
+/// Owns librdkafka's rebalance event until it is answered.
 final class RebalanceEvent: Sendable {
     enum Change: Sendable {
         case assigned
@@ -88,7 +88,7 @@ final class RebalanceEvent: Sendable {
     let change: Change
     let partitions: [TopicPartition]
 
-    /// Takes `event` over.
+    /// Takes ownership of `event`.
     fileprivate init(owning event: OpaquePointer) {
         self.event = event
         partitions = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)).map(\.id)

@@ -2,8 +2,9 @@ internal import Basics
 internal import CRdkafka
 
 extension ConsumerRecord {
-    /// Copies a message's bytes, so that the message can be destroyed at once: while it lives, so does its fetch buffer.
-    /// - Parameter message: The library's own message, no copy, because timestamp and headers stand behind it.
+    /// Copies a message's bytes, so that the message can be destroyed at once: while it exists, so does its fetch
+    /// buffer.
+    /// - Parameter message: The library's own message, not a copy, because timestamp and headers are stored after it.
     init(copying message: UnsafePointer<rd_kafka_message_t>, of partition: AssignedPartition) {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = rd_kafka_message_timestamp(message, &kind)

@@ -2,16 +2,16 @@ internal import CCrash
 internal import Dispatch
 internal import Synchronization
 
-/// Runs something when a thread of this process crashes: a trap, an access to foreign memory, an abort.
+/// Runs an action when a thread of this process crashes: a trap, an invalid memory access, or an abort.
 ///
-/// The thread that crashed waits meanwhile, so what is run must not need it, and has not much time. The signals' former handlers follow,
-/// Swift's own backtraces among them. A process that is killed, or has no memory left, runs nothing.
+/// The crashed thread waits meanwhile, so the action must not depend on it, and has little time. The signals' earlier
+/// handlers run afterwards, including Swift's backtraces. A process that is killed or out of memory runs no action.
 enum CrashHandler {
-    /// The thread that crashed waits so long at most.
+    /// The maximum time that the crashed thread waits.
     static let bound = Duration.seconds(2)
 
     private static let action = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Made at first use: a worker that never has to be careful keeps the signals' handlers as they are.
+    /// Installed at first use: a worker that never prepares an action keeps the signals' handlers unchanged.
     private static let isInstalled: Bool = {
         guard locsearch_crash_install() == 0 else { return false }
         DispatchQueue(label: "crash").async {
@@ -24,8 +24,8 @@ enum CrashHandler {
         return true
     }()
 
-    /// Has something run when the calling thread crashes from now on, on another thread.
-    /// - Parameter run: `nil`: nothing any more. A process has one such action at a time, the newest.
+    /// Sets the action that runs on another thread if the calling thread crashes.
+    /// - Parameter run: `nil` removes the action. A process has one action at a time, the newest.
     static func set(_ run: (@Sendable () -> Void)?) {
         if run == nil, action.withLock({ $0 == nil }) { return }
         guard isInstalled else { return }

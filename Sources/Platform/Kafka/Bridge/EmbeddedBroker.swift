@@ -1,10 +1,10 @@
 internal import CRdkafka
 import Synchronization
 
-/// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can reach too.
+/// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can also reach.
 ///
-/// It is made for trying out and for tests. Nothing is kept on disk, a partition keeps the newest 5 MB or 100,000 batches,
-/// aborted transactions stay visible, and offsets are not looked up by time. Safe to call from any thread.
+/// It is intended for trials and tests. Nothing is stored on disk, and a partition keeps the newest 5 MB or 100,000
+/// batches. Aborted transactions stay visible, and offsets cannot be looked up by time. Safe to call from any thread.
 public final class EmbeddedBroker: Sendable {
     /// The kinds of requests to the cluster; raw values are Kafka's API keys.
     public enum API: Int16, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ public final class EmbeddedBroker: Sendable {
         case endTxn = 26
         case txnOffsetCommit = 28
 
-        /// Finds a kind by the name that Kafka's documentation uses (`Produce`, `OffsetCommit`), in any case.
+        /// Finds a kind by the name in Kafka's documentation (`Produce`, `OffsetCommit`), ignoring case.
         public init?(name: String) {
             guard let api = Self.allCases.first(where: { "\($0)".lowercased() == name.lowercased() }) else {
                 return nil
@@ -40,13 +40,13 @@ public final class EmbeddedBroker: Sendable {
         let cluster: OpaquePointer
     }
     private let handles: Handles
-    /// `host:port` of each broker, separated by commas.
+    /// The address of each broker as `host:port`, separated by commas.
     public let bootstrapServers: String
 
     /// Starts the brokers.
-    /// - Parameter topics: The number of partitions by topic name. Topics that are not named come into being on first use,
-    ///   with 4 partitions.
-    /// - Throws: `other` when the system has no port or file descriptor left.
+    /// - Parameter topics: The number of partitions by topic name. Other topics are created on first use, with 4
+    ///   partitions.
+    /// - Throws: `other` if the system has no port or file descriptor left.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
         let client = try ClientSettings.makeClient(
             RD_KAFKA_PRODUCER, properties: ["log_level": "2"], events: 0, log: nil)
@@ -68,13 +68,13 @@ public final class EmbeddedBroker: Sendable {
         rd_kafka_destroy(handles.client)
     }
 
-    /// Answers the next `count` requests of one kind with a Kafka error code; -195 cuts the connection instead.
+    /// Answers the next `count` requests of one kind with a Kafka error code; -195 closes the connection instead.
     public func fail(_ api: API, with code: Int32, count: Int = 1) {
         locsearch_mock_fail(handles.cluster, api.rawValue, Int32(clamping: count), rd_kafka_resp_err_t(code))
     }
 
-    /// Answers the next requests of one kind to one broker (numbered from 1), one error each, each after `delay`.
-    /// Code 0 is no error: the answer is only late.
+    /// Answers the next requests of one kind to one broker (numbered from 1), one code each, each after `delay`. Code 0
+    /// is a success that is only delayed.
     public func fail(_ api: API, with codes: [Int32], broker: Int32, delay: Duration = .zero) throws(KafkaError) {
         for code in codes {
             let result = locsearch_mock_fail_at(
@@ -84,7 +84,7 @@ public final class EmbeddedBroker: Sendable {
         }
     }
 
-    /// Makes every request about a topic fail; 0 ends it.
+    /// Makes every request for a topic fail with a code; 0 ends this.
     public func setError(_ code: Int32, ofTopic topic: String) {
         rd_kafka_mock_topic_set_error(handles.cluster, topic, rd_kafka_resp_err_t(code))
     }
@@ -100,7 +100,7 @@ public final class EmbeddedBroker: Sendable {
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: what) }
     }
 
-    /// Returns the number of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
+    /// Returns the code of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
     public static func errorCode(named name: String) -> Int32? {
         var (table, count): (UnsafePointer<rd_kafka_err_desc>?, Int) = (nil, 0)
         rd_kafka_get_err_descs(&table, &count)
@@ -111,17 +111,17 @@ public final class EmbeddedBroker: Sendable {
         return nil
     }
 
-    /// Sets how long a new group waits for more members, where the running library can set it (from 2.6.0; else 3 s).
-    /// - Returns: True when the library could set it.
+    /// Sets how long a new group waits for more members. Supported from librdkafka 2.6.0; otherwise it is 3 s.
+    /// - Returns: True if the library could set it.
     @discardableResult
     public func setGroupDelay(_ time: Duration) -> Bool {
         locsearch_mock_group_delay(handles.cluster, Int32(clamping: time.wholeMilliseconds)) == 0
     }
 
-    /// Takes back what is left of the failures that were asked for.
+    /// Cancels the remaining failures set for one kind of request.
     public func clearFailures(of api: API) { rd_kafka_mock_clear_request_errors(handles.cluster, api.rawValue) }
 
-    /// Makes a topic; one that exists stays as it is.
+    /// Creates a topic; an existing one stays unchanged.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
         let code = rd_kafka_mock_topic_create(handles.cluster, name, Int32(clamping: partitions), 1)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS else { return }
@@ -133,7 +133,7 @@ public final class EmbeddedBroker: Sendable {
         rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(clamping: time.wholeMilliseconds))
     }
 
-    /// Takes a broker (numbered from 1) off the network, or brings it back.
+    /// Disconnects a broker (numbered from 1) from the network, or reconnects it.
     public func set(broker: Int32, isUp: Bool) {
         if isUp {
             rd_kafka_mock_broker_set_up(handles.cluster, broker)

@@ -1,39 +1,40 @@
 internal import CRdkafka
 
-/// A consumer's membership of its group in one generation, for a transaction to name: brokers refuse offsets in the name of
-/// a generation that is over.
+/// A consumer's membership of its group in one generation, needed by a transaction. Brokers reject offsets from an
+/// older generation.
 public final class GroupMembership: Sendable {
-    /// `nil` only in a membership that a fake consumer made up.
+    /// `nil` only in a membership made by a fake consumer.
     let metadata: Shared?
-    /// The member's id, which the group gives anew to a member that it has thrown out. `nil` where the running library does not say.
+    /// The member's id. The group assigns a new one to a member that it has expelled. `nil` if the running library does
+    /// not provide it.
     let memberID: String?
-    /// Names the member in a simulation, whose consumer has no client of librdkafka; `nil` in a real membership.
+    /// The member's name in a simulation, whose consumer has no librdkafka client; `nil` in a real membership.
     package let simulatedName: (any Sendable)?
 
-    /// Makes a membership that belongs to no client, for tests with a fake consumer. A real producer refuses it.
+    /// Makes a membership without a client, for tests with a fake consumer. A real producer rejects it.
     package init() {
         metadata = nil
         memberID = nil
         simulatedName = nil
     }
 
-    /// Makes the membership of a simulated consumer. A real producer refuses it.
+    /// Makes the membership of a simulated consumer. A real producer rejects it.
     package init(simulatedName: any Sendable) {
         metadata = nil
         memberID = nil
         self.simulatedName = simulatedName
     }
 
-    /// - Parameter client: A consumer's, after an assignment has come.
-    /// - Returns: `nil` when the client is no member of a generation, because the group has thrown it out meanwhile.
+    /// - Parameter client: A consumer's client that has received an assignment.
+    /// - Returns: `nil` if the client is in no generation, because the group has expelled it.
     convenience init?(of client: ClientHandle) {
         guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else { return nil }
         self.init(owning: metadata)
     }
 
-    /// Takes `metadata` over.
-    /// - Returns: `nil` when it names no generation: brokers do not fence offsets in the name of nobody, so that a member
-    ///   that was thrown out could commit for partitions that others have.
+    /// Takes ownership of `metadata`.
+    /// - Returns: `nil` if it names no generation. Brokers do not fence offsets without a generation, so an expelled
+    ///   member could commit for partitions that other members own.
     init?(owning metadata: OpaquePointer) {
         self.metadata = Shared(pointer: metadata)
         simulatedName = nil
@@ -42,15 +43,16 @@ public final class GroupMembership: Sendable {
         if let name, name.generation < 0 { return nil }
     }
 
-    /// Returns the id that a consumer's client has in its group, also while it is in no generation; `nil` where the running library
-    /// does not say.
+    /// Returns the member id of a consumer's client, even if it is in no generation; `nil` if the running library does
+    /// not provide it.
     static func memberID(of client: ClientHandle) -> String? {
         guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else { return nil }
         defer { rd_kafka_consumer_group_metadata_destroy(metadata) }
         return name(in: metadata)?.memberID
     }
 
-    /// Reads generation and member out of librdkafka's serialised form, because no call returns the generation before 2.4.
+    /// Reads generation and member id from librdkafka's serialized form, because no call returns the generation before
+    /// 2.4.
     private static func name(in metadata: OpaquePointer) -> (generation: Int32, memberID: String)? {
         var (buffer, size): (UnsafeMutableRawPointer?, Int) = (nil, 0)
         if let error = rd_kafka_consumer_group_metadata_write(metadata, &buffer, &size) {
@@ -63,8 +65,8 @@ public final class GroupMembership: Sendable {
         return name(in: UnsafeRawBufferPointer(start: buffer, count: size))
     }
 
-    /// Reads "CGMDv2:", the generation in the machine's byte order, the group and the member, each with a zero behind it.
-    /// - Returns: `nil` for another form.
+    /// Parses "CGMDv2:", the generation in native byte order, and the zero-terminated group and member ids.
+    /// - Returns: `nil` for any other format.
     static func name(in bytes: UnsafeRawBufferPointer) -> (generation: Int32, memberID: String)? {
         let prefix = Array("CGMDv2:".utf8)
         guard bytes.count >= prefix.count + 4, bytes.starts(with: prefix) else { return nil }

@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// librdkafka's errors in this module's words.
+/// Converts librdkafka's error codes.
 extension KafkaError {
     init(_ code: rd_kafka_resp_err_t, doing what: String) {
         self.init(
@@ -8,11 +8,11 @@ extension KafkaError {
             "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
     }
 
-    /// Makes the error that this module makes of one of librdkafka's codes, for simulations.
-    /// - Parameter code: An `rd_kafka_resp_err_t`: a number of the protocol, or a negative one of librdkafka's own.
+    /// Converts one of librdkafka's codes, for simulations.
+    /// - Parameter code: An `rd_kafka_resp_err_t`: a code of the protocol, or a negative one of librdkafka itself.
     package init(librdkafkaCode code: Int32, doing what: String) { self.init(rd_kafka_resp_err_t(code), doing: what) }
 
-    /// - Parameter reason: the broker's or librdkafka's own words; `nil` where there are none.
+    /// - Parameter reason: The broker's or librdkafka's own text; `nil` if there is none.
     init(_ code: rd_kafka_resp_err_t, doing what: String, reason: UnsafePointer<CChar>?) {
         let general = KafkaError(code, doing: what)
         guard let reason = reason.map({ String(cString: $0) }), !reason.isEmpty else {
@@ -23,7 +23,7 @@ extension KafkaError {
             general.kind, code: code.rawValue, "\(what): \(reason) (\(String(cString: rd_kafka_err2name(code))))")
     }
 
-    /// Takes over `error` and frees it.
+    /// Takes ownership of `error` and frees it.
     init(consuming error: OpaquePointer, doing what: String) {
         defer { rd_kafka_error_destroy(error) }
         let code = rd_kafka_error_code(error)
@@ -44,7 +44,7 @@ extension KafkaError {
         self.init(kind, code: code.rawValue, "\(what): \(String(cString: rd_kafka_error_string(error)))")
     }
 
-    /// True when a group's coordinator cannot be reached, or is about to be another broker: over in a moment.
+    /// True if a group's coordinator is unreachable or about to move to another broker, which is a temporary state.
     var isOfCoordinator: Bool {
         kind == .unreachable
             || [
@@ -53,10 +53,10 @@ extension KafkaError {
             ].contains(rd_kafka_resp_err_t(code))
     }
 
-    /// True when the group has another process in this static member's place: it runs with the same `group.instance.id`.
+    /// True if another process with the same `group.instance.id` has replaced this static member.
     public var saysMemberWasReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
 
-    /// True when the broker refuses to move a group's offsets from outside, because the group has members.
+    /// True if the broker rejects offset changes from outside a group because the group has members.
     package var saysGroupHasMembers: Bool {
         [
             RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
@@ -65,13 +65,13 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
-    /// True when brokers refuse to keep so long a text beside a committed offset (`offset.metadata.max.bytes`).
+    /// True if the metadata of a committed offset exceeds the brokers' limit (`offset.metadata.max.bytes`).
     package var isMetadataTooLarge: Bool { code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue }
 
-    /// True for librdkafka's word that it has lost the last of its brokers.
+    /// True for librdkafka's report that all brokers are down.
     var saysAllBrokersAreDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
 
-    /// True when the error is about the connection to one broker.
+    /// True if the error concerns the connection to one broker.
     var isOfConnection: Bool {
         [
             RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__SSL,
@@ -80,8 +80,8 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
-    /// True when a topic takes no records for a reason that lasts until a person acts: no permission, no such topic, or a
-    /// policy of the brokers.
+    /// True if a topic accepts no records until an operator acts: no permission, no such topic, or a policy of the
+    /// brokers.
     public var isTopicRefusal: Bool {
         [
             RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
@@ -90,13 +90,13 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
-    /// True for the report on a record that librdkafka gave up with its transaction. The record may have been sent before, and stand in
-    /// the log.
+    /// True for the delivery report of a record that librdkafka purged with its transaction. The record may have been
+    /// sent before, and may be in the log.
     package var saysRecordWasPurged: Bool {
         code == RD_KAFKA_RESP_ERR__PURGE_QUEUE.rawValue || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT.rawValue
     }
 
-    /// The error with its cure, where it says why the group does not take a member in; `nil` for another error.
+    /// The error with its cure, if it explains why the group does not admit a member; `nil` for any other error.
     var asGroupRefusal: KafkaError? {
         let cures = [
             RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue:
@@ -107,10 +107,10 @@ extension KafkaError {
         return cures[code].map { KafkaError(kind, code: code, "\($0) (\(description))") }
     }
 
-    /// True for librdkafka's word that a partition was read to its end.
+    /// True for librdkafka's report that a partition was read to its end.
     var isEndOfPartition: Bool { code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue }
 
-    /// Returns true when a fatal error means that another instance has taken over this client's identity.
+    /// Returns whether a fatal error means that another instance has taken over this client's identity.
     static func isFencing(_ code: rd_kafka_resp_err_t) -> Bool {
         kind(of: code) == .fenced || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH
     }

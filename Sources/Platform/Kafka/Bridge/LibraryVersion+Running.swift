@@ -1,6 +1,6 @@
 internal import CRdkafka
 
 extension LibraryVersion {
-    /// The library that this process has loaded.
+    /// The librdkafka version loaded by this process.
     public static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
 }

@@ -11,7 +11,7 @@ struct PartitionList: ~Copyable {
             guard let entry = rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition) else { continue }
             entry.pointee.offset = next.offset
             guard !next.metadata.isEmpty, let copy = strdup(next.metadata) else { continue }
-            // The copy ends at the first zero of the text, and so must what the broker gets. The list frees it.
+            // The copy ends at the first zero byte, so the size must too. The list frees the copy.
             (entry.pointee.metadata, entry.pointee.metadata_size) = (UnsafeMutableRawPointer(copy), strlen(copy))
         }
     }
@@ -37,10 +37,11 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Returns the text that was committed along with each offset, up to its first zero; empty where there was none.
+    /// Returns the metadata committed with each offset, up to its first zero byte; empty if there was none.
     ///
-    /// librdkafka names the length that the text had at the broker, and keeps what stands before its first zero (`RD_KAFKAP_STR_DUP` in
-    /// `rd_kafka_handle_OffsetFetch`, up to 2.16 at least). So nothing behind a zero may be read.
+    /// librdkafka reports the length that the metadata had at the broker, but keeps only the bytes before its first
+    /// zero byte (`RD_KAFKAP_STR_DUP` in `rd_kafka_handle_OffsetFetch`, up to 2.16 at least). Reading past that zero
+    /// byte would be out of bounds.
     static func metadata(
         of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
     ) -> [TopicPartition: String] {

@@ -1,7 +1,7 @@
 internal import CRdkafka
 
-/// A producer's local queue: takes records and reports what became of each. For one actor, which must close it before
-/// its client is destroyed.
+/// A producer's local queue: accepts records and returns their delivery reports. Used by one actor, which must close it
+/// before its client is destroyed.
 final class ProducerQueue {
     enum Answer {
         case queued
@@ -10,7 +10,7 @@ final class ProducerQueue {
     }
 
     private let client: ClientHandle
-    /// The topics that have been written to: so few that looking through them is quicker than hashing a name.
+    /// The topics written to so far. There are so few that a linear search is faster than hashing a name.
     private var topics: [(name: String, pointer: OpaquePointer)] = []
 
     init(_ client: ClientHandle) { self.client = client }
@@ -18,7 +18,7 @@ final class ProducerQueue {
     deinit { close() }
 
     /// Copies a record into the queue. Does not wait.
-    /// - Parameter slot: Comes back with the report on this record. At least 0.
+    /// - Parameter slot: Returned with the delivery report of this record. At least 0.
     func add(_ record: ProducerRecord, slot: Int) -> Answer {
         let code = produce(record, slot: slot)
         if code == RD_KAFKA_RESP_ERR_NO_ERROR { return .queued }
@@ -28,7 +28,7 @@ final class ProducerQueue {
 
     private func produce(_ record: ProducerRecord, slot: Int) -> rd_kafka_resp_err_t {
         guard let topic = topic(record.topic) else { return rd_kafka_last_error() }
-        // One more than the number, because librdkafka reports nothing for a null pointer; bounded: it counts records in memory.
+        // Adds one, because librdkafka reports nothing for a null pointer; bounded: it counts records in memory.
         return record.handOver(to: client.pointer, topic: topic, opaque: UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
 
@@ -39,18 +39,18 @@ final class ProducerQueue {
         return new
     }
 
-    /// Takes out every report and every error that has come so far.
+    /// Handles all delivery reports and errors received so far.
     /// - Parameters:
-    ///   - report: Called for each record that was written or will not be, with its number.
-    ///   - failed: Called for each error that concerns no single record; `fatal` or `fenced` when it ends the client.
+    ///   - report: Called with the slot and the result of each record.
+    ///   - failed: Called for each error that does not concern a single record; `fatal` or `fenced` if it is permanent.
     @inline(__always)
     func serve(report: (Int, Result<RecordPosition, KafkaError>) -> Void, failed: (KafkaError) -> Void) {
         while let event = rd_kafka_queue_poll(client.events, 0) {
             switch rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_DR:
-                // The library's own messages, no copies: a message's status stands behind it.
+                // The library's own messages, not copies: a message's status is stored after it.
                 while let message = rd_kafka_event_message_next(event) {
-                    // bounded: what comes back is what was handed over, 1 or more
+                    // bounded: the value that was passed in, 1 or more
                     report(Int(bitPattern: message.pointee._private) - 1, result(of: message))
                 }
             case RD_KAFKA_EVENT_ERROR:
@@ -69,13 +69,13 @@ final class ProducerQueue {
             return .success(RecordPosition(partition: message.pointee.partition, offset: message.pointee.offset))
         }
 
-        // Records that a fatal error takes along are reported under codes of their own.
+        // Records that fail with a fatal error are reported with other codes.
         let error =
             client.isFatal ? client.noteFatalError() : client.error(for: message.pointee.err, doing: "delivery")
         return .failure(error.with(KafkaError.Status(rd_kafka_message_status(message))))
     }
 
-    /// Lets go of the topics. Safe to call more than once; nothing may be added afterwards.
+    /// Releases the topics. Safe to call more than once; nothing may be added afterwards.
     func close() {
         for topic in topics { rd_kafka_topic_destroy(topic.pointer) }
         topics.removeAll()
@@ -83,7 +83,8 @@ final class ProducerQueue {
 }
 
 extension ClientHandle {
-    /// Sends what lingers in a producer's queue and waits until all of it is reported, which it is on the loop as ever.
+    /// Sends the records lingering in a producer's queue, and waits until all are reported. The loop receives the
+    /// reports as usual.
     func flush(within bound: Duration) async {
         let milliseconds = Int32(clamping: bound.wholeMilliseconds)
         await blocking.run { [self] in _ = rd_kafka_flush(pointer, milliseconds) }

@@ -1,13 +1,13 @@
 internal import CRdkafka
 
 extension ProducerRecord {
-    /// Copies the record into the client's queue, and returns at once.
-    /// - Parameter opaque: Comes back with the report on this record.
+    /// Copies the record into the client's queue, without waiting.
+    /// - Parameter opaque: Returned with the delivery report of this record.
     func handOver(
         to client: OpaquePointer, topic: OpaquePointer, opaque: UnsafeMutableRawPointer?
     ) -> rd_kafka_resp_err_t {
         let list = rd_kafka_headers_new(headers.count)
-        // A span reads names and values where they lie. Copies would only be counted up and down again.
+        // A span reads names and values in place. Copies would only add reference counting.
         let headers = headers.span
         for index in headers.indices {
             headers[index].name.utf8.span.withUnsafeBufferPointer { name in
@@ -30,8 +30,8 @@ extension ProducerRecord {
         return code
     }
 
-    /// Calls `body` with the bytes. `nil` gives a null address and an empty array another one, because librdkafka tells null
-    /// from empty by the address alone.
+    /// Calls `body` with the bytes. Passes a null address for `nil`, and a non-null one for an empty array, because
+    /// librdkafka distinguishes null from empty by the address alone.
     private static func withBytes<Value>(_ bytes: [UInt8]?, body: (UnsafeRawBufferPointer) -> Value) -> Value {
         guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         return bytes.withUnsafeBytes { buffer in

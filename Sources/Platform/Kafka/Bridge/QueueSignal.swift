@@ -2,10 +2,10 @@ internal import CRdkafka
 internal import EventLoop
 internal import LibC
 
-/// A pipe into which librdkafka's queues write their number when they stop being empty, and which an event loop reads.
+/// A pipe from librdkafka's queues to an event loop. A queue writes its number to the pipe when it stops being empty.
 ///
-/// A number is lost when the pipe is full. The owner makes up for that by looking at all queues regularly. Safe to use from
-/// any thread.
+/// A number is lost if the pipe is full. The owner compensates by checking all queues regularly. Safe to use from any
+/// thread.
 final class QueueSignal: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
@@ -27,21 +27,21 @@ final class QueueSignal: Sendable {
         close(writeEnd)
     }
 
-    /// Has `queue` write `number` from now on. Undo it with `disconnect` before this object goes.
+    /// Makes `queue` write `number` from now on. Undo it with `disconnect` before this object is freed.
     func connect(_ queue: OpaquePointer, as number: UInt32) {
         var payload = number
         rd_kafka_queue_io_event_enable(queue, writeEnd, &payload, 4)  // copies the payload
     }
 
-    /// Has `queue` write nothing any more.
+    /// Makes `queue` stop writing.
     func disconnect(_ queue: OpaquePointer) { rd_kafka_queue_io_event_enable(queue, -1, nil, 0) }
 
-    /// Takes out the numbers written so far.
+    /// Reads all numbers written so far.
     func drain() -> [UInt32] {
         var numbers: [UInt32] = []
         while true {
             let taken = withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { buffer in
-                // Pipes keep writes of up to PIPE_BUF bytes whole, so that numbers are never cut.
+                // Writes of up to PIPE_BUF bytes are atomic, so numbers are never split.
                 let count = read(readEnd, buffer.baseAddress, buffer.count * 4)
                 guard count > 0 else { return 0 }
                 numbers.append(contentsOf: buffer.prefix(count / 4))

@@ -3,36 +3,36 @@ internal import JSON
 internal import Synchronization
 internal import LibC
 
-/// Keeps the last statistics of a client. Safe to use from any thread.
+/// Stores the last statistics of a client. Safe to use from any thread.
 final class StatisticsBox: Sendable {
     private let last = Mutex<ClientStatistics?>(nil)
 
     /// `nil` until the first interval has ended.
     var current: ClientStatistics? { last.withLock { $0 } }
 
-    /// Reads the statistics of an event away from the loop, on Swift's own threads, and keeps them.
+    /// Parses the statistics of an event on Swift's thread pool, away from the loop, and stores them.
     ///
-    /// The text may be long on a large cluster, so neither is it copied, nor does a request wait for the reading of it.
+    /// On a large cluster the text may be long. Therefore it is not copied, and its parsing delays no request.
     func take(_ event: StatisticsEvent) {
         Task.detached { [self] in
-            // A text that is no JSON says nothing. What was known before would be older and older.
+            // If the text is not JSON, the earlier statistics are discarded, because they would become stale.
             let statistics = event.read()
             last.withLock { $0 = statistics }
         }
     }
 }
 
-/// Owns librdkafka's event that holds its statistics as text.
+/// Owns a librdkafka event that contains statistics as text.
 final class StatisticsEvent: Sendable {
-    // Sendable by hand: an event is read by one task, after the loop has let go of it, and freed after the last use.
+    // Sendable by hand: one task reads the event, after the loop has released it, and it is freed after the last use.
     private nonisolated(unsafe) let event: OpaquePointer
 
-    /// Takes `event` over.
+    /// Takes ownership of `event`.
     init(owning event: OpaquePointer) { self.event = event }
 
     deinit { rd_kafka_event_destroy(event) }
 
-    /// - Returns: `nil` for a text that is no JSON.
+    /// - Returns: `nil` for a text that is not JSON.
     func read() -> ClientStatistics? {
         guard let text = rd_kafka_event_stats(event) else { return nil }
         return withExtendedLifetime(self) {

@@ -2,25 +2,26 @@ internal import Basics
 internal import CRdkafka
 internal import Logging
 
-/// Owns a librdkafka client that looks at topics and makes them. Each call holds its thread; safe to call from any thread.
+/// Owns a librdkafka client that describes and creates topics. Each call blocks its thread; safe to call from any
+/// thread.
 final class TopicAdminHandle: Sendable {
     private let client: Shared
     private let log: ClientLog
-    /// Why brokers could not be reached.
+    /// Why brokers were unreachable.
     private let failures = BrokerFailures()
 
     /// - Parameters:
-    ///   - log: gets librdkafka's own lines.
-    ///   - requests: gets the requests that brokers take; `nil`: nobody wants to know.
+    ///   - log: Receives librdkafka's log lines.
+    ///   - requests: Receives the brokers' request versions; `nil` if they are not needed.
     /// - Throws: `configuration` that names the property.
     init(
         _ configuration: ConsumerConfiguration, log: Logger, noting requests: BrokerRequestLog? = nil
     ) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
-        // A client with a group asks for the group's coordinator, which this user may not be allowed to do.
+        // A client with a group looks up the group's coordinator, for which this user may lack permission.
         properties["group.id"] = nil
         properties["group.protocol"] = nil
-        // The library tells what the brokers offer in these lines only.
+        // The library reports the brokers' request versions only in these lines.
         if requests != nil { properties["debug"] = "feature" }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures, requests: requests)
@@ -29,7 +30,7 @@ final class TopicAdminHandle: Sendable {
     }
 
     deinit {
-        // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
+        // Destroying waits for librdkafka's threads, so it runs where it delays no task.
         let (client, log) = (client, log)
         Disposal.run {
             rd_kafka_destroy(client.pointer)
@@ -37,16 +38,16 @@ final class TopicAdminHandle: Sendable {
         }
     }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
-    /// Asks for all topics, because a broker that is asked for one by its name may make it.
+    /// Fetches all topics. A query for one topic by name could create it on some brokers.
     func cluster(before deadline: Instant) throws(KafkaError) -> ClusterDescription {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let code = rd_kafka_metadata(client.pointer, 1, nil, &metadata, Self.milliseconds(until: deadline))
         defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
 
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let found = metadata?.pointee else {
-            // The call only says that its time was up, whatever kept it from asking.
+            // The call reports only a timeout, whatever its cause was.
             throw failures.explain(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: "look up the topics"))
         }
 
@@ -63,7 +64,7 @@ final class TopicAdminHandle: Sendable {
         var cluster = ClusterDescription(brokers: Set(brokers.map(\.id)), topics: topics)
         for broker in brokers {
             guard let host = broker.host.map({ String(cString: $0) }) else { continue }
-            // An IPv6 address stands in brackets before a port.
+            // An IPv6 address needs brackets before a port.
             cluster.addresses[broker.id] = host.contains(":") ? "[\(host)]:\(broker.port)" : "\(host):\(broker.port)"
         }
         return cluster
@@ -107,9 +108,9 @@ final class TopicAdminHandle: Sendable {
         return configuration
     }
 
-    /// Asks what this user may do on a topic.
-    /// - Returns: `nil` where the brokers do not tell.
-    /// - Throws: `unsupported` when the library is too old to ask.
+    /// Fetches the operations that this user may perform on a topic.
+    /// - Returns: `nil` if the brokers do not report them.
+    /// - Throws: `unsupported` if the library is too old.
     func operations(on topic: String, before deadline: Instant) throws(KafkaError) -> Set<TopicOperation>? {
         let what = "look up what this user may do on \(topic)"
         try requireController(doing: what, before: deadline)
@@ -139,9 +140,9 @@ final class TopicAdminHandle: Sendable {
         return offsets
     }
 
-    // MARK: - Making
+    // MARK: - Creating
 
-    /// - Returns: `false` when the topic was there already.
+    /// - Returns: `false` if the topic already existed.
     func create(_ topic: NewTopic, before deadline: Instant) throws(KafkaError) -> Bool {
         let what = "create topic \(topic.name)"
         var reason = [CChar](repeating: 0, count: 512)
@@ -188,7 +189,7 @@ final class TopicAdminHandle: Sendable {
         if let error = error(of: results, count: count, doing: what) { throw error }
     }
 
-    /// Returns what the broker says against the one topic that it was asked about; `nil` when it did as it was told.
+    /// Returns the broker's error for the single topic of a request; `nil` on success.
     private func error(
         of results: UnsafeMutablePointer<OpaquePointer?>?, count: Int, doing what: String
     ) -> KafkaError? {
@@ -201,10 +202,10 @@ final class TopicAdminHandle: Sendable {
         return KafkaError(code, doing: what, reason: rd_kafka_topic_result_error_string(result))
     }
 
-    // MARK: - Asking
+    // MARK: - Requests
 
     /// Sends one admin request and waits for its answer.
-    /// - Parameter send: gets the request's options and the queue for its answer.
+    /// - Parameter send: Receives the request's options and the queue for its answer.
     /// - Returns: The answer, which the caller frees.
     private func ask(
         _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: Instant,
@@ -221,7 +222,7 @@ final class TopicAdminHandle: Sendable {
         defer { rd_kafka_queue_destroy(queue) }
         send(options, queue)
 
-        // The request has a time limit of its own. The second on top of it is for its answer to arrive.
+        // The request has its own time limit; the additional second is for its answer to arrive.
         guard let answer = rd_kafka_queue_poll(queue, milliseconds.saturatingAdding(1000)) else {
             throw failures.explain(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
         }
@@ -233,7 +234,8 @@ final class TopicAdminHandle: Sendable {
         return answer
     }
 
-    /// Admin requests go to the controller, and where none of the brokers is one librdkafka would wait until the time is up.
+    /// Checks that the controller is known. Admin requests go to the controller; without one, librdkafka would wait
+    /// until the timeout.
     private func requireController(doing what: String, before deadline: Instant) throws(KafkaError) {
         let brokers = try cluster(before: deadline).brokers
         guard brokers.contains(rd_kafka_controllerid(client.pointer, 0)) else {

@@ -4,31 +4,31 @@ internal import Logging
 internal import Synchronization
 internal import LibC
 
-/// Owns a librdkafka consumer that belongs to no group. Each call holds its thread; safe to call from any thread.
+/// Owns a librdkafka consumer that belongs to no group. Each call blocks its thread; safe to call from any thread.
 ///
-/// The client has no `group.id`. With one, librdkafka asks for the group's coordinator as soon as the client starts, even
-/// where nothing is joined or committed, and a broker refuses that to a user without rights on the group. Without one,
-/// partitions are read by librdkafka's simple consumer, one after another into a queue that they share.
+/// The client has no `group.id`. With one, librdkafka looks up the group's coordinator when the client starts, even if
+/// it neither joins nor commits. A broker rejects that for a user without rights on the group. Without one,
+/// librdkafka's simple consumer reads the partitions into a shared queue.
 ///
-/// It stands beside `ClientHandle`, which is made for a loop: there the client's queue wakes the loop by a pipe, rebalances
-/// and reports arrive as events, and the owner destroys it. Here one call after another waits for its answer.
+/// `ClientHandle` is designed for a loop: its queue wakes the loop by a pipe, rebalances and reports arrive as events,
+/// and its owner destroys it. This class makes blocking calls, one after another.
 final class TopicReaderHandle: Sendable {
-    /// Something that a partition had to give.
+    /// A record, or the end of a partition.
     enum Event: Sendable {
         case record(ConsumerRecord)
-        /// The broker says that nothing stands at this offset or behind it. Offsets before it may hold no record: the
-        /// ends of transactions take up offsets too.
+        /// The broker reports that there is nothing at this offset or after it. Offsets before it may hold no record,
+        /// because transaction markers also use offsets.
         case end(of: TopicPartition, at: Int64)
     }
 
-    /// The partitions that are read, each with its topic, and the queue that takes their records.
+    /// The partitions being read, with their topics and the queue that receives their records.
     private struct Reading: Sendable {
         let queue: Shared
         var topics: [String: Shared] = [:]
         var partitions: [TopicPartition] = []
     }
 
-    /// The result of one try to look something up.
+    /// The result of one lookup attempt.
     private enum Attempt<Value> {
         case done(Value)
         case failed(rd_kafka_resp_err_t)
@@ -42,23 +42,23 @@ final class TopicReaderHandle: Sendable {
         case end = -1
     }
 
-    /// In place of an offset: the oldest record there is when the reading begins.
+    /// Used instead of an offset: begins at the oldest record at that time.
     static let beginning = Int64(RD_KAFKA_OFFSET_BEGINNING)
 
     private let client: Shared
     /// `nil` until the first `assign`.
     private let reading = Mutex<Reading?>(nil)  // never held across a call into C
     private let log: ClientLog
-    /// Why brokers could not be reached.
+    /// Why brokers were unreachable.
     private let failures = BrokerFailures()
 
-    /// - Parameter needsEveryRecord: refuses to go on behind records that are deleted, and reads those of transactions that are
-    ///   open or aborted too.
-    /// - Parameter log: gets librdkafka's own lines.
+    /// - Parameter needsEveryRecord: Fails if the next record was deleted, and also reads records of open or aborted
+    ///   transactions.
+    /// - Parameter log: Receives librdkafka's log lines.
     /// - Throws: `configuration` that names the property.
     init(_ configuration: ConsumerConfiguration, needsEveryRecord: Bool, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
-        // The end of a partition is what the broker says it is, never a silence.
+        // A partition's end is reported by the broker, never inferred from a timeout.
         properties["enable.partition.eof"] = "true"
         properties["auto.offset.reset"] = needsEveryRecord ? "error" : "earliest"
         if needsEveryRecord { properties["isolation.level"] = "read_uncommitted" }
@@ -70,7 +70,7 @@ final class TopicReaderHandle: Sendable {
     }
 
     deinit {
-        // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
+        // Destroying waits for librdkafka's threads, so it runs where it delays no task.
         let (client, reading, log) = (client, reading.withLock { $0 }, log)
         Disposal.run {
             if let reading { Self.end(reading) }
@@ -79,10 +79,10 @@ final class TopicReaderHandle: Sendable {
         }
     }
 
-    // MARK: - Looking up
+    // MARK: - Lookups
 
-    /// Looks up the partitions of a topic, again and again until `deadline`: one that is just being made has no leader
-    /// yet. Brokers that make topics on first use make one that does not exist.
+    /// Looks up the partitions of a topic, and retries until `deadline`, because a topic that is being created has no
+    /// leader yet. Brokers that create topics automatically create a missing one.
     /// - Throws: `unreachable`, `unknownTopicOrPartition`, `authentication`.
     func partitions(
         of topic: String, before deadline: Instant
@@ -97,7 +97,7 @@ final class TopicReaderHandle: Sendable {
             let code = rd_kafka_metadata(client.pointer, 0, handle, &metadata, milliseconds)
             defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
 
-            // Nobody could be asked: the call itself only says that its time was up.
+            // No broker answered; the call itself reports only a timeout.
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
                 let found = metadata.pointee.topics?.pointee
             else { return .failed(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
@@ -109,17 +109,17 @@ final class TopicReaderHandle: Sendable {
         }
     }
 
-    /// Looks up one edge of each partition, again and again until `deadline`. All partitions of one broker are asked for
-    /// at once.
-    /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
+    /// Looks up one edge of each partition, and retries until `deadline`. Sends one request per broker for all its
+    /// partitions.
+    /// - Throws: `timedOut`, `unreachable`, `authentication`; never returns a partial result.
     func offsets(
         at edge: Edge, of partitions: [TopicPartition], before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let topic = partitions.first?.topic else { return [:] }
 
         return try retry(before: deadline, doing: "find the ends of \(topic)") { milliseconds in
-            // In place of a time, Kafka takes the number of an edge. Unlike `rd_kafka_query_watermark_offsets`, which
-            // below 2.3.0 waits as long as it likes, this call keeps to its time.
+            // Kafka accepts the number of an edge instead of a time. Unlike `rd_kafka_query_watermark_offsets`, which
+            // has no effective timeout before 2.3.0, this call keeps to its timeout.
             let list = PartitionList(partitions.map { ($0, offset: edge.rawValue) })
             let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, milliseconds)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(code) }
@@ -134,8 +134,8 @@ final class TopicReaderHandle: Sendable {
         }
     }
 
-    /// Calls `attempt` until it succeeds, until more tries would not help, or until `deadline`.
-    /// - Parameter attempt: gets the milliseconds that are left, at least 1.
+    /// Calls `attempt` until it succeeds, fails permanently, or `deadline` has passed.
+    /// - Parameter attempt: Receives the remaining milliseconds, at least 1.
     private func retry<Value>(
         before deadline: Instant, doing what: String,
         attempt: (_ milliseconds: Int32) -> Attempt<Value>
@@ -157,11 +157,12 @@ final class TopicReaderHandle: Sendable {
 
     // MARK: - Reading
 
-    /// Begins to read these partitions in place of any others.
+    /// Begins to read these partitions, replacing all others.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
         if let last = reading.withLock({ $0.take() }) { Self.end(last) }
 
-        // A queue of its own for each assignment: records of the last one are never mistaken for records of this one.
+        // Each assignment has its own queue, so that records of the last one are never mistaken for records of this
+        // one.
         var new = Reading(queue: Shared(pointer: rd_kafka_queue_new(client.pointer)))
         do throws(KafkaError) {
             for (partition, offset) in positions { try begin(partition, at: offset, in: &new) }
@@ -193,7 +194,7 @@ final class TopicReaderHandle: Sendable {
         reading.partitions.append(partition)
     }
 
-    /// Ends the reading of all partitions, and frees what belongs to it.
+    /// Stops reading all partitions, and frees their resources.
     private static func end(_ reading: Reading) {
         for partition in reading.partitions {
             guard let topic = reading.topics[partition.topic] else { continue }
@@ -204,11 +205,11 @@ final class TopicReaderHandle: Sendable {
     }
 
     /// Waits for the next event, up to `bound` (whole milliseconds).
-    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller gives up.
-    /// - Throws: what waiting does not mend.
+    /// - Returns: `nil` after `bound`, or after a temporary error such as a lost connection.
+    /// - Throws: Any permanent error.
     func poll(for bound: Duration) throws(KafkaError) -> Event? {
         let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))
-        // What concerns the client and no partition, such as a token that must be renewed, waits in the client's own queue.
+        // Serves the client's own queue, which holds events without a partition, such as a token that must be renewed.
         if milliseconds > 0 { rd_kafka_poll(client.pointer, 0) }
         guard let queue = reading.withLock({ $0?.queue }) else { throw KafkaError(.closed, "no partition is read yet") }
         guard let message = rd_kafka_consume_queue(queue.pointer, milliseconds) else { return nil }

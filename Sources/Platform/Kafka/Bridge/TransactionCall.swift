@@ -1,26 +1,27 @@
 internal import CRdkafka
 
-/// One of librdkafka's calls about a transaction. Each holds its thread until the brokers have answered.
+/// One of librdkafka's transaction calls. Each blocks its thread until the brokers have answered.
 struct TransactionCall: Sendable {
-    /// The words that an error of the call begins with.
+    /// The text with which an error of the call begins.
     let name: String
-    /// Given the milliseconds that the call may take.
+    /// Receives the client and the call's timeout in milliseconds.
     private let body: @Sendable (OpaquePointer, Int32) -> OpaquePointer?
 
     /// Makes the call.
-    /// - Parameter time: librdkafka keeps to it, except where it waits for a result of its own: see `TransactionCalls`.
+    /// - Parameter time: The timeout. librdkafka can exceed it while it waits for an internal result: see
+    ///   `TransactionCalls`.
     func make(on client: ClientHandle, within time: Duration) -> KafkaError? {
         let milliseconds = Int32(clamping: time.wholeMilliseconds)
         return body(client.pointer, milliseconds).map { KafkaError(consuming: $0, doing: name) }
     }
 
-    /// True for the call that precedes all transactions.
+    /// True for the initialization, which precedes all transactions.
     var isInitialization: Bool { name == Self.initialize.name }
 
-    /// The error that the caller gets when the call is not waited for any longer, because the end has come.
+    /// The error for a call abandoned at the deadline.
     var unanswered: KafkaError { KafkaError(.timedOut, "\(name): no answer from the brokers in time") }
 
-    /// The error that the caller gets when the call has not returned long after its time.
+    /// The error for a call that did not return long after its timeout.
     var hung: KafkaError { KafkaError(.hung, "\(name): the call into librdkafka did not return in time") }
 
     static let initialize = TransactionCall(name: "init transactions") { rd_kafka_init_transactions($0, $1) }

@@ -1,14 +1,14 @@
 internal import Basics
 
-/// TLS and SASL, `kafka.security.*`. A value of `nil` leaves librdkafka's default.
+/// TLS and SASL settings, `kafka.security.*`. A value of `nil` keeps librdkafka's default.
 public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.security.protocol`: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
     public var securityProtocol: String?
-    /// `kafka.security.caFile`: a PEM file with the authorities to trust; `nil` trusts the system's.
+    /// `kafka.security.caFile`: a PEM file with the trusted certificate authorities; `nil` trusts the system's.
     public var caFile: String?
-    /// `kafka.security.certificateFile`: a PEM file with our certificate, for TLS client authentication.
+    /// `kafka.security.certificateFile`: a PEM file with the client's certificate, for TLS client authentication.
     public var certificateFile: String?
-    /// `kafka.security.keyFile`: a PEM file with the private key of our certificate.
+    /// `kafka.security.keyFile`: a PEM file with the private key of the client's certificate.
     public var keyFile: String?
     /// `kafka.security.keyPassword`: the password of that key. Secret.
     public var keyPassword: String?
@@ -18,22 +18,22 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
     public var saslUsername: String?
     /// `kafka.security.sasl.password`: the user's password. Secret.
     public var saslPassword: String?
-    /// `kafka.security.oidc.*`: how `OAUTHBEARER` gets its tokens; `nil` when it is not used, or set up by librdkafka's own
-    /// properties.
+    /// `kafka.security.oidc.*`: how `OAUTHBEARER` gets its tokens. `nil` if it is not used, or is configured by
+    /// librdkafka's own properties.
     public var oidc: OIDC?
-    /// True when the broker's certificate must name the host that was asked for.
+    /// True if the broker's certificate must name the host that the client connected to.
     public var verifiesHostname = true
 
-    /// The client of an OpenID provider, which gives it tokens (OAuth's client credentials grant). librdkafka fetches a new
-    /// one before the last is over.
+    /// The client of an OpenID provider, which issues its tokens (OAuth's client credentials grant). librdkafka fetches
+    /// a new token before the last one expires.
     public struct OIDC: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         /// `kafka.security.oidc.tokenURL`: the provider's token endpoint.
         public var tokenURL: String
-        /// `kafka.security.oidc.clientId`: the name that the provider knows this client by.
+        /// `kafka.security.oidc.clientId`: the client's id at the provider.
         public var clientID: String
         /// `kafka.security.oidc.clientSecret`: the client's password at the provider. Secret.
         public var clientSecret: String
-        /// `kafka.security.oidc.scope`: the access to ask for; `nil` leaves it to the provider.
+        /// `kafka.security.oidc.scope`: the requested access; `nil` leaves it to the provider.
         public var scope: String?
 
         public init(tokenURL: String, clientID: String, clientSecret: String, scope: String? = nil) {
@@ -43,11 +43,11 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
             self.scope = scope
         }
 
-        /// The client's name alone, so that no secret is printed by accident.
+        /// Only the client's id, so that no secret is printed by accident.
         public var description: String { clientID }
         public var customMirror: Mirror { Mirror(self, children: ["clientID": clientID]) }
 
-        /// The secret as it stands, and as the token endpoint is shown it (RFC 7617).
+        /// The secret itself, and the encoding of it that is sent to the token endpoint (RFC 7617).
         fileprivate var secrets: [String] {
             [clientSecret, Base64.encode(Array("\(clientID):\(clientSecret)".utf8))]
         }
@@ -61,33 +61,33 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
         }
     }
 
-    /// Leaves everything to librdkafka's defaults: no TLS, no login.
+    /// Keeps all of librdkafka's defaults: no TLS, no login.
     public init() {}
 
-    /// librdkafka's spelling of the above, known here only.
+    /// The settings as librdkafka's properties. No other code knows these names.
     var properties: [String: String] {
         [
             "security.protocol": securityProtocol, "ssl.ca.location": caFile,
             "ssl.certificate.location": certificateFile, "ssl.key.location": keyFile,
             "ssl.key.password": keyPassword, "sasl.mechanism": saslMechanism, "sasl.username": saslUsername,
             "sasl.password": saslPassword,
-            // Written out, because librdkafka before 2.0 did not check the name by default.
+            // Set explicitly, because librdkafka before 2.0 did not check the name by default.
             "ssl.endpoint.identification.algorithm": verifiesHostname ? "https" : "none",
         ].compactMapValues { $0 }.merging(oidc?.properties ?? [:]) { own, _ in own }
     }
 
-    /// The protocol alone, so that no password is printed by accident.
+    /// Only the protocol, so that no password is printed by accident.
     public var description: String { securityProtocol ?? "plaintext" }
     public var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
 
-    /// The passwords, which must be cut out of log lines and error texts.
+    /// The passwords, which must be removed from log lines and error texts.
     var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } + (oidc?.secrets ?? []) }
 }
 
-// MARK: - Our names for librdkafka's properties
+// MARK: - Names of settings for librdkafka's properties
 
 extension KafkaSecurity {
-    /// The setting that stands for each of librdkafka's properties.
+    /// The setting that corresponds to each of librdkafka's properties.
     public static let settingNames = [
         "security.protocol": "kafka.security.protocol", "ssl.ca.location": "kafka.security.caFile",
         "ssl.certificate.location": "kafka.security.certificateFile", "ssl.key.location": "kafka.security.keyFile",
@@ -100,10 +100,10 @@ extension KafkaSecurity {
         "sasl.oauthbearer.scope": "kafka.security.oidc.scope",
     ]
 
-    /// Returns librdkafka's words with our name in front of each property that a setting stands for, so that a reader
-    /// finds what to change: `kafka.security.keyFile (ssl.key.location) failed: ...`.
+    /// Returns librdkafka's text with the setting's name in front of the property's name, so that a reader finds what
+    /// to change: `kafka.security.keyFile (ssl.key.location) failed: ...`.
     static func namingSettings(in text: String) -> String {
-        // The longest name first: `sasl.mechanism` is a part of `sasl.mechanisms`.
+        // The longest name first, because `sasl.mechanism` is a part of `sasl.mechanisms`.
         let names = settingNames.sorted { $0.key.count > $1.key.count }
         guard let (property, setting) = names.first(where: { text.contains($0.key) }) else { return text }
 
@@ -114,17 +114,17 @@ extension KafkaSecurity {
 // MARK: - Secrets among librdkafka's own properties
 
 extension KafkaSecurity {
-    /// Returns the part of a property's value that must not be shown: all of it where the name speaks of a secret, else
-    /// the password within a URL; `nil` when nothing is secret.
+    /// Returns the part of a property's value that must not be shown: all of it if the name indicates a secret, else
+    /// the password within a URL. `nil` if nothing is secret.
     public static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
         SecretProperties.hiddenPart(of: value, property: name)
     }
 
-    /// Returns the values, and parts of values, that must be cut out of log lines and error texts.
+    /// Returns the values, and parts of values, that must be removed from log lines and error texts.
     public static func secrets(in properties: [String: String]) -> [String] {
         SecretProperties.secrets(in: properties)
     }
 
-    /// Returns where the password of a URL stands; `nil` when it has none. The scheme may be missing.
+    /// Returns the range of the password in a URL; `nil` if it has none. The scheme may be missing.
     public static func password(inURL url: String) -> Range<String.Index>? { SecretProperties.password(inURL: url) }
 }

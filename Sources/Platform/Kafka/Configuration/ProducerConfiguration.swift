@@ -1,39 +1,39 @@
-/// How records are sent: idempotently, confirmed by all in-sync replicas.
+/// How records are sent: idempotently, acknowledged by all in-sync replicas.
 public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
+    /// `kafka.bootstrapServers`: the brokers to contact first, as `host:port`, separated by commas.
     public var bootstrapServers: String
-    /// `kafka.linger`: how long a record waits for others to share its batch while enough of them come; while few come it
-    /// leaves at once. Whole milliseconds, at least 0.
+    /// `kafka.linger`: how long a record waits at high load for others to share its batch. At low load it is sent at
+    /// once. Whole milliseconds, at least 0.
     public var linger: Duration = .milliseconds(5)
-    /// How much longer a record waits while the loop has no rest. Requests wait for their turn then, and larger batches
-    /// leave them more of the processor. `transactionalID` switches it off.
+    /// How much longer a record waits while the loop is busy. Larger batches then leave more processor time for queued
+    /// requests. Not used with `transactionalID`.
     public var busyLinger: Duration = .zero
-    /// True when each record travels in a batch of its own, so that a refused batch is a refused record.
+    /// True if each record is sent in its own batch, so that a rejected batch affects only one record.
     public var sendsRecordsSingly = false
-    /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
+    /// Identifies this instance for transactions, so that its predecessor is fenced; `nil`: no transactions.
     public var transactionalID: String?
-    /// `kafka.statisticsInterval`: how often the client reports on itself; see `KafkaProducer.statistics`. Whole milliseconds.
-    /// `nil`: never.
+    /// `kafka.statisticsInterval`: the interval of the client's statistics; see `KafkaProducer.statistics`. Whole
+    /// milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
-    /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
+    /// `kafka.properties`: librdkafka's own properties, passed through; they override every default.
     public var properties: [String: String] = [:]
 
     /// - Parameter bootstrapServers: `host:port`, separated by commas. At least one.
     public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
-    /// Shows no password, and so no value of a property.
+    /// Contains no password, and therefore no value of a property.
     public var description: String {
         "\(bootstrapServers), linger \(linger), \(security), properties \(properties.keys.sorted())"
     }
     public var customMirror: Mirror { Mirror(self, children: ["": description]) }
 
-    /// The values that must be cut out of log lines and error texts.
+    /// The values that must be removed from log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
-    /// True when records wait on this side of librdkafka, whose own linger takes no notice of the load. Those of a
-    /// transaction do not: it ends with what librdkafka has of it.
+    /// True if this module gathers records before librdkafka gets them, because librdkafka's own linger ignores the
+    /// load. Not for transactions, which can only commit records that librdkafka already has.
     var gathers: Bool { transactionalID == nil }
 
     /// Half of `transaction.timeout.ms`; `nil` without transactions.
@@ -46,12 +46,12 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)
         all["linger.ms"] = gathers ? "0" : "\(linger.wholeMilliseconds)"
-        // Java's default, so that outcomes share partitions with records that other producers write under the same key.
+        // Java's default, so that outcomes have the same partition as records of other producers with the same key.
         all["partitioner"] = "murmur2_random"
         all["queue.buffering.max.messages"] = "20000"
         all["queue.buffering.max.kbytes"] = "65536"
-        // The topic decides which records are too large: a dead letter must be able to hold whatever the requests topic
-        // does. Batches of several records stay within batch.size, 1 MB.
+        // The topic limits the size of records: a dead letter must be able to hold any record of the requests topic.
+        // Batches of several records stay within batch.size, 1 MB.
         all["message.max.bytes"] = "16777216"
         all["socket.nagle.disable"] = "true"
         if let statisticsInterval { all["statistics.interval.ms"] = "\(statisticsInterval.wholeMilliseconds)" }
@@ -64,6 +64,6 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
 }
 
 extension Duration {
-    /// Rounded down; librdkafka takes whole milliseconds.
+    /// Rounded down to whole milliseconds, which librdkafka expects.
     var wholeMilliseconds: Int64 { Int64(milliseconds(roundedUp: false)) }
 }

@@ -1,26 +1,26 @@
 /// Finds the secrets among librdkafka's properties.
 ///
-/// A property is judged by its name, and not by a list of the names that exist: librdkafka adds properties with every
-/// release, and a value that this program does not know must not be shown either. A name that speaks of a secret is
-/// hidden even where the value turns out to be harmless, such as the path of a file.
+/// Properties are matched by words in their names, not by a list of known names. librdkafka adds properties with every
+/// release, and unknown secrets must not be shown either. A matching value is hidden even if it is harmless, such as
+/// the path of a file.
 enum SecretProperties {
-    /// Each word makes the name that contains it a secret's. Underscores and hyphens count as dots.
+    /// A property whose name contains one of these words is secret. Underscores and hyphens count as dots.
     private static let words = [
         "password", "passphrase", "passwd", "secret", "token", "jaas", "assertion", "credential", "private.key",
         "key.pem", "api.key", "apikey", "access.key", "oauthbearer.config", "kinit.cmd",
     ]
 
-    /// Names that are secrets as a whole: `ssl_key` is a key, while `ssl.key.location` is the path of one.
+    /// Property names that are secret only as a whole: `ssl_key` is a key, while `ssl.key.location` is the path of one.
     private static let names: Set<String> = ["ssl.key"]
 
-    /// Names that speak of a secret and hold a number, a flag or an algorithm. They are not shown, but their values are
-    /// not searched for in log lines: blotting out every `300` or `true` would make the lines unreadable.
+    /// Names that match a secret word although their values are numbers, flags or algorithms. Their values are hidden,
+    /// but not searched for in log lines: replacing every `300` or `true` would make the lines unreadable.
     private static let namesOfPlainValues: Set<String> = [
         "sasl.oauthbearer.assertion.algorithm", "sasl.oauthbearer.assertion.claim.exp.seconds",
         "sasl.oauthbearer.assertion.claim.jti.include", "sasl.oauthbearer.assertion.claim.nbf.seconds",
     ]
 
-    /// Returns true when the value of the property must not be shown. Upper and lower case count the same.
+    /// Returns whether the value of the property must not be shown. Ignores case.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased().replacing("_", with: ".").replacing("-", with: ".")
         return names.contains(name) || words.contains { name.contains($0) }
@@ -33,7 +33,7 @@ enum SecretProperties {
         return value.contains("://") ? password(inURL: value) : nil
     }
 
-    /// Returns the values, and parts of values, that must be cut out of log lines and error texts.
+    /// Returns the values, and parts of values, that must be removed from log lines and error texts.
     static func secrets(in properties: [String: String]) -> [String] {
         properties.compactMap { name, value in
             if namesOfPlainValues.contains(name) { return nil }
@@ -42,17 +42,18 @@ enum SecretProperties {
         }
     }
 
-    /// Returns `text` with each of `secrets` replaced, the longest first, so that a secret within another leaves no rest.
+    /// Returns `text` with each of `secrets` replaced, the longest first, so that a secret within another leaves no
+    /// remainder.
     static func hide(_ secrets: [String], in text: String) -> String {
         secrets.sorted { $0.count > $1.count }.reduce(text) { text, secret in
             secret.isEmpty ? text : text.replacing(secret, with: "[hidden]")
         }
     }
 
-    /// Returns where the password of a URL stands: behind the colon, up to the last `@`.
+    /// Returns the range of the password in a URL: after the colon, up to the last `@`.
     ///
-    /// Without a colon, all that stands before the `@` may be a token, and counts as the password. The scheme may be
-    /// missing, as it may be in the address of a proxy.
+    /// Without a colon, all text before the `@` may be a token, and counts as the password. The scheme may be missing,
+    /// as in the address of a proxy.
     static func password(inURL url: String) -> Range<String.Index>? {
         guard let end = url.lastIndex(of: "@") else { return nil }
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex

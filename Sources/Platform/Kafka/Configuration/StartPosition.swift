@@ -1,14 +1,14 @@
-/// The place where a group begins to read a partition for which it has committed no offset yet.
+/// Where a group begins to read a partition for which it has no committed offset.
 ///
-/// A partition with a committed offset always goes on there. An offset that the broker no longer has, because the records
-/// were deleted meanwhile, follows `auto.offset.reset`, which is `earliest` unless `kafka.properties` says otherwise: what
-/// waits is not skipped because the first of it is gone. Past the end of the log nothing is read, unless `kafka.properties` sets it.
+/// A partition with a committed offset always continues there. If the broker has deleted the records at that offset,
+/// reading follows `auto.offset.reset`. That is `earliest` unless `kafka.properties` sets it, so that the remaining
+/// records are not skipped. Past the end of the log nothing is read, unless `kafka.properties` sets the property.
 public enum StartPosition: Sendable, Hashable {
-    /// The oldest record there is.
+    /// The oldest record.
     case earliest
-    /// The first record that is written after the partition was assigned for the first time.
+    /// The first record written after the partition's first assignment.
     case latest
-    /// The first record whose timestamp is not before the given time; what is written from now on, if there is none.
-    /// The time is in milliseconds since the Unix epoch.
+    /// The first record whose timestamp is at or after the given time, or the partition's end if there is none. The
+    /// time is in milliseconds since the Unix epoch.
     case time(milliseconds: Int64)
 }

@@ -1,30 +1,30 @@
 internal import Basics
 
-/// Gathers what waits in a consumer's partitions at its first assignment, and how old the oldest of it is.
+/// Measures the backlog of a consumer's partitions at its first assignment, and the age of its oldest record.
 struct Backlog {
     struct Report: Equatable {
         let waiting: Int64
         let partitions: Int
-        /// How old the oldest record is by its timestamp; `nil` where none was read in time, or none has a timestamp.
+        /// The age of the oldest record by its timestamp; `nil` if none was read in time, or none has a timestamp.
         let oldestAge: Duration?
     }
 
-    /// How long the first record of every partition is waited for once the offsets are known.
+    /// How long to wait for the first record of every partition once the offsets are known.
     private static let timeout = Duration.seconds(5)
 
-    /// The timestamp of the first record of each partition that was read; `nil` for a record without one.
+    /// The timestamp of the first record read in each partition; `nil` for a record without one.
     private var firstTimestamps: [TopicPartition: Int64?] = [:]
     private var knownSince: Instant?
 
-    /// Notes records as they are read.
+    /// Records the timestamps of records as they are read.
     mutating func note(_ records: [ConsumerRecord]) {
         for record in records where firstTimestamps[record.partition.id] == nil {
             firstTimestamps.updateValue(record.timestamp, forKey: record.partition.id)
         }
     }
 
-    /// - Returns: `nil` until the offsets of all partitions are known and the first record of each was read, or has not come
-    ///   within 5 seconds.
+    /// - Returns: `nil` until the offsets of all partitions are known, and the first record of each was read or did not
+    ///   arrive within 5 seconds.
     mutating func report(
         on sources: [PartitionSource], at now: Instant, wallClock: WallTime
     ) -> Report? {

@@ -2,8 +2,8 @@
 public struct CommittedOffset: Sendable, Hashable {
     /// The offset of the next record to read, one past the last finished one.
     public var offset: Int64
-    /// The text that brokers keep beside the offset; empty where there is none. Brokers refuse more than
-    /// `offset.metadata.max.bytes` of it, 4096 unless set otherwise.
+    /// The text that brokers store with the offset; empty if there is none. Brokers reject more than
+    /// `offset.metadata.max.bytes` of it, 4096 by default.
     public var metadata: String
 
     public init(_ offset: Int64, metadata: String = "") {
@@ -12,19 +12,22 @@ public struct CommittedOffset: Sendable, Hashable {
     }
 }
 
-/// The text as fields with semicolons between them, of which one names the offset: `locsearch1;at=164;runs=BgGk`.
+/// The metadata as fields separated by semicolons, one of which repeats the offset: `locsearch1;at=164;runs=BgGk`.
 ///
-/// Tools such as MirrorMaker copy a text beside other offsets, where what it says is wrong. It counts only beside its own.
+/// Tools such as MirrorMaker copy metadata to other offsets, for which it is wrong. Therefore it is valid only if its
+/// field names the offset that it is stored with.
 extension CommittedOffset {
     private static let baseField = "at="
 
-    /// - Parameter fields: The fields of the text, without the one that names the offset. None: there is no text.
+    /// - Parameter fields: The fields of the metadata, except the one that repeats the offset. If empty, there is no
+    ///   metadata.
     package init(_ offset: Int64, fields: [String]) {
         let base = fields.isEmpty ? [] : ["\(Self.baseField)\(offset)"]
         self.init(offset, metadata: (fields.prefix(1) + base + fields.dropFirst()).joined(separator: ";"))
     }
 
-    /// The offset that the text names, and its other fields. The offset is `nil` where the text names none, or several.
+    /// The offset that the metadata names, and its other fields. The offset is `nil` if the metadata names none or
+    /// several.
     package var textFields: (base: Int64?, others: [Substring]) {
         let all = metadata.split(separator: ";")
         let bases = all.filter { $0.hasPrefix(Self.baseField) }

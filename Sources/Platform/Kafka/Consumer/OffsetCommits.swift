@@ -7,18 +7,18 @@ final class OffsetCommits {
     private let loop: EventLoop
     private let partitions: PartitionSources
 
-    /// How many commits were asked for, and how many were answered: at most one more and less.
+    /// The number of commits begun and answered; they differ by at most one.
     private(set) var begun = 0
     private var answered = 0
-    /// The requests of the commit under way that are not answered yet.
+    /// The unanswered requests of the current commit.
     private var awaited = 0
-    /// How the commit that was answered last ended, or the one under way as far as it is answered.
+    /// The first error of the current or last commit; `nil` if it has none so far.
     private var lastError: KafkaError?
     private var waiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
     private var lastWaiter = 0
-    /// How many offsets came for an assignment that was over, and were left out.
+    /// The number of offsets ignored because their assignment had ended.
     private(set) var staleOffsets = 0
-    /// The offsets that the commit under way names.
+    /// The offsets in the current commit.
     private var requested: [AssignedPartition: CommittedOffset] = [:]
 
     init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionSources) {
@@ -27,24 +27,24 @@ final class OffsetCommits {
         self.partitions = partitions
     }
 
-    /// The offsets that the broker has confirmed, for each partition that has one.
+    /// The committed offset of each partition that has one.
     var confirmed: [AssignedPartition: Int64] {
         var offsets: [AssignedPartition: Int64] = [:]
         for source in partitions.inOrder { offsets[source.partition] = source.committed }
         return offsets
     }
 
-    /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
+    /// Stores the offsets to continue from, for the next commit. Ignores partitions whose assignment has ended.
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
         for (partition, next) in offsets {
             if let source = partitions.source(partition) { source.uncommitted = next } else { staleOffsets += 1 }
         }
     }
 
-    /// Commits what is stored, and waits for the broker's answer until `end`. Joins a commit that is under way, and begins
-    /// another if something was stored after that one began.
-    /// - Parameter check: Throws when nothing may be committed at the moment. Called before each commit.
-    /// - Throws: Why something that was stored is not committed.
+    /// Commits the stored offsets, and waits for the broker's answer until `end`. Joins a commit that is in progress,
+    /// and begins another one if offsets were stored after that one began.
+    /// - Parameter check: Throws if no commit is allowed now. Called before each commit.
+    /// - Throws: Why a stored offset was not committed.
     func commit(
         before end: Instant, check: () throws(KafkaError) -> Void
     ) async throws(KafkaError) {
@@ -53,34 +53,34 @@ final class OffsetCommits {
             try check()
             if begun == answered { try begin() }
 
-            // How a commit ended that began before this call says nothing about what was stored since.
+            // The result of a commit that began before this call does not cover offsets stored since.
             let current = begun
             if let error = await answer(to: current, before: end), current >= wanted || end <= loop.now { throw error }
         }
     }
 
-    /// What is stored and not committed, except of a topic that was missing in the last minute, and of a log that has ended: a topic that
-    /// is made in the place of another one must not get the offsets of that.
+    /// The partitions with a stored, uncommitted offset. Excludes a topic that was missing within the last minute, and
+    /// a log that ended before its offset. A topic created again must not receive the offsets of its predecessor.
     private var committable: [PartitionSource] {
         partitions.inOrder.filter {
             $0.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true && !hasEnded($0)
         }
     }
 
-    /// True where a log ended before what was read of it, until it is known how reading goes on.
+    /// True if a log ended before the last read offset, until `KafkaConsumer.decide` has decided how reading continues.
     private func hasEnded(_ source: PartitionSource) -> Bool {
         if source.rewound != nil { return !source.isPaused }
         return client.offsetResets.hasReset(of: source.partition.id, beyond: source.nextOffset)
     }
 
-    /// Why the brokers refuse to commit offsets of single partitions. What they refused of a log that has ended says nothing of the next one,
-    /// which is to be read.
+    /// Why the brokers reject offset commits of single partitions. Excludes logs that ended early, because the error
+    /// may not apply to the log that is read next.
     var refusals: [AssignedPartition: KafkaError] {
         partitions.inOrder.reduce(into: [:]) { $0[$1.partition] = hasEnded($1) ? nil : $1.commitRefusal }
     }
 
-    /// Each topic has a request of its own: librdkafka gives the error of one partition to all of a request
-    /// (`rd_kafka_cgrp_update_committed_offsets`).
+    /// Begins a commit with one request per topic, because librdkafka reports the error of one partition for all
+    /// partitions of a request (`rd_kafka_cgrp_update_committed_offsets`).
     private func begin() throws(KafkaError) {
         requested = [:]
         for source in committable { requested[source.partition] = source.uncommitted }
@@ -91,7 +91,7 @@ final class OffsetCommits {
         (begun, lastError) = (begun + 1, nil)
     }
 
-    /// - Parameter commit: The one that is under way, counted from 1.
+    /// - Parameter commit: The number of the current commit, from 1.
     private func answer(to commit: Int, before end: Instant) async -> KafkaError? {
         lastWaiter += 1
         let waiter = lastWaiter
@@ -110,10 +110,10 @@ final class OffsetCommits {
         return error
     }
 
-    /// Takes the broker's answer to a request of the commit that is under way.
+    /// Handles the broker's answer to one request of the current commit.
     /// - Parameters:
-    ///   - answer: Why the broker has refused to commit single partitions; `nil` for those whose offset it has confirmed.
-    ///   - error: Why something is not committed for another reason than its topic's.
+    ///   - answer: Why the broker rejected single partitions; `nil` for those that it committed.
+    ///   - error: Why offsets were not committed for a reason other than their topic.
     func noteAnswer(_ answer: [TopicPartition: KafkaError?], _ error: KafkaError?) {
         for (id, refusal) in answer {
             guard let source = partitions.source(id), let asked = requested[source.partition] else { continue }
@@ -121,7 +121,7 @@ final class OffsetCommits {
             if refusal?.kind == .unknownTopicOrPartition { source.missingSince = loop.now }
             guard refusal == nil else { continue }
             source.committed = asked.offset
-            // What was stored since waits for the next commit.
+            // An offset stored since then waits for the next commit.
             if source.uncommitted == asked { source.uncommitted = nil }
         }
         lastError = lastError ?? error
@@ -131,7 +131,7 @@ final class OffsetCommits {
         endWaits(with: lastError)
     }
 
-    /// Ends every wait for a commit.
+    /// Ends all waits for a commit.
     func endWaits(with error: KafkaError?) {
         let ended = waiters.values
         waiters.removeAll()

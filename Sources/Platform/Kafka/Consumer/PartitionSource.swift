@@ -1,41 +1,41 @@
 internal import Basics
 
-/// One assigned partition of a consumer: its queue of records and what is known of its offsets.
+/// One assigned partition of a consumer: its record queue and its known offsets.
 final class PartitionSource {
     let partition: AssignedPartition
-    /// The number that the client's signal gives when the queue stops being empty.
+    /// The number that the client's signal uses for this queue.
     let number: UInt32
     let queue: PartitionQueue
 
-    /// False once the queue was found empty, until the signal says otherwise.
+    /// False once the queue was found empty, until the next signal.
     var mayHaveRecords = true
-    /// True while its owner wants its records left where they are.
+    /// True while `hold` stops the reading.
     var isHeld = false
-    /// False from the revocation on: nothing is read.
+    /// False from the revocation on; then nothing is read.
     var isReadable = true
-    /// True while it is not known where reading begins: nothing is read.
+    /// True while the start offset is unknown; then nothing is read.
     var awaitsStart = false
-    /// The offset behind the record that was read last, or at which reading began.
+    /// The offset after the last read record, or the start offset.
     private(set) var nextOffset: Int64 = 0
-    /// A record that is to be read before those in the queue.
+    /// A record to return before those in the queue.
     var kept: ConsumerRecord?
-    /// The record at which reading went back, because the log ended before the wanted one: nothing more is read.
+    /// The record at which reading went back because the log ended before the wanted offset. Nothing is read after it.
     var rewound: ConsumerRecord?
-    /// True once it was found that a person has to decide about that.
+    /// True if an operator must decide how to continue after that.
     var isPaused = false
-    /// Why the brokers refuse to commit offsets of this partition; `nil` where they do not.
+    /// Why the brokers reject offset commits of this partition; `nil` if they do not.
     var commitRefusal: KafkaError?
-    /// When the brokers have said that the topic is not there; `nil` where they have not.
+    /// When the brokers last reported that the topic does not exist; `nil` if they have not.
     var missingSince: Instant?
 
-    /// The offset that the broker confirmed last; `nil` until it is known that there is one.
+    /// The last committed offset; `nil` while it is unknown, or if there is none.
     var committed: Int64?
-    /// The offset at which reading begins where the group has committed nothing; `nil` until that is known, and where
-    /// something is committed.
+    /// The start offset of a partition without a committed offset; `nil` while it is unknown, or if there is a
+    /// committed offset.
     var start: Int64?
-    /// The end of the partition when the brokers were asked last; `nil` until that is known.
+    /// The partition's end at the last lookup; `nil` while it is unknown.
     var end: Int64?
-    /// The offset that was stored last, unless the brokers have confirmed it.
+    /// The last stored offset; `nil` once it is committed.
     var uncommitted: CommittedOffset?
 
     init(_ partition: AssignedPartition, number: UInt32, queue: PartitionQueue) {
@@ -44,16 +44,16 @@ final class PartitionSource {
         self.queue = queue
     }
 
-    /// True once the broker has said what is committed and where the partition ends.
+    /// True once the broker has returned the committed offset (or the start) and the end.
     var isKnown: Bool { end != nil && (committed ?? start) != nil }
 
-    /// How many records wait; `nil` until that is known.
+    /// The number of waiting records; `nil` while it is unknown.
     var lag: Int64? {
         guard let end, let begin = committed ?? start else { return nil }
         return max(0, end - begin)
     }
 
-    /// What a person has to do something about; `nil` where nothing is.
+    /// A problem that needs an operator; `nil` if there is none.
     var problem: String? {
         isPaused ? "the group's offset is past the end of the log: nothing is read" : commitRefusal?.description
     }
@@ -63,9 +63,10 @@ final class PartitionSource {
         if case .committed(let commit) = start { nextOffset = commit.offset }
     }
 
-    /// Takes the oldest record out. One that was read before is left out: librdkafka may hand it over again.
-    /// - Parameter isReset: says whether the log ended before an offset, so that it is another record.
-    /// - Returns: `nil` when there is none, and where reading went back.
+    /// Removes and returns the oldest record. Skips records that were read before, because librdkafka may return them
+    /// again.
+    /// - Parameter isReset: Returns whether the log ended before an offset, so that the record is a different one.
+    /// - Returns: `nil` if there is no record, or reading went back.
     func next(isReset: (_ nextOffset: Int64) -> Bool) throws(KafkaError) -> ConsumerRecord? {
         while rewound == nil {
             if kept == nil { kept = try queue.next(of: partition) }

@@ -1,9 +1,9 @@
-/// The partitions assigned to one consumer, and the fair reading from their queues. Belongs to the consumer's actor.
+/// The partitions assigned to one consumer, and fair reading from their queues. Belongs to the consumer's actor.
 final class PartitionSources {
-    /// The number that the client's signal gives for the main queue, and so the number of no partition.
+    /// The number that the client's signal uses for the main queue; no partition has it.
     static let mainQueueNumber = UInt32.max
 
-    /// The partitions in the order in which they take turns.
+    /// The partitions in the order in which they are read.
     private(set) var inOrder: [PartitionSource] = []
     private let client: ClientHandle
     private var sources: [UInt32: PartitionSource] = [:]
@@ -14,9 +14,9 @@ final class PartitionSources {
 
     init(_ client: ClientHandle) { self.client = client }
 
-    // MARK: - Looking up
+    // MARK: - Lookup
 
-    /// Returns a partition unless its assignment is over.
+    /// Returns a partition, or `nil` if its assignment has ended.
     func source(_ partition: AssignedPartition) -> PartitionSource? {
         guard let source = source(partition.id), source.partition.epoch == partition.epoch else { return nil }
         return source
@@ -28,8 +28,8 @@ final class PartitionSources {
 
     // MARK: - Assignments
 
-    /// Adds partitions that were just assigned, under a new epoch.
-    /// - Returns: Those of them that librdkafka knows.
+    /// Adds newly assigned partitions, under a new epoch.
+    /// - Returns: The sources of the partitions that librdkafka knows.
     func add(_ ids: [TopicPartition]) -> [PartitionSource] {
         guard !ids.isEmpty else { return [] }
         epoch += 1
@@ -55,7 +55,7 @@ final class PartitionSources {
         return nextNumber
     }
 
-    /// Forgets partitions and lets go of their queues.
+    /// Removes partitions and releases their queues.
     func remove(_ gone: [PartitionSource]) {
         for source in gone { remove(source) }
         inOrder = sources.values.sorted { $0.number < $1.number }
@@ -70,13 +70,13 @@ final class PartitionSources {
 
     // MARK: - Reading
 
-    /// Takes what is there, up to `max` records, fairly over the partitions.
-    /// - Parameter report: Called for each error that a queue held in place of a record.
+    /// Takes available records, up to `max`, fairly over the partitions.
+    /// - Parameter report: Called for each error that a queue held instead of a record.
     func takeRecords(max: Int, report: (KafkaError) -> Void) -> [ConsumerRecord] {
         var records: [ConsumerRecord] = []
         guard !inOrder.isEmpty, max > 0 else { return records }
 
-        // Each partition that has something gets a share, so that a full one cannot starve the others.
+        // Limits each partition per round, so that a full one cannot starve the others.
         let share = Swift.max(1, max / inOrder.count)
         var emptyInARow = 0
         while records.count < max, emptyInARow < inOrder.count {

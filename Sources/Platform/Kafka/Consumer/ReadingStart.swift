@@ -1,14 +1,14 @@
-/// The start of the reading of a partition.
+/// Where reading of a partition begins.
 ///
-/// It is never left to librdkafka to look that up. While a transaction holds a group's offsets back, librdkafka asks for them
-/// again and again; where a rebalance comes meanwhile, it takes the answer to an older question for "nothing is committed",
-/// and begins at `auto.offset.reset` (`rd_kafka_assignment_apply_offsets`, 2.0.2 to 2.15). Every outcome of the partition
-/// would be published a second time.
+/// This lookup is never left to librdkafka (2.0.2 to 2.15). While a transaction blocks a group's offsets, librdkafka
+/// requests them repeatedly. If a rebalance arrives meanwhile, it interprets the answer to an older request as "nothing
+/// is committed". It then begins at `auto.offset.reset` (`rd_kafka_assignment_apply_offsets`), and every outcome of the
+/// partition would be published twice.
 enum ReadingStart: Sendable, Hashable {
-    /// The group's committed offset; where it had none, the one at which it begins and which it has just committed.
+    /// The group's committed offset. If there was none, the start offset that the group has just committed.
     case committed(CommittedOffset)
-    /// The oldest record there is.
+    /// The oldest record.
     case beginning
-    /// It is not known yet. Nothing may be read before `ClientHandle.seek` has set another start.
+    /// Unknown. The partition may not be read before `ClientHandle.seek` has set another start.
     case unknown
 }

@@ -1,46 +1,46 @@
-/// The questions about a group's offsets that a broker answers.
+/// The broker queries and commits that `StartFinder` needs.
 protocol OffsetBroker: Sendable {
-    /// Asks what the group has committed.
+    /// Fetches the group's committed offsets.
     /// - Returns: The commit of each partition that has one.
     func commits(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset]
 
-    /// Asks how many partitions a topic has.
-    /// - Returns: `nil` when no broker answers in time, or the topic is not there.
+    /// Fetches the number of partitions of a topic.
+    /// - Returns: `nil` if no broker answers in time, or the topic does not exist.
     func partitionCount(of topic: String) async -> Int?
 
-    /// Asks for the offset of each partition that fits the query.
-    /// - Returns: No offset for a partition that has no record that fits.
+    /// Fetches the offset of each partition that matches the query.
+    /// - Returns: No entry for a partition without a matching record.
     func offsets(
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// Commits offsets in the group's name, and waits for the broker's answer.
+    /// Commits offsets for the group, and waits for the broker's answer.
     func commit(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) async throws(KafkaError)
 }
 
-/// A question for one offset of a partition.
+/// A query for one offset of a partition.
 enum OffsetQuery: Sendable, Hashable {
     case beginning
     case end
-    /// The first record whose timestamp is not before so many milliseconds since the Unix epoch.
+    /// The first record whose timestamp, in milliseconds since the Unix epoch, is not before this.
     case time(Int64)
 }
 
-/// Finds and commits where a group begins to read partitions for which it has committed nothing.
+/// Finds and commits the start offsets of partitions for which a group has committed nothing.
 ///
-/// A new group begins where `kafka.startFrom` says. A partition that was added to the topic later is read from its
-/// beginning: whatever it holds was written while the group was there to read it.
+/// A new group begins as defined by `kafka.startFrom`. A partition that was added to the topic later is read from its
+/// beginning, because all its records were written after the group began.
 struct StartFinder {
     private static let bound = Duration.seconds(2)
 
     let broker: any OffsetBroker
     let startFrom: StartPosition
 
-    /// Finds where reading begins in each partition: where the group has committed, or else where such a partition begins.
-    /// - Returns: No start for a partition about which an answer is missing, so that it must be asked for again.
-    /// - Throws: Why the broker did not say within `bound`, such as a transaction that is about to commit an offset.
+    /// Finds where reading begins in each partition: its committed offset, or else its start offset.
+    /// - Returns: No entry for a partition without an answer, which must be requested again.
+    /// - Throws: Why the broker did not answer within `bound`, such as a transaction that is about to commit an offset.
     func starts(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: ReadingStart] {
@@ -56,8 +56,8 @@ struct StartFinder {
         return starts
     }
 
-    /// Asks the broker for the partitions without a committed offset, and commits where each of them begins.
-    /// - Returns: Where those begin. Partitions that have a committed offset are left out.
+    /// Finds the start offsets of the partitions without a committed offset, and commits them.
+    /// - Returns: These start offsets. Partitions with a committed offset are left out.
     func commitStarts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         let committed = try await broker.commits(of: ids, within: Self.bound)
         let new = ids.filter { committed[$0] == nil }
@@ -103,7 +103,7 @@ struct StartFinder {
             let without = ids.filter { found[$0] == nil }
             guard !without.isEmpty else { return found }
 
-            // A partition without a record of that time or later begins with what is written from now on.
+            // A partition without a record at or after that time begins at its current end.
             let ends = try await broker.offsets(.end, of: without, within: Self.bound)
             return found.merging(ends) { found, _ in found }
         }

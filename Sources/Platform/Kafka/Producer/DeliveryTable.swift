@@ -1,6 +1,6 @@
-/// The records on their way, each in an entry of its own from its hand-over until somebody has been told what became of it.
+/// The undelivered records, each with its own entry from enqueueing until its delivery report was passed on.
 ///
-/// A class, so that a callback may hand the next record over at once. Belongs to the producer's actor.
+/// A class, so that a callback may enqueue the next record at once. Belongs to the producer's actor.
 final class DeliveryTable {
     typealias Report = Result<RecordPosition, KafkaError>
 
@@ -8,20 +8,20 @@ final class DeliveryTable {
         case free
         case underway
         case awaited(UnsafeContinuation<Report, Never>)
-        /// Nobody waits: this is called.
+        /// No task waits; this callback receives the report.
         case told((Report) -> Void)
         case reported(Report)
     }
     private var slots: [Slot] = []
-    /// The size of each entry's record.
+    /// The value size of each entry's record.
     private var sizes: [Int] = []
     private var freeSlots: [Int] = []
-    /// How many records are handed over and not yet reported.
+    /// The number of enqueued records without a delivery report.
     private(set) var undelivered = 0
-    /// The size of their values.
+    /// The total size of their values, in bytes.
     private(set) var undeliveredBytes = 0
 
-    /// Finds an entry for a record. Give it to `begin` or to `cancel` next.
+    /// Reserves an entry for a record. Pass it to `begin` or `cancel` next.
     func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         slots.append(.free)
@@ -29,10 +29,10 @@ final class DeliveryTable {
         return slots.count - 1
     }
 
-    /// Gives a reserved entry back unused.
+    /// Returns a reserved entry unused.
     func cancel(_ slot: Int) { freeSlots.append(slot) }
 
-    /// Notes that the record of a reserved entry is on its way.
+    /// Marks the record of a reserved entry as enqueued.
     /// - Parameter bytes: The size of its value.
     func begin(_ slot: Int, bytes: Int) {
         undelivered += 1
@@ -41,28 +41,28 @@ final class DeliveryTable {
         slots[slot] = .underway
     }
 
-    /// Has a record's report told to `listener`, now or when it comes.
+    /// Passes a record's delivery report to `listener`, now or when it arrives.
     func tell(_ slot: Int, listener: @escaping (Report) -> Void) { expect(.told(listener), on: slot) }
 
-    /// Hands the report on a record to `waiter`, now or as soon as it comes.
+    /// Resumes `waiter` with a record's delivery report, now or when it arrives.
     func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) { expect(.awaited(waiter), on: slot) }
 
-    /// The one way to a receiver: a report that is there already, as that on a record which librdkafka refuses at once, is
-    /// handed out and not overwritten.
+    /// Sets the receiver of a report. If the report already exists, because librdkafka rejected the record at once, it
+    /// is delivered and not overwritten.
     private func expect(_ receiver: Slot, on slot: Int) {
         let former = slots[slot]
         slots[slot] = receiver
         if case .reported(let report) = former { settle(slot, report) }
     }
 
-    /// Takes the report on a record.
+    /// Handles the delivery report of a record.
     func finish(_ slot: Int, _ report: Report) {
         undelivered -= 1
         if sizes.indices.contains(slot) { undeliveredBytes -= sizes[slot] }
         settle(slot, report)
     }
 
-    /// Reports `error` on every record that is still on its way. Each still counts as unconfirmed.
+    /// Reports `error` for every record without a delivery report. Each still counts as undelivered.
     func fail(with error: KafkaError) {
         for slot in slots.indices { settle(slot, .failure(error)) }
     }

@@ -2,39 +2,40 @@ internal import Basics
 internal import DequeModule
 internal import EventLoop
 
-/// Records that wait for a larger batch before librdkafka gets them, and for how long at present.
+/// Records that wait for a larger batch before librdkafka gets them, and the length of that wait.
 ///
-/// A batch is of one partition, and each batch costs a turn of librdkafka's thread and two of the system's. Where few
-/// records come, waiting adds no second record, only delay. Where many come, `linger` gathers those that
-/// would leave one by one. Where the loop has no rest besides, a longer wait leaves requests more of the processor.
+/// A batch contains records of one partition. Each batch costs one wake-up of librdkafka's thread and two of the
+/// system's. At low load, waiting adds delay but no second record to a batch. At high load, `linger` combines records
+/// that would be sent one by one. If the loop is also busy, a longer wait leaves more processor time for requests.
 struct Gathering {
-    /// Bounds what waits, whatever the load.
+    /// The maximum number and size of waiting records, at any load.
     private static let capacity = (records: 512, bytes: 1 << 20)
-    /// How often the load is looked at: long against a turn of the loop.
+    /// The interval between load measurements; long compared with one iteration of the loop.
     private static let period = Duration.milliseconds(20)
-    /// The records within a linger that make the wait worth while, and those below which it is not any more. Records spread
-    /// over the partitions of two topics, so that fewer would hardly ever share a batch.
+    /// The records per linger from which waiting begins, and below which it ends. Records are spread over the
+    /// partitions of two topics, so fewer records would rarely share a batch.
     private static let company = (begin: 8.0, end: 4.0)
 
     private let linger: Duration
     private let busyLinger: Duration
-    /// How long a record that comes now waits; zero while it goes straight to librdkafka.
+    /// How long a new record waits; zero while records are passed directly to librdkafka.
     private(set) var time = Duration.zero
-    /// Hands over what was gathered; `nil` while nothing waits for it.
+    /// Enqueues the gathered records; `nil` while none wait.
     var timer: TimerID?
     private var records: Deque<(record: ProducerRecord, slot: Int)> = []
     private var bytes = 0
     private var isBusy = false
     private var isDense = false
-    /// The records since the load was last looked at, and when that was.
+    /// The number of records since the last load measurement, and the time of that measurement.
     private var comers = 0
     private var looked: Instant
-    /// Made away from the loop, which cannot be asked there, so its rest before counts as the first period's.
+    /// Created off the loop, where the loop's idle time cannot be read. Therefore all earlier idle time counts in the
+    /// first period.
     private var rest: LoopRest
 
     /// - Parameters:
-    ///   - linger: how long a record waits while many come.
-    ///   - busyLinger: how much longer while the loop has no rest. With both zero, none ever waits.
+    ///   - linger: How long a record waits at high load.
+    ///   - busyLinger: The additional wait while the loop is busy. If both are zero, records never wait.
     init(linger: Duration, busyLinger: Duration, at now: Instant) {
         looked = now
         rest = LoopRest(every: Self.period, asleep: .zero, at: now)
@@ -42,7 +43,7 @@ struct Gathering {
         self.busyLinger = busyLinger
     }
 
-    /// True while records are to be gathered.
+    /// True while records are gathered.
     var isOn: Bool { time > .zero }
     var isEmpty: Bool { records.isEmpty }
     var count: Int { records.count }
@@ -59,15 +60,15 @@ struct Gathering {
         bytes -= record.value?.count ?? 0
     }
 
-    /// Notes that a record has come, whether it is to wait or not.
+    /// Counts a record, whether it waits or not.
     mutating func noteRecord() { comers += 1 }
 
-    /// Ends the gathering until the load is looked at again: what comes goes straight to librdkafka.
+    /// Ends gathering until the next load measurement: new records are passed directly to librdkafka.
     mutating func end() { time = .zero }
 
-    /// Decides how long records wait, once in a period at most. The loop counts as busy from less than a sixteenth of the
-    /// period at rest until more than an eighth.
-    /// - Parameter asleep: how long the loop has had nothing to do since it began.
+    /// Decides how long records wait, at most once per period. The loop becomes busy below one sixteenth of idle time
+    /// per period, and stops being busy above one eighth.
+    /// - Parameter asleep: The total idle time of the loop since it began.
     mutating func look(asleep: Duration, at now: Instant) {
         guard let share = rest.share(asleep: asleep, at: now) else { return }
         let perLinger = Double(comers) * (linger.inSeconds / looked.duration(to: now).inSeconds)
@@ -75,7 +76,7 @@ struct Gathering {
 
         isBusy = share < (isBusy ? 1 / 8 : 1 / 16)
         isDense = perLinger >= (isDense ? Self.company.end : Self.company.begin)
-        // Records that found no room go first, so gathering does not begin again before they are gone.
+        // Records that found no room go first, so gathering resumes only after they are gone.
         guard isOn || records.isEmpty else { return }
         time = isBusy ? linger + busyLinger : isDense ? linger : .zero
     }

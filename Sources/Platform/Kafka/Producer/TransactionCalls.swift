@@ -1,47 +1,49 @@
 internal import Basics
 internal import EventLoop
 
-/// Makes a producer's calls about transactions, one at a time, each with a bound. Belongs to the producer's actor.
+/// Makes a producer's transaction calls, one at a time, each with a time limit. Belongs to the producer's actor.
 ///
-/// A call holds a thread of the client. librdkafka does not always keep to the time that a call is given (2.16). The call to
-/// send offsets waits until its handler has a result, and the handler drops an answer that is outdated, so that the call never
-/// returns; where a broker is silent, each of its requests takes `socket.timeout.ms` (60 s). The acknowledgements that end the
-/// initialisation, a commit and an abort wait in the same way. So each call has a timer too: when that fires, the caller is told
-/// that the call hangs, and the call keeps the client until it returns, if it ever does.
+/// A call blocks a thread of the client, and librdkafka (2.16) does not always keep to the call's timeout. The call to
+/// send offsets waits until its handler has a result, but the handler drops outdated answers, so the call never
+/// returns. If a broker does not respond, each of its requests takes `socket.timeout.ms` (60 s). The acknowledgements
+/// that end initialization, commit and abort wait in the same way.
+///
+/// Therefore each call also has a timer. When it fires, the caller gets the error `hung`. The call still uses the
+/// client until it returns, if it ever does.
 final class TransactionCalls {
-    /// The time of one attempt to initialise, which goes on where it was when it is made again.
+    /// The timeout of one initialization attempt. The next attempt continues where the last one stopped.
     private static let timeToInitialize = Duration.seconds(30)
-    /// The time that a call is given at least, however late it is: a round trip to the brokers.
+    /// The minimum timeout of a call, even after the deadline: one round trip to the brokers.
     private static let shortestTime = Duration.milliseconds(100)
-    /// How much longer than its time a call may take that is given time up to the end.
+    /// How long a call may exceed its timeout if the deadline set by `endAll` limits that timeout.
     private static let overtimeAtEnd = Duration.seconds(1)
     private static let maxAttempts = 5
 
     private let loop: EventLoop
     private let usualTime: Duration
     private let overtime: Duration
-    /// The time from which nothing is tried again; `nil` while nobody has asked for the end.
+    /// The instant after which nothing is retried; `nil` while there is no such deadline.
     private var end: Instant?
-    /// The call that is waited for, who waits, and until when at most.
+    /// The current call, its waiter, and the instant at which the wait ends.
     private var current: (call: TransactionCall, waiter: CheckedContinuation<KafkaError?, Never>, due: Instant)?
     private var timer: TimerID?
-    /// True while a call that its caller has left still holds the client, which therefore must not be destroyed.
+    /// True while an abandoned call still uses the client, which therefore must not be destroyed.
     private(set) var hasStrayCall = false
     private var isClosed = false
 
     /// - Parameters:
-    ///   - usualTime: The time that a call is given, with all its attempts, while nobody has asked for the end. A group's
-    ///     coordinator is another broker 8 to 9 s after its own has died.
-    ///   - overtime: How much longer than its time a call may take before it counts as hung.
+    ///   - usualTime: The time limit of a call with all its attempts, without a deadline. A group's coordinator moves
+    ///     to another broker 8 to 9 s after its own has crashed.
+    ///   - overtime: How long a call may exceed its timeout before it counts as hung.
     init(loop: EventLoop, usualTime: Duration = .seconds(10), overtime: Duration = .seconds(5)) {
         self.loop = loop
         self.usualTime = usualTime
         self.overtime = overtime
     }
 
-    /// Bounds the call that is under way and all that come: from `instant` on nothing is tried again, no call is given time
-    /// beyond it, and a call that has not returned a second later has failed. The initialisation fails at `instant` itself,
-    /// because nothing is lost by leaving it.
+    /// Sets a deadline for the current call and all later ones. After `instant` nothing is retried, and no call is
+    /// given time beyond it. A call that has not returned one second later has failed. Initialization fails at
+    /// `instant` itself, because abandoning it loses nothing.
     func endAll(by instant: Instant) {
         end = instant
         guard let current else { return }
@@ -49,14 +51,15 @@ final class TransactionCalls {
         setTimer(at: min(current.due, lastInstant(of: current.call, from: loop.now)))
     }
 
-    /// Leaves the call that is under way, and has every call that comes, or would be tried again, fail.
+    /// Abandons the current call. All later calls and retries fail.
     func close() {
         isClosed = true
         stopWaiting()
     }
 
-    /// Makes a call; tries again what may be tried again.
-    /// - Parameter start: Starts the call, to take the given time, on a thread that it may hold. `noteReturn` must follow.
+    /// Makes a call, and retries it if its error is retriable.
+    /// - Parameter start: Starts the call with the given timeout, on a thread that it may block. `noteReturn` must
+    ///   follow.
     func make(
         _ call: TransactionCall, start: (TransactionCall, Duration) -> Void
     ) async throws(KafkaError) {
@@ -64,14 +67,14 @@ final class TransactionCalls {
         for attempt in 1... {
             guard let error = await answer(to: call, before: due, start: start) else { return }
 
-            // A call that timed out goes on where it was when it is made again.
+            // A retried call continues where it was when it timed out.
             let hasTime = attempt < Self.maxAttempts && !isOver && due.map { loop.now < $0 } ?? true
             guard error.kind == .retriable, hasTime else { throw error }
             await loop.pause(.milliseconds(100 * attempt))
         }
     }
 
-    /// True while a call is waited for.
+    /// True while a call is in progress.
     var isUnderway: Bool { current != nil }
 
     private var isOver: Bool { end.map { $0 <= loop.now } ?? false }
@@ -93,17 +96,17 @@ final class TransactionCalls {
         }
     }
 
-    /// The instant at which the end has a call left that may go on until `instant`.
+    /// The instant at which a call is abandoned that may continue until `instant`, considering the deadline.
     private func lastInstant(of call: TransactionCall, from instant: Instant) -> Instant {
         guard let end else { return instant + overtime }
         return max(end, instant) + (call.isInitialization ? .zero : Self.overtimeAtEnd)
     }
 
-    /// The error of a call that is not waited for any longer.
+    /// The error of an abandoned call.
     private func failure(of call: TransactionCall) -> KafkaError { isClosed || isOver ? call.unanswered : call.hung }
 
-    /// Takes the answer to the call that is under way.
-    /// - Returns: whether the call was left before, and so has held the client until now.
+    /// Handles the return of the call in progress.
+    /// - Returns: Whether the call was abandoned before, and so has used the client until now.
     func noteReturn(_ error: KafkaError?) -> Bool {
         let wasStray = hasStrayCall
         hasStrayCall = false

@@ -1,9 +1,9 @@
 internal import Basics
 internal import JSON
 
-/// Reads librdkafka's own form of its statistics (its STATISTICS.md).
+/// Parses librdkafka's JSON statistics (its STATISTICS.md).
 extension ClientStatistics {
-    /// - Throws: Where the text is no JSON. What is missing, or of an unknown form, counts as nothing.
+    /// - Throws: An error if the text is not JSON. Missing values, or values of unknown form, count as zero.
     init(json: Span<UInt8>) throws(JSONError) {
         self.init()
         var reader = JSONReader(json)
@@ -20,7 +20,8 @@ extension ClientStatistics {
         brokers.sort { $0.id < $1.id }
     }
 
-    /// Calls `body` for the value of each member, which must read it. The names of the members repeat what the values say.
+    /// Calls `body` for the value of each member, which it must read. Member names are skipped, because the values
+    /// repeat them.
     private static func eachMember(
         of reader: inout JSONReader, body: (inout JSONReader) throws(JSONError) -> Void
     ) throws(JSONError) {
@@ -46,16 +47,17 @@ extension ClientStatistics {
             }
         }
 
-        // Addresses to ask first, and the group's coordinator, have no id of their own.
+        // Bootstrap addresses and the group's coordinator have no node id.
         if broker.id >= 0, isUp { brokers.append(broker) }
     }
 
-    /// Reads a number of 0 to 2^48, so that those of 30,000 brokers can be added up: 281 TB, or nine years in microseconds.
+    /// Reads a number from 0 to 2^48 (281 TB, or nine years in microseconds). The sum over 30,000 brokers cannot
+    /// overflow.
     private static func count(_ reader: inout JSONReader) throws(JSONError) -> Int {
         min(max(0, try reader.int() ?? 0), 1 << 48)
     }
 
-    /// The figures of one value over the interval.
+    /// The average, 99th percentile and maximum of one value over the interval.
     private static func window(
         _ reader: inout JSONReader
     ) throws(JSONError) -> (average: Int, high: Int, most: Int) {

@@ -1,31 +1,31 @@
-/// The figures of a client of librdkafka at the end of its last statistics interval.
+/// The statistics of a librdkafka client at the end of its last statistics interval.
 public struct ClientStatistics: Sendable, Hashable {
     /// One broker that the client has a connection to.
     public struct Broker: Sendable, Hashable {
         /// The broker's node id.
         public var id: Int
-        /// The average round trip of the interval's requests; zero when there were none.
+        /// The average round trip of the interval's requests; zero if there were none.
         public var roundTrip = Duration.zero
-        /// The time that 99 % of the interval's round trips stayed below.
+        /// The 99th percentile of the interval's round trips.
         public var slowRoundTrip = Duration.zero
-        /// The longest time for which the broker had the client wait in the interval.
+        /// The longest time for which the broker throttled the client in the interval.
         public var throttle = Duration.zero
-        /// The number of requests that wait to be sent.
+        /// The number of requests waiting to be sent.
         public var waitingRequests = 0
-        /// The number of requests that were sent and not yet answered.
+        /// The number of requests sent and not yet answered.
         public var openRequests = 0
 
-        /// Makes the figures of a broker without requests.
+        /// Makes the statistics of a broker without requests.
         public init(id: Int) { self.id = id }
     }
 
-    /// In the order of their ids. Brokers without a connection are left out, so that a large cluster shows only those that
-    /// this client needs.
+    /// The connected brokers, ordered by id. Brokers without a connection are left out, so that a large cluster shows
+    /// only those that this client uses.
     public var brokers: [Broker] = []
     /// The number of records that were fetched and not yet read, with their size in bytes. Zero for a producer.
     public var fetchedRecords = 0
     public var fetchedBytes = 0
 
-    /// Makes statistics that know of nothing.
+    /// Makes empty statistics.
     public init() {}
 }
