@@ -1,4 +1,4 @@
-// Calls that Swift's overlay of the C library leaves out, most of them Linux's.
+// Calls that Swift's overlay of the C library lacks, most of them for Linux only.
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
@@ -19,15 +19,15 @@ static inline bool locsearch_is_ignored(int signal) {
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// The calling thread's name, for `top -H` and profilers: 15 characters, more are cut off.
+// Sets the calling thread's name, shown by `top -H` and profilers: at most 15 characters, the rest is cut off.
 static inline void locsearch_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// Declared here: glibc (2.34 and newer) has it, and its <spawn.h> hides it unless GNU's extensions are asked for. Has a
-// program that is started begin without the descriptors from a number on.
+// Declared here, because <spawn.h> of glibc (2.34 and newer) declares it only with GNU extensions. It closes all
+// descriptors from a number on in the started program.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 
-// Declared here: glibc's <link.h> hides it unless GNU's extensions are asked for. The beginning of what it hands out is
-// part of the ABI.
+// Declared here, because glibc's <link.h> declares it only with GNU extensions. The first members of the passed
+// structure are part of the ABI.
 struct locsearch_object {
     uintptr_t base;
     const char *name;
@@ -40,7 +40,7 @@ static int locsearch_give_back_segments(struct locsearch_object *object, size_t 
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (Elf64_Half index = 0; index < object->count; index++) {
         const Elf64_Phdr *header = &object->headers[index];
-        // What was written, relocations for one, exists in memory alone.
+        // Written pages, such as relocations, exist only in memory.
         if (header->p_type != PT_LOAD || (header->p_flags & PF_W) != 0) continue;
         const uintptr_t start = object->base + header->p_vaddr;
         const uintptr_t first = start & ~(page - 1);
@@ -49,7 +49,7 @@ static int locsearch_give_back_segments(struct locsearch_object *object, size_t 
     return 0;
 }
 
-// Unmaps the code and constants of the program and its libraries from memory; what is needed again is mapped again by
-// the first access, from the kernel's cache of the files.
+// Releases the memory of the code and constants of the program and its libraries. The next access maps them again from
+// the kernel's file cache.
 static inline void locsearch_give_back_code(void) { dl_iterate_phdr(locsearch_give_back_segments, NULL); }
 #endif

@@ -1,13 +1,15 @@
-/// Tasks that wait, in one isolation, until something holds: what a condition variable is to threads.
+/// A condition variable for tasks in one isolation: tasks wait until a condition holds.
 ///
 ///     while records.isEmpty {
 ///         await suspend(unless: !records.isEmpty) { arrival.add($0) }
 ///     }
 ///
-/// The code that changes what they wait for calls `signal` or `broadcast`; a task that was resumed looks again. A condition belongs to
-/// the isolation of its owner. `Sleeper` keeps its task behind a lock instead, because any thread may wake it.
+/// Code that changes the awaited state calls `signal` or `broadcast`; each resumed task checks the state again. A
+/// condition belongs to the isolation of its owner. `Sleeper` uses a lock instead, because any thread may wake its
+/// task.
 public struct Condition {
-    // Nearly all conditions have one waiter, which needs no storage of its own. The others are few: an array will do.
+    // Nearly all conditions have one waiter, which needs no extra storage. Further waiters are few, so an array
+    // suffices.
     @usableFromInline var first: CheckedContinuation<Void, Never>?
     @usableFromInline var others: [CheckedContinuation<Void, Never>] = []
 
@@ -18,20 +20,20 @@ public struct Condition {
     @inlinable
     public var isAwaited: Bool { first != nil }
 
-    /// Keeps the continuation of a task that waits, behind all others.
+    /// Adds the continuation of a waiting task, after all others.
     @inlinable
     public mutating func add(_ waiter: CheckedContinuation<Void, Never>) {
         if first == nil { first = waiter } else { others.append(waiter) }
     }
 
-    /// Keeps the continuation of a task that goes on before all others.
+    /// Adds the continuation of a waiting task, before all others.
     @inlinable
     public mutating func addFirst(_ waiter: CheckedContinuation<Void, Never>) {
         if let first { others.insert(first, at: 0) }
         first = waiter
     }
 
-    /// Resumes the task that has waited the longest, if there is one.
+    /// Resumes the task that has waited the longest, if any.
     @inlinable
     public mutating func signal() {
         guard let waiter = first else { return }
@@ -39,7 +41,7 @@ public struct Condition {
         waiter.resume()
     }
 
-    /// Resumes every task, in the order in which they came.
+    /// Resumes all tasks, in the order of their waiting.
     @inlinable
     public mutating func broadcast() {
         guard let first else { return }
@@ -50,15 +52,15 @@ public struct Condition {
     }
 }
 
-/// Suspends the caller until the continuation that `keep` stores is resumed. Returns at once when `condition` holds.
+/// Suspends the caller until the continuation stored by `keep` is resumed. Returns at once if `condition` holds.
 ///
 /// Checks the condition inside the continuation, because another task may have run on this executor since the caller
-/// checked it: a wake-up that came in between would otherwise be missed for good (see docs/internals/concurrency.md, 5).
+/// checked it. Otherwise a wake-up in between would be lost (see docs/internals/concurrency.md, 5).
 ///
 /// - Parameters:
-///   - condition: is evaluated once, in the caller's isolation, with no suspension between it and `keep`.
-///   - isolation: the caller's actor; leave it at its default.
-///   - keep: stores the continuation where the code that makes the condition true finds it and resumes it, exactly once.
+///   - condition: Evaluated once, in the caller's isolation, without suspension between it and `keep`.
+///   - isolation: The caller's actor; leave it at its default.
+///   - keep: Stores the continuation, so that the code that makes the condition true can resume it exactly once.
 @inlinable
 public func suspend(
     unless condition: @autoclosure () -> Bool, isolation: isolated (any Actor)? = #isolation,

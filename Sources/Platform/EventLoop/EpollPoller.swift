@@ -2,15 +2,15 @@
     internal import CLinux
     import Glibc
 
-    /// Waits with epoll, and is woken by an eventfd: one system call for a turn of the loop.
+    /// Waits with epoll and is woken by an eventfd: one system call per iteration of the loop.
     @safe final class EpollPoller: Poller {
         private let epoll: Int32
         private let wakeUp: Int32
-        // What epoll was last told to watch, by file descriptor. Unsafe without a lock is right here, because `Poller` is
-        // used on the loop's thread only, `wake()` aside.
+        // The interest registered with epoll, by file descriptor. Safe without a lock, because only the loop's thread
+        // uses a `Poller`, except for `wake()`.
         private nonisolated(unsafe) var known: [Readiness] = []
-        // Filled by epoll_wait, on the loop's thread only. There is room for many events, because what is ready together
-        // is worked off together, and the code of each step then stays in the processor's caches.
+        // Filled by epoll_wait, on the loop's thread only. It has room for many events, because processing ready events
+        // together keeps the code of each step in the processor's caches.
         private nonisolated(unsafe) var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
 
         init() throws(EventLoopError) {
@@ -42,8 +42,8 @@
 
             let operation = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
             if unsafe epoll_ctl(epoll, operation, fileDescriptor, &event) != 0, !interest.isEmpty {
-                // Closing a descriptor takes it out of epoll without our knowledge, and a new descriptor may have the same
-                // number: then epoll knows it where we do not, or the other way round.
+                // Closing a descriptor removes it from epoll without notice, and a new descriptor may reuse its number.
+                // Then `known` differs from epoll's own set, so the other operation is tried.
                 let other = operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
                 _ = unsafe epoll_ctl(epoll, other, fileDescriptor, &event)
             }

@@ -1,39 +1,39 @@
 public import Basics
 import Synchronization
 
-/// Receives a loop's reports about file descriptors.
+/// Receives a loop's readiness events for file descriptors.
 public protocol ReadinessHandler: AnyObject, Sendable {
-    /// Reads or writes what the descriptor is ready for. Called on the loop's thread, outside any task, so an actor on the
+    /// Reads or writes a descriptor that is ready. Called on the loop's thread, outside any task, so an actor on the
     /// loop enters its isolation with `assumeIsolated`.
     ///
-    /// A report may be out of date: a descriptor that was closed within this turn of the loop may have passed its number
-    /// on to a new one.
+    /// An event may be outdated: if a descriptor was closed in this iteration of the loop, a new one may have its
+    /// number.
     func ready(_ fileDescriptor: Int32, readiness: Readiness)
 }
 
-/// One thread that waits for sockets and timers and runs Swift jobs in between.
+/// A thread that waits for sockets and timers, and runs Swift jobs in between.
 ///
-/// The loop is a `SerialExecutor`, so actors that name it as their `unownedExecutor` all live on this thread, and a
-/// `TaskExecutor`, so tasks that are started with `executorPreference: loop` stay on it. docs/internals/concurrency.md says what
-/// follows from that for the code that runs here.
+/// The loop is a `SerialExecutor`: all actors that return it as their `unownedExecutor` run on this thread. It is also
+/// a `TaskExecutor`: tasks started with `executorPreference: loop` stay on it. docs/internals/concurrency.md describes
+/// the consequences for code that runs here.
 ///
-/// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. Everything else is for the loop's own
-/// thread only and traps elsewhere.
+/// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. All other members may only be used on
+/// the loop's own thread, and trap elsewhere.
 public final class EventLoop: SerialExecutor, TaskExecutor {
-    /// The timers that run between two looks at the sockets.
+    /// The maximum number of timers that run between two polls of the sockets.
     private static let mostTimersAtOnce = 64
 
     private let poller: any Poller
-    /// Takes the place of thread and clocks in a simulation; `nil` on a loop that has a thread.
+    /// Replaces the thread and the clocks in a simulation; `nil` on a loop with a thread.
     private let driver: (any LoopDriver)?
-    /// Jobs that other threads have enqueued. The thread that adds the first wakes the loop.
+    /// Jobs enqueued by other threads. The thread that adds the first one wakes the loop.
     private let incoming = Mutex<[UnownedJob]>([])
     private let stopping = Atomic<Bool>(false)
     private let threadID = Atomic<UInt>(0)
     private let stopped = Atomic<Bool>(false)
 
-    // Unsafe because the compiler cannot see that those below are used on the loop's thread only: every public way to
-    // them checks `isCurrent` first.
+    // `nonisolated(unsafe)` because the compiler cannot check that only the loop's thread uses the following
+    // properties: every public method that accesses them checks `isCurrent` first.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private nonisolated(unsafe) var running: [UnownedJob] = []
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
@@ -43,7 +43,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private nonisolated(unsafe) var began = SystemClock.now
 
     /// Starts the loop's thread.
-    /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
+    /// - Throws: `EventLoopError` if the system has no thread or file descriptor left.
     public convenience init() throws(EventLoopError) {
         #if os(Linux)
             try self.init(poller: EpollPoller())
@@ -57,21 +57,21 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         driver = nil
         unsafe jobs.reserveCapacity(512)
         unsafe running.reserveCapacity(512)
-        // The thread owns a reference to the loop until the thread ends.
+        // The thread owns a reference to the loop until it ends.
         try LoopThread.start { [self] in run() }
     }
 
-    /// Makes a loop without a thread, whose turns `driver` calls one by one: see docs/internals/concurrency.md, 8.
+    /// Makes a loop without a thread, whose iterations are run by `driver`: see docs/internals/concurrency.md, 8.
     package init(driver: any LoopDriver) {
         poller = driver
         self.driver = driver
         unsafe began = driver.now
     }
 
-    /// True for code that runs on this loop's thread. Safe to ask from any thread.
+    /// True for code that runs on this loop's thread. Safe to call from any thread.
     public var isCurrent: Bool { threadID.load(ordering: .relaxed) == LoopThread.currentID }
 
-    /// Ends the thread once the jobs that are ready have run. Safe to call from any thread.
+    /// Ends the thread after the ready jobs have run. Safe to call from any thread.
     ///
     /// A job that is enqueued later never runs, so end the loop's tasks first (docs/internals/concurrency.md, 7).
     public func stop() {
@@ -79,12 +79,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         poller.wake()
     }
 
-    /// True once the thread has ended. Safe to ask from any thread.
+    /// True once the thread has ended. Safe to call from any thread.
     public var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: - Executor
 
-    /// Takes a job to be run on the loop's thread. Called by the Swift runtime, from any thread.
+    /// Enqueues a job to run on the loop's thread. Called by the Swift runtime, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
 
@@ -99,17 +99,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Traps unless it is called on the loop's thread. The Swift runtime calls it for `assumeIsolated`.
+    /// Traps if the caller is not on the loop's thread. The Swift runtime calls it for `assumeIsolated`.
     public func checkIsolated() { precondition(isCurrent, "not on the thread of this event loop") }
 
-    /// Returns the same as `isCurrent`, for the Swift runtime; never `nil`.
+    /// Returns `isCurrent`, for the Swift runtime; never `nil`.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     // MARK: - File descriptors and timers (loop thread only)
 
-    /// Reports readiness of `fileDescriptor` to `handler` until `unwatch`, in every turn of the loop in which it is ready.
+    /// Reports readiness of `fileDescriptor` to `handler` until `unwatch`, in every iteration of the loop in which it
+    /// is ready.
     ///
-    /// A second call for the same descriptor replaces interest and handler. The loop keeps the handler alive.
+    /// A second call for the same descriptor replaces interest and handler. The loop retains the handler.
     public func watch(_ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler) {
         checkIsolated()
 
@@ -123,7 +124,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         poller.watch(fileDescriptor, for: interest)
     }
 
-    /// Ends the watch. Call it before the descriptor is closed, because the system gives its number to the next one.
+    /// Ends the watch. Call it before the descriptor is closed, because the system reuses its number.
     public func unwatch(_ fileDescriptor: Int32) {
         checkIsolated()
         guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
@@ -132,35 +133,35 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         poller.watch(fileDescriptor, for: [])
     }
 
-    /// Runs `action` on the loop once `due` has come: never early, and up to 1 ms late, or more on a busy loop.
-    /// - Returns: what `cancel` takes.
+    /// Runs `action` on the loop at `due`: never early, and up to 1 ms late, or later on a busy loop.
+    /// - Returns: The id to pass to `cancel`.
     @discardableResult
     public func schedule(at due: Instant, action: @escaping () -> Void) -> TimerID {
         checkIsolated()
         return unsafe timers.add(at: due, rank: driver?.timerRank ?? 0, action: action)
     }
 
-    /// Takes a timer back. Nothing happens when it has already run.
+    /// Cancels a timer. Does nothing if it has already run.
     public func cancel(_ timer: TimerID) {
         checkIsolated()
         unsafe timers.cancel(timer)
     }
 
-    // MARK: - Clocks and chance (from any thread)
+    // MARK: - Clocks and random numbers (from any thread)
 
-    /// The time at present. Whatever belongs to a loop reads this and no other clock, so that a simulation has it in hand.
+    /// The current time. All code on a loop reads this and no other clock, so that a simulation controls it.
     public var now: Instant {
         guard let driver else { return SystemClock.now }
         return driver.now
     }
 
-    /// The wall-clock time at present.
+    /// The current wall-clock time.
     public var wallNow: WallTime {
         guard let driver else { return SystemClock.wallTime }
         return driver.wallNow
     }
 
-    /// Chance for whatever belongs to the loop: jitter, names, ids.
+    /// A random number generator for all code on the loop: jitter, names, ids.
     public var random: LoopRandom { LoopRandom(driver) }
 
     /// Returns the next random number.
@@ -168,20 +169,20 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         random.next()
     }
 
-    /// The time since the loop began in which it had nothing to do and waited for sockets, timers or other threads.
+    /// The total time since the loop began in which it was idle, waiting for sockets, timers or other threads.
     public var asleep: Duration {
         checkIsolated()
         return unsafe slept
     }
 
-    /// The time since the loop began in which it ran jobs, handlers and timers, the present moment included.
+    /// The total time since the loop began in which it ran jobs, handlers and timers, up to now.
     public var busy: Duration {
         checkIsolated()
         return unsafe began.duration(to: now) - slept
     }
 
-    /// The longest time since the loop began for which it ran jobs, handlers and timers without looking at its sockets.
-    /// Always 0 on a simulated loop, in which time passes between turns only.
+    /// The longest time since the loop began without polling the sockets, while it ran jobs, handlers and timers.
+    /// Always 0 on a simulated loop, in which time passes only between iterations.
     package var longestPassWithoutPolling: Duration {
         checkIsolated()
         return unsafe longestPass
@@ -214,19 +215,19 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         end()
     }
 
-    /// Releases the handlers, and says that the loop has ended.
+    /// Releases the handlers, and marks the loop as ended.
     private func end() {
-        // Releasing a handler may destroy it, and its `deinit` may end other watches. The list is emptied first, because
-        // it must not be in use while that happens.
+        // Releasing a handler may destroy it, and its `deinit` may end other watches. Therefore the list is emptied
+        // first, so that it is not in use at that time.
         let last = unsafe handlers
         unsafe handlers = []
         withExtendedLifetime(last) {}
         stopped.store(true, ordering: .releasing)
     }
 
-    /// Runs one turn of a loop without a thread, from the end of its wait to the beginning of the next: what the driver
-    /// reports as ready, the timers that are due, and the jobs. The calling thread is the loop's meanwhile.
-    /// - Parameter rest: the time since the last turn for which the loop waited.
+    /// Runs one iteration of a loop without a thread: ready sockets reported by the driver, due timers, and jobs. The
+    /// calling thread acts as the loop's thread during the call.
+    /// - Parameter rest: The idle time of the loop since the last iteration.
     package func takeTurn(after rest: Duration) {
         threadID.store(LoopThread.currentID, ordering: .relaxed)
         defer { threadID.store(0, ordering: .relaxed) }
@@ -246,8 +247,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         return incoming.withLock { !$0.isEmpty }
     }
 
-    /// Runs the jobs that are ready and those that they make ready, at most eight rounds of them, so that sockets get their
-    /// turn however many jobs there are.
+    /// Runs the ready jobs and those that they enqueue, for at most eight rounds, so that many jobs cannot starve the
+    /// sockets.
     private func runJobs() {
         // Each job runs as both kinds of executor: see docs/internals/concurrency.md, 1.
         let (actors, tasks) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
@@ -265,7 +266,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs at most `mostTimersAtOnce` due timers. The next pass runs the others, after it has polled the sockets.
+    /// Runs at most `mostTimersAtOnce` due timers. The next iteration runs the others, after it has polled the sockets.
     private func runTimers() {
         guard unsafe timers.nextDue != nil else { return }
         let now = now
@@ -275,9 +276,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// The milliseconds until the next timer, 0 when there are jobs to run, -1 without timers.
+    /// The milliseconds until the next timer, 0 if there are jobs to run, -1 without timers.
     ///
-    /// Rounded up, so that a timer never fires early and the loop never spins on one that is nearly due.
+    /// Rounded up, so that a timer never fires early and the loop never spins on one that is almost due.
     package var timeToWait: Int32 {
         if hasJobs { return 0 }
 

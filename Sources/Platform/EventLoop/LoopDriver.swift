@@ -1,18 +1,18 @@
 package import Basics
 
-/// A simulation's stand-in for a loop's thread and the system's clocks. It calls `EventLoop.takeTurn`.
+/// Replaces a loop's thread and the system's clocks in a simulation. It calls `EventLoop.takeTurn`.
 package protocol LoopDriver: AnyObject, Poller {
-    /// The time that the loop's clock shows.
+    /// The current time of the loop's clock.
     var now: Instant { get }
-    /// The time that the loop's wall clock shows.
+    /// The current time of the loop's wall clock.
     var wallNow: WallTime { get }
-    /// The next of the loop's random numbers.
+    /// The loop's next random number.
     func randomNumber() -> UInt64
-    /// The rank of a timer that is set now, among those that are due at the same instant.
+    /// The rank of a timer that is set now, among timers due at the same instant.
     var timerRank: UInt16 { get }
 }
 
-/// The random numbers of a loop: the system's, or those of a simulation.
+/// A loop's random number generator: the system's, or a simulation's.
 public struct LoopRandom: RandomNumberGenerator, Sendable {
     private let driver: (any LoopDriver)?
 

@@ -1,6 +1,6 @@
 public import Basics
 
-/// Measures the share of its time in which a loop had nothing to do, one period after another.
+/// Measures the fraction of time in which a loop is idle, period by period.
 public struct LoopRest: Sendable {
     private let period: Duration
     private var start: Instant
@@ -8,17 +8,18 @@ public struct LoopRest: Sendable {
 
     /// Begins the first period at `now`.
     /// - Parameters:
-    ///   - period: the shortest time between two answers of `share`. It should be long beside a turn of the loop.
-    ///   - asleep: the loop's `asleep` at present.
+    ///   - period: The shortest time between two results of `share`. It should be long compared with one iteration of
+    ///     the loop.
+    ///   - asleep: The current value of the loop's `asleep`.
     public init(every period: Duration, asleep: Duration, at now: Instant) {
         self.period = period
         start = now
         asleepBefore = asleep
     }
 
-    /// Returns the share of the time since the last answer in which the loop was asleep, 0...1; `nil` until a period has
+    /// Returns the fraction of time since the last result in which the loop was idle, 0...1; `nil` until a period has
     /// passed.
-    /// - Parameter asleep: the loop's `asleep` at present.
+    /// - Parameter asleep: The current value of the loop's `asleep`.
     public mutating func share(asleep: Duration, at now: Instant) -> Double? {
         let length = start.duration(to: now)
         guard length >= period else { return nil }

@@ -4,19 +4,19 @@ internal import LibC
     internal import CLinux
 #endif
 
-/// The system's threads, as far as a loop needs one.
+/// The thread functions of the system that a loop needs.
 enum LoopThread {
-    /// The name of a loop's thread as `top -H` and profilers show it.
+    /// The name of a loop's thread in `top -H` and profilers.
     static let name = "event-loop"
 
-    /// The function that a new thread runs, on its way there.
+    /// Carries a closure to a new thread.
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// The id of the thread that asks, which no other thread has while it lives.
+    /// The id of the calling thread, unique among the threads that exist.
     static var currentID: UInt {
         #if canImport(Darwin)
             return unsafe UInt(bitPattern: pthread_self())
@@ -33,8 +33,8 @@ enum LoopThread {
         #endif
     }
 
-    /// Starts a thread that runs `run`, which it keeps until the thread ends.
-    /// - Throws: `EventLoopError` when the system has no thread left.
+    /// Starts a thread that runs `run` and retains it until the end.
+    /// - Throws: `EventLoopError` if the system has no thread left.
     static func start(_ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
         #if canImport(Darwin)
             var thread: pthread_t?

@@ -1,13 +1,13 @@
 internal import Basics
 internal import HeapModule
 
-/// Names one timer of one loop.
+/// Identifies one timer of one loop.
 public struct TimerID: Hashable, Sendable {
     let serial: UInt64
 }
 
-/// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action until it comes first, or until
-/// most timers of the heap are cancelled ones.
+/// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action, until it is the
+/// first or most timers in the heap are cancelled.
 struct LoopTimers {
     private struct Entry: Comparable {
         let due: Instant
@@ -19,13 +19,14 @@ struct LoopTimers {
     private var actions: [UInt64: () -> Void] = [:]
     private var nextSerial: UInt64 = 0
 
-    /// Cancelled timers that are left in the heap in any case.
+    /// The number of cancelled timers that may always stay in the heap.
     private static let fewTimers = 64
 
-    /// The number of timers in the heap, cancelled ones among them.
+    /// The number of timers in the heap, including cancelled ones.
     var heapCount: Int { heap.count }
 
-    /// - Parameter rank: orders timers that are due at the same instant. Those of equal rank run as they were added.
+    /// - Parameter rank: Orders timers that are due at the same instant. Timers of equal rank run in the order in which
+    ///   they were added.
     mutating func add(at due: Instant, rank: UInt16, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
         let serial = nextSerial | UInt64(rank) << 48
@@ -40,14 +41,14 @@ struct LoopTimers {
         while let first = heap.min, actions[first.serial] == nil { heap.removeMin() }
     }
 
-    /// Costs as much as cancelling once for each of the timers that it removes.
+    /// Costs as much as one cancellation for each timer that it removes.
     private mutating func removeCancelled() {
         heap = Heap(heap.unordered.filter { actions[$0.serial] != nil })
     }
 
     var nextDue: Instant? { heap.min?.due }
 
-    /// Takes out one action whose time has come; `nil` when there is none.
+    /// Removes and returns one due action; `nil` if there is none.
     mutating func popDue(at now: Instant) -> (() -> Void)? {
         while let first = heap.min, first.due <= now {
             heap.removeMin()

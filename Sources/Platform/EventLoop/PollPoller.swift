@@ -1,10 +1,10 @@
 import LibC
 
-/// Waits with poll(2), and is woken by a pipe. It serves systems without epoll; its cost grows with the number of
-/// descriptors that are watched.
+/// Waits with poll(2) and is woken by a pipe. For systems without epoll; its cost grows with the number of watched
+/// descriptors.
 final class PollPoller: Poller {
     private let wakeUp: (read: Int32, write: Int32)
-    // Unsafe without a lock is right here, because `Poller` is used on the loop's thread only, `wake()` aside.
+    // Safe without a lock, because only the loop's thread uses a `Poller`, except for `wake()`.
     private nonisolated(unsafe) var watched: [pollfd] = []
 
     init() throws(EventLoopError) {
@@ -37,7 +37,7 @@ final class PollPoller: Poller {
 
     func wait(milliseconds: Int32, report: (Int32, Readiness) -> Void) {
         guard unsafe poll(&watched, nfds_t(watched.count), milliseconds) > 0 else { return }
-        // A handler may change what is watched, so this goes over a copy.
+        // A handler may change the watched descriptors, so this iterates over a copy.
         for entry in unsafe watched where entry.revents != 0 {
             if entry.fd == wakeUp.read {
                 var bytes = [UInt8](repeating: 0, count: 64)

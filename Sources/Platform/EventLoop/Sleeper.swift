@@ -2,7 +2,7 @@ internal import Basics
 internal import Synchronization
 
 extension EventLoop {
-    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task does not shorten that.
+    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task has no effect.
     public func pause(_ time: Duration) async {
         await withCheckedContinuation { continuation in
             schedule(at: now + time) { continuation.resume() }
@@ -10,7 +10,7 @@ extension EventLoop {
     }
 
     /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// - Throws: `CancellationError` if the task was cancelled.
     public func sleep(for time: Duration) async throws(CancellationError) {
         let sleeper = Sleeper()
         var timer: TimerID?
@@ -28,7 +28,7 @@ extension EventLoop {
     }
 }
 
-/// One task that sleeps until its timer, or its cancellation, ends that: whichever comes first, from any thread.
+/// A sleeping task, resumed by its timer or its cancellation, whichever comes first. Thread-safe.
 final class Sleeper: Sendable {
     private enum State {
         case awake
@@ -37,8 +37,8 @@ final class Sleeper: Sendable {
     }
     private let state = Mutex(State.awake)
 
-    /// Keeps the continuation of the task.
-    /// - Returns: `false` when the sleep has ended before it began: the caller resumes the continuation.
+    /// Stores the continuation of the task.
+    /// - Returns: `false` if the sleep has already ended: then the caller must resume the continuation.
     func begin(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
         state.withLock { state in
             guard case .awake = state else { return false }
@@ -47,7 +47,7 @@ final class Sleeper: Sendable {
         }
     }
 
-    /// Resumes the task, the first time it is called.
+    /// Resumes the task at the first call; later calls do nothing.
     func end() {
         let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
             defer { state = .ended }

@@ -1,19 +1,19 @@
 internal import Basics
 internal import Synchronization
 
-/// Lets one task at a time rest until its time is over, or until it is woken. Thread-safe.
+/// Suspends one task at a time, until its time has passed or it is woken. Thread-safe.
 package final class WakeUp: Sendable {
     private struct State {
         var sleeper: CheckedContinuation<Void, Never>?
         var isWoken = false
-        /// Counts the rests, so that the timer of one does not end the next.
+        /// The number of the current rest, so that the timer of one rest does not end the next.
         var rest = 0
     }
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Ends the rest that lasts, or the next one at once.
+    /// Ends the current rest, or the next one as soon as it begins.
     package func wake() {
         let sleeper = state.withLock { state in
             defer { state.sleeper = nil }
@@ -23,7 +23,7 @@ package final class WakeUp: Sendable {
         sleeper?.resume()
     }
 
-    /// Suspends the caller, which must run on the loop, for `time` at the most.
+    /// Suspends the caller, which must run on the loop, for at most `time`.
     package func rest(for time: Duration, on loop: EventLoop) async {
         await withCheckedContinuation { continuation in
             let rest: Int? = state.withLock { state in
