@@ -1,11 +1,11 @@
-// libcurl, and typed functions for what it declares variadic; what zlib decodes.
+// libcurl with typed functions for its variadic ones, and gzip decoding by zlib.
 #pragma once
 #include <curl/curl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <zlib.h>
 
-// Newer headers deprecate CURLOPT_PROTOCOLS for a form that Ubuntu 22.04's curl 7.81 does not have.
+// Newer headers deprecate CURLOPT_PROTOCOLS; its replacement does not exist in Ubuntu 22.04's curl 7.81.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
@@ -28,7 +28,7 @@ static inline CURLcode locsearch_set_text(CURL *easy, CURLoption option, const c
 static inline CURLcode locsearch_set_pointer(CURL *easy, CURLoption option, void *value) {
     return curl_easy_setopt(easy, option, value);
 }
-// A URL in its parts, which must outlive every call made with it; NULL: the URL that was set as text.
+// Sets a parsed URL, which must outlive every call made with it. NULL: the URL that was set as text is used.
 static inline CURLcode locsearch_set_url_parts(CURL *easy, CURLU *parts) {
     return curl_easy_setopt(easy, CURLOPT_CURLU, parts);
 }
@@ -55,7 +55,7 @@ static inline CURLcode locsearch_set_before_request(CURL *easy, locsearch_reques
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
     return code ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
-// Without it, aborting a call whose host name is being looked up waits for the look-up, and the event loop with it.
+// Otherwise, aborting a call during its host name lookup would block the event loop until the lookup has ended.
 static inline void locsearch_set_quick_exit(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -66,7 +66,7 @@ static inline void locsearch_set_quick_exit(CURL *easy) {
 static inline CURLcode locsearch_allow_http_only(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// Decodes gzip data (RFC 1952) into to[0..<size]; false where they are damaged or hold another number of bytes.
+// Decodes gzip data (RFC 1952) into to[0..<size]; returns false if they are damaged or have another size.
 static inline int locsearch_gunzip(const unsigned char *from, size_t count, unsigned char *to, size_t size) {
     z_stream stream = {.next_in = (Bytef *)from, .avail_in = (uInt)count, .next_out = to, .avail_out = (uInt)size};
     if (inflateInit2(&stream, MAX_WBITS + 16) != Z_OK) return 0;
@@ -74,9 +74,10 @@ static inline int locsearch_gunzip(const unsigned char *from, size_t count, unsi
     inflateEnd(&stream);
     return code == Z_STREAM_END && stream.total_out == size;
 }
-// What a process needs before its first call. Call once.
+// Initializes libcurl for the process. Call it once, before the first call.
 static inline CURLcode locsearch_prepare_process(void) {
-    // A peer that closes while TLS is writing must end one call, not the process; a handler of the program's is kept.
+    // If a peer closes during a TLS write, only that call must fail, not the process. A handler set by the program is
+    // kept.
     struct sigaction action;
     if (!sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
     return curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -107,7 +108,7 @@ static inline CURLMcode locsearch_multi_set_callbacks(
     if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
     return code;
 }
-// The next finished transfer and how it ended; NULL when there is none.
+// Returns the next finished transfer and its result; NULL if there is none.
 static inline CURL *locsearch_next_finished(CURLM *multi, CURLcode *result) {
     int left = 0;
     CURLMsg *message;

@@ -3,20 +3,21 @@ internal import CCurl
 internal import EventLoop
 internal import LibC
 
-/// Owns a driver, and receives what the loop has for it. Both calls come on the loop's thread, outside any task.
+/// Owns a driver, and receives the loop's events for it. Both methods are called on the loop's thread, outside any
+/// task.
 protocol CurlDriverOwner: ReadinessHandler {
     /// The loop that the driver's sockets and timer belong to.
     nonisolated var loop: EventLoop { get }
 
-    /// Calls `CurlDriver.timerFired()`, then looks for transfers that curl has finished.
+    /// Calls `CurlDriver.timerFired()`, then handles the transfers that curl has finished.
     func curlTimerFired()
 }
 
-/// Connects one curl multi handle to one event loop. It is confined to its owner's actor, and so are curl's callbacks,
-/// which curl makes only while the owner calls curl.
+/// Connects one curl multi handle to one event loop. It is confined to its owner's actor. So are curl's callbacks,
+/// because curl makes them only while the owner calls curl.
 ///
-/// A connection stays watched between calls, which saves two system calls a request. One that wakes the loop while curl
-/// wants nothing of it, most likely because the server closed it, is unwatched then.
+/// A connection stays watched between calls, which saves two system calls per request. If it becomes ready while curl
+/// does not use it, most likely because the server closed it, the driver unwatches it.
 final class CurlDriver {
     /// The handle that transfers are added to. The driver frees it.
     let multi: UnsafeMutableRawPointer
@@ -24,25 +25,25 @@ final class CurlDriver {
     private struct Socket {
         var wanted: Readiness = []
         var watched: Readiness = []
-        /// True for a connection, of which curl tells when it is closed. Of other sockets, such as a name look-up's, curl
-        /// does not, and their numbers are used again.
+        /// True for a connection, whose closing curl reports. curl does not report the closing of other sockets, such
+        /// as those of a name lookup, and their numbers are reused.
         var isConnection = false
     }
 
     /// The sockets that curl uses or has used, indexed by file descriptor.
     private var sockets: [Socket] = []
-    // Unowned, because the owner outlives its driver. A weak reference would make every retain of the owner slow.
+    // Unowned, because the owner outlives its driver. A weak reference would slow down every retain of the owner.
     private unowned let owner: any CurlDriverOwner
     let loop: EventLoop
-    /// True while curl wants to be called at once.
+    /// True while curl requests an immediate call.
     private var isDue = false
-    /// The time at which curl wants to be called even if no socket is ready; `nil` when it wants nothing.
+    /// When curl requests a call even if no socket is ready; `nil` if it requests none.
     private var due: Instant?
-    /// The loop's timer that is set, which may be earlier than `due`.
+    /// The loop's pending timer, which may be earlier than `due`.
     private var armed: (timer: TimerID, at: Instant)?
     private var isEnding = false
 
-    /// Makes a driver without transfers; `nil` when memory is short.
+    /// Makes a driver without transfers; `nil` if memory is short.
     init?(owner: any CurlDriverOwner, configuration: HTTPConfiguration) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
@@ -57,17 +58,17 @@ final class CurlDriver {
     }
 
     deinit {
-        // No socket is watched here any more: the loop keeps a watched socket's handler alive, which keeps this object.
+        // No socket is watched at this point: the loop retains a watched socket's handler, which retains this object.
         isEnding = true
         curl_multi_cleanup(multi)
     }
 
-    /// Sets how many connections curl keeps open, those in use and idle ones together.
+    /// Sets the number of connections that curl keeps open, both used and idle.
     func keepConnections(_ count: Int) {
         locsearch_multi_set_long(multi, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Takes every socket and the timer out of the loop. Remove all transfers first.
+    /// Removes all sockets and the timer from the loop. Remove all transfers first.
     func end() {
         isEnding = true
         if let armed { loop.cancel(armed.timer) }
@@ -76,7 +77,7 @@ final class CurlDriver {
         for socket in sockets.indices { unwatch(Int32(truncatingIfNeeded: socket)) }
     }
 
-    // MARK: - What the loop tells curl
+    // MARK: - Events from the loop
 
     func ready(_ socket: Int32, readiness: Readiness) {
         guard sockets.indices.contains(Int(socket)), !sockets[Int(socket)].wanted.isEmpty else {
@@ -93,16 +94,17 @@ final class CurlDriver {
         if isDue { handleDue() }
     }
 
-    /// Lets curl do what is due, such as beginning a transfer that was just added or ending one whose deadline has passed.
+    /// Calls curl for due work, such as beginning a transfer that was just added, or ending one past its deadline.
     func handleDue() {
         isDue = false
         callCurl(socket: CURL_SOCKET_BAD, ready: 0)
 
-        // If curl asks again within that call, it waits for the loop's next turn, so that sockets get theirs.
+        // If curl requests another call during this one, it waits for the loop's next iteration, so that sockets are
+        // not starved.
         if isDue { arm(for: loop.now) }
     }
 
-    /// Does what is due when the loop's timer fires, or sets the timer again when it fired too early.
+    /// Does due work when the loop's timer fires, or sets the timer again if it fired too early.
     func timerFired() {
         armed = nil
         if isDue { return handleDue() }
@@ -118,9 +120,9 @@ final class CurlDriver {
         curl_multi_socket_action(multi, socket, bits, &running)
     }
 
-    // MARK: - What curl tells the loop
+    // MARK: - Requests from curl
 
-    /// Watches a socket for what curl wants of it. A connection that curl wants nothing of stays watched.
+    /// Watches a socket for the events that curl requests. A connection without requested events stays watched.
     private func socketWanted(_ socket: Int32, for readiness: Readiness) {
         let index = Int(socket)
         makeRoom(for: index)
@@ -139,7 +141,7 @@ final class CurlDriver {
         sockets[Int(socket)].isConnection = true
     }
 
-    /// Takes a descriptor out of the loop before it is closed, because its number is used again.
+    /// Removes a descriptor from the loop before it is closed, because its number is reused.
     private func socketCloses(_ socket: Int32) {
         guard !isEnding, sockets.indices.contains(Int(socket)) else { return }
         unwatch(socket)
@@ -157,9 +159,9 @@ final class CurlDriver {
         sockets.append(contentsOf: repeatElement(Socket(), count: index + 1 - sockets.count))
     }
 
-    /// Notes when curl wants to be called: at once for 0, not at all for a negative number.
+    /// Records when curl wants to be called: at once for 0, not at all for a negative number.
     private func callWanted(in milliseconds: Int) {
-        // curl asks for a call at once only while it is being called, and the method that calls it then checks `isDue`.
+        // curl requests an immediate call only while it is being called, and its caller then checks `isDue`.
         isDue = milliseconds == 0
         guard milliseconds > 0, !isEnding else {
             due = nil
@@ -171,17 +173,17 @@ final class CurlDriver {
         arm(for: due)
     }
 
-    /// Sets the loop's timer, unless it is set for an earlier time already.
+    /// Sets the loop's timer, unless it is already set for an earlier time.
     ///
-    /// curl moves its own timer with almost every call. A timer of the loop that fires too early costs less than moving it
-    /// each time: `timerFired()` sets it again for what is due by then.
+    /// curl moves its own timer with almost every call. A loop timer that fires too early costs less than moving it
+    /// each time: `timerFired()` then sets it again.
     private func arm(for due: Instant) {
         if let armed {
             if armed.at <= due { return }
             loop.cancel(armed.timer)
         }
 
-        // The timer keeps the owner, and with it this object, until it fires.
+        // The timer retains the owner, and with it this object, until it fires.
         let timer = loop.schedule(at: due) { [owner] in owner.curlTimerFired() }
         armed = (timer, due)
     }
@@ -210,7 +212,7 @@ final class CurlDriver {
         return 0
     }
 
-    /// Notes a new connection. A transfer sets it as `CURLOPT_SOCKOPTFUNCTION`, with its driver as the context.
+    /// Registers a new connection. A transfer sets it as `CURLOPT_SOCKOPTFUNCTION`, with its driver as the context.
     static let onSocketOpened: locsearch_opened_fn = { context, socket, _ in
         driver(context)?.socketOpened(socket)
         return CURL_SOCKOPT_OK

@@ -1,30 +1,30 @@
 /// Options for all calls of a transport. They come from settings, never from requests.
 public struct HTTPConfiguration: Sendable, Hashable {
-    /// `http.maxResponseBytes`: a larger answer (decompressed) is refused as `tooLarge`. At least 1. The default is three
-    /// times the largest answer that was recorded.
+    /// `http.maxResponseBytes`: a larger response (decompressed) fails with `tooLarge`. At least 1. The default is
+    /// three times the largest recorded response.
     public var maxResponseBytes = 2_000_000
-    /// `http.connectTimeout`: the longest time from the start of a call to the end of the TLS handshake, at least 1 ms. It
-    /// should be shorter than the deadline, so that a dead address leaves time for another attempt.
+    /// `http.connectTimeout`: the longest time from the start of a call to the end of the TLS handshake, at least 1 ms.
+    /// It should be shorter than the deadline, so that an unreachable address leaves time for another attempt.
     public var connectTimeout: Duration = .seconds(3)
-    /// `http.proxy`: the proxy for http URLs, itself an http, https or socks5 URL. `nil` means no proxy, whatever the
-    /// environment says.
+    /// `http.proxy`: the proxy for http URLs, itself an http, https or socks5 URL. `nil` means no proxy; environment
+    /// variables are ignored.
     public var proxy: String?
     /// `http.httpsProxy`: the proxy for https URLs.
     public var httpsProxy: String?
-    /// `http.noProxy`: hosts that are called without a proxy, as libcurl reads them (`CURLOPT_NOPROXY`).
+    /// `http.noProxy`: hosts that are called without a proxy, in libcurl's format (`CURLOPT_NOPROXY`).
     public var noProxy = ""
-    /// `http.caFile`: a PEM file with the authorities to trust. `nil` means the system's.
+    /// `http.caFile`: a PEM file with the trusted certificate authorities. `nil` means the system's.
     public var caFile: String?
     /// The `User-Agent` of all calls; empty for none.
     public var userAgent = "locsearch"
-    /// The number of connections kept open for reuse beyond those in use, at least 1.
+    /// The number of idle connections kept open for reuse, at least 1.
     public var maxIdleConnections = 256
-    /// The number of connections to one host at a time. Further calls wait for one, within their deadlines. 0 means no
-    /// limit but the number of calls in flight.
+    /// The maximum number of connections to one host. Further calls wait for a connection, within their deadlines. 0
+    /// means no limit except the number of calls in flight.
     public var maxConnectionsPerHost = 0
-    /// True when answers tell their `Date`: of no use to calls of a worker, which save the time for it.
+    /// True if responses include their `Date`. A worker's calls do not need it, so it is off by default.
     public var keepsDate = false
 
-    /// Makes the defaults.
+    /// Makes the default configuration.
     public init() {}
 }

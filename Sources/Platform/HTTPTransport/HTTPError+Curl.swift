@@ -1,22 +1,22 @@
 internal import CCurl
 
 extension HTTPError {
-    /// How far a call had come when it failed. The same code of curl's means different things at different steps.
+    /// The progress of a failed call. The same curl code has different meanings at different steps.
     enum Progress {
         /// There is no connection yet.
         case connecting
-        /// The connection is there, and the answer has not begun.
+        /// The connection is open, and the response has not begun.
         case waiting
-        /// The answer has begun.
+        /// The response has begun.
         case reading
     }
 
-    /// Translates curl's code.
-    /// - Parameter isPastDeadline: distinguishes a deadline that has passed from a connect timeout within it.
+    /// Converts a curl code.
+    /// - Parameter isPastDeadline: Distinguishes an expired deadline from a connect timeout before it.
     init(_ code: CURLcode, host: String, progress: Progress, isPastDeadline: Bool) {
         let kind = Self.kind(of: code, progress: progress, isPastDeadline: isPastDeadline)
 
-        // All texts are constant, also those of curl's codes, so they hold nothing of the URL.
+        // All texts are constant, including those of curl's codes, so they contain no part of the URL.
         let text =
             switch (kind, progress) {
             case (.timeout, .connecting): "the deadline passed while connecting"
@@ -43,10 +43,10 @@ extension HTTPError {
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             progress == .reading ? .truncated : .reset
         case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .truncated
-        // curl also reports a header line beyond its limit as out of memory.
+        // curl also reports an oversized header line as out of memory.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
         case CURLE_URL_MALFORMAT: .invalidRequest
-        // Once there is a connection, curl gives this code to header lines and trailers without a colon.
+        // Once a connection is open, curl uses this code for header lines and trailers without a colon.
         case CURLE_BAD_FUNCTION_ARGUMENT where progress == .connecting: .invalidRequest
         default: progress == .reading ? .truncated : .protocolViolation
         }

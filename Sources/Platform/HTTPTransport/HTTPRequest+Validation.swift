@@ -1,5 +1,6 @@
 extension HTTPRequest {
-    /// Host and port, for messages. Never the path or the query, which may hold a key, nor what stands before an `@`.
+    /// Host and port, for messages. Excludes the path and the query, which may contain a key, and any text before an
+    /// `@`.
     var host: String {
         let bytes = Array(url.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
@@ -13,7 +14,7 @@ extension HTTPRequest {
 
     var isSecure: Bool { url.prefix(6).lowercased() == "https:" }
 
-    /// Checks that this is one HTTP request, so that no line break can smuggle in another.
+    /// Checks that this is exactly one HTTP request, so that a line break cannot inject another one.
     /// - Throws: `invalidRequest`.
     func validated() throws(HTTPError) {
         guard hasWebScheme, hasOnlyVisibleASCII(url) else {
@@ -24,7 +25,7 @@ extension HTTPRequest {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
                 throw HTTPError(.invalidRequest, "the name of a request header is empty or holds a forbidden character")
             }
-            // A tab is the one control character that a value may hold (RFC 9110, 5.5).
+            // A tab is the only control character allowed in a value (RFC 9110, 5.5).
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw HTTPError(
                     .invalidRequest, "the value of the request header \(field.name) holds a control character")
@@ -32,23 +33,24 @@ extension HTTPRequest {
         }
     }
 
-    /// True when no byte of the text is a blank, a control character or outside of ASCII.
+    /// True if the text has no space, no control character and no byte outside ASCII.
     ///
-    /// Reads the text where it lies: the iterator of `String.UTF8View` takes thirty instructions for each byte.
+    /// Reads the text in place: the iterator of `String.UTF8View` needs thirty instructions per byte.
     private func hasOnlyVisibleASCII(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] >= 0x7f { return false }
         return true
     }
 
-    /// True for a URL that begins with `http://` or `https://`, in any case, and a host. curl would guess what is missing.
+    /// True for a URL that begins with `http://` or `https://`, in any case, and a host. curl would guess missing
+    /// parts.
     private var hasWebScheme: Bool {
         let bytes = url.utf8.span
         func starts(with scheme: StaticString) -> Bool {
             let length = scheme.utf8CodeUnitCount
             guard bytes.count > length else { return false }
             let isScheme = scheme.withUTF8Buffer { scheme in
-                // Bit 0x20 makes an ASCII letter small.
+                // Bit 0x20 makes an ASCII letter lower case.
                 scheme.indices.allSatisfy { bytes[$0] | 0x20 == scheme[$0] | 0x20 }
             }
             return isScheme && !"/?#\\".utf8.contains(bytes[length])
@@ -56,7 +58,7 @@ extension HTTPRequest {
         return starts(with: "http://") || starts(with: "https://")
     }
 
-    /// True for a byte that a header's name may hold (RFC 9110, 5.6.2).
+    /// True for a byte that is allowed in a header's name (RFC 9110, 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

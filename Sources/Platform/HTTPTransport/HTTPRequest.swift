@@ -1,4 +1,4 @@
-/// One call to make.
+/// One HTTP call.
 public struct HTTPRequest: Sendable, Hashable {
     /// The methods that providers need.
     public enum Method: Sendable, Hashable {
@@ -10,10 +10,10 @@ public struct HTTPRequest: Sendable, Hashable {
 
     /// The method, with its body.
     public var method: Method
-    /// An absolute `http` or `https` URL, percent-encoded. It may hold an API key and therefore never reaches an error or
-    /// a log.
+    /// An absolute `http` or `https` URL, percent-encoded. It may contain an API key, and therefore never appears in an
+    /// error or a log.
     public var url: String
-    /// Names and values of the header lines. A name or value with a line break in it is refused.
+    /// The names and values of the headers. A name or value with a line break is rejected.
     public var headers: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
         set { fields = newValue.map { Field(name: $0.name, value: $0.value) } }
@@ -25,7 +25,7 @@ public struct HTTPRequest: Sendable, Hashable {
     }
     var fields: [Field]
 
-    /// Makes a call that is checked when it is sent.
+    /// Makes a request. It is validated when it is sent.
     public init(method: Method = .get, url: String, headers: [(name: String, value: String)] = []) {
         self.method = method
         self.url = url

@@ -1,14 +1,14 @@
 public import Basics
 
-/// Makes HTTP calls. Called concurrently. `HTTPTransport` is the real one; the provider suites have a fake.
+/// Makes HTTP calls, possibly concurrently. `HTTPTransport` implements it; the provider tests use a fake.
 public protocol HTTPSending: Sendable {
-    /// Makes a call and hands its answer to `receive`.
+    /// Makes a call and passes its response to `receive`.
     ///
-    /// `receive` is called once, as soon as the answer is there and before the caller's task continues, and not at all when
-    /// the call fails. A closure that takes what it needs and keeps no copy of the answer frees the body's memory at once;
-    /// the caller's task may have to wait for its turn behind many others.
-    /// - Parameter deadline: the time by which connecting, sending, waiting and reading have ended.
-    /// - Throws: `timeout` past the deadline; `cancelled` when the task is cancelled, which aborts the transfer.
+    /// `receive` is called once, when the response is complete and before the caller's task continues; never if the
+    /// call fails. The caller's task may be queued behind many others. So a closure that extracts what it needs, and
+    /// does not keep the response, frees the body's memory earlier.
+    /// - Parameter deadline: The time by which connecting, sending, waiting and reading must have ended.
+    /// - Throws: `timeout` after the deadline; `cancelled` if the task is cancelled, which aborts the transfer.
     func send(
         _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
@@ -16,22 +16,23 @@ public protocol HTTPSending: Sendable {
 }
 
 extension HTTPSending {
-    /// Makes a call and returns what `read` makes of its answer. `read` runs where `receive` of the other `send` does.
+    /// Makes a call and returns the value that `read` extracts from its response. `read` is called in the same way as
+    /// `receive`.
     @inlinable
     @inline(__always)
     public func send<Value: Sendable>(
         _ request: HTTPRequest, before deadline: Instant,
         reading read: @escaping @Sendable (HTTPResponse) -> Value
     ) async throws(HTTPError) -> Value {
-        // Safe because it is written before this task goes on, and read by this task after that. A box with a lock would cost
-        // a dozen look-ups of generic types.
+        // Safe because it is written before this task continues, and only then read by this task. A box with a lock
+        // would cost a dozen lookups of generic types.
         nonisolated(unsafe) var result: Value?
         try await send(request, before: deadline, receiving: { result = read($0) })
         guard let result else { preconditionFailure("a call that ended without an answer") }
         return result
     }
 
-    /// Makes a call and returns its answer as it is.
+    /// Makes a call and returns its complete response.
     public func send(
         _ request: HTTPRequest, before deadline: Instant
     ) async throws(HTTPError) -> HTTPResponse {

@@ -3,14 +3,14 @@ internal import CCurl
 public import EventLoop
 internal import Synchronization
 
-/// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it,
-/// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
-/// else runs on the loop.
+/// Makes HTTP calls with libcurl on an event loop. It supports hundreds of calls in flight and reuses connections. It
+/// uses HTTP/2 if TLS negotiates it, and HTTP/1.1 on plain `http`. Redirects are not followed. libcurl's threads look
+/// up host names; everything else runs on the loop.
 ///
-/// A call sends its request once, because providers bill each request. libcurl would send it again when the server has closed
-/// a kept connection before the first byte of an answer. Such a call ends as `staleConnection`.
+/// A call sends its request only once, because providers bill each request. libcurl would send it again if the server
+/// closed a reused connection before the first byte of a response. Such a call fails with `staleConnection`.
 ///
-/// Call it from tasks that prefer the loop as their executor: any other task is resumed by way of Swift's thread pool,
+/// Call it from tasks that prefer the loop as their executor: any other task is resumed through Swift's thread pool,
 /// which costs 10 µs (see docs/internals/concurrency.md, 1).
 public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// The loop that all calls run on.
@@ -18,29 +18,29 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// The loop, as the executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Numbers of calls and connections.
+    /// The numbers of calls and connections.
     public struct Statistics: Sendable, Hashable {
-        /// The calls that are under way at present.
+        /// The number of calls in flight.
         public var inFlight = 0
-        /// The calls begun since the start.
+        /// The number of calls begun since the start.
         public var calls = 0
-        /// The connections opened since the start.
+        /// The number of connections opened since the start.
         public var connectionsOpened = 0
-        /// The calls since the start that were answered over the connection of an earlier one.
+        /// The number of calls since the start that were answered over a reused connection.
         public var connectionsReused = 0
     }
 
     private let configuration: HTTPConfiguration
     private var driver: CurlDriver?
-    /// All transfers there are, those that serve a call and those that are free.
+    /// All transfers, both those that serve a call and free ones.
     private var transfers: [Transfer] = []
     private var freeTransfers: [Transfer] = []
     private let lastSerial = Atomic<UInt64>(0)
     private var isShutDown = false
-    /// The numbers at present.
+    /// The current statistics.
     public private(set) var statistics = Statistics()
 
-    /// True when libcurl could be set up for the process. Swift initialises a static once, under a lock.
+    /// True if libcurl was initialized for the process. Swift initializes a static property once, under a lock.
     private static let isProcessReady = locsearch_prepare_process() == CURLE_OK
 
     /// Makes a transport that opens no connection before its first call.
@@ -51,8 +51,8 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     /// Makes a call: see `HTTPSending`.
     ///
-    /// A task on the loop does so without a switch to this actor and back, each of which would have the runtime look up the
-    /// task's executor under a lock.
+    /// A task on the loop makes the call without switching to this actor and back. Each switch would make the runtime
+    /// look up the task's executor under a lock.
     public nonisolated func send(
         _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
@@ -72,10 +72,10 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         await attempt(request, before: deadline, receiving: receive)
     }
 
-    /// Makes a call where the caller is on the loop.
+    /// Makes a call if the caller is on the loop.
     ///
-    /// What the caller is on is asked within the continuation, because a task that belongs to no actor may change its thread
-    /// on the way there. The actor's state is touched nowhere else.
+    /// The current thread is checked inside the continuation, because a task outside any actor may change its thread
+    /// before that. The actor's state is accessed only there.
     @inline(__always)
     private func attempt(
         _ request: HTTPRequest, before deadline: Instant,
@@ -91,12 +91,12 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
                 assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
             }
         } onCancel: {
-            // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
+            // A cancellation before the call has begun finds no transfer; the call itself then checks for cancellation.
             Task(executorPreference: self.loop) { await self.cancel(serial) }
         }
     }
 
-    /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.
+    /// Ends the calls in flight as `cancelled` and closes all connections. Later calls also fail with `cancelled`.
     public func shutdown() {
         isShutDown = true
         for transfer in transfers { abort(transfer, with: Self.cancelled) }
@@ -106,13 +106,13 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         driver = nil
     }
 
-    // MARK: - A call's way
+    // MARK: - The course of a call
 
-    /// Returns how much a call reads at once, in bytes. curl allocates one byte more for as long as the call takes, which
-    /// makes a power of two here: an allocator rounds what is a little above one up by a quarter.
+    /// Returns the size of a call's read buffer, in bytes. curl allocates one more byte, which makes a power of two.
+    /// Allocators round sizes slightly above a power of two up by a quarter.
     ///
-    /// A buffer that holds a large answer saves system calls. The more calls there are, the more of them wait for a slow
-    /// provider with nothing to read: then each buffer's memory counts, and processor time is less scarce.
+    /// A buffer that holds a large response saves system calls. With more calls in flight, more of them wait for a slow
+    /// provider without reading. Then each buffer's memory matters more, and processor time is less scarce.
     private static func receiveBuffer(with callsInFlight: Int) -> Int {
         switch callsInFlight {
         case ..<64: 65_535
@@ -140,7 +140,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         }
     }
 
-    /// Returns a transfer that is free, or a new one.
+    /// Returns a free transfer, or a new one.
     private func freeTransfer() throws(HTTPError) -> (Transfer, CurlDriver) {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
         guard Self.isProcessReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
@@ -163,7 +163,8 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     /// Begins a call, or ends it at once with the reason why it cannot begin.
     ///
-    /// Called within the continuation, where nothing else can run between the checks and the start: see docs/internals/concurrency.md, 5.
+    /// Called inside the continuation, where no other code can run between the checks and the start: see
+    /// docs/internals/concurrency.md, 5.
     private func begin(
         _ request: HTTPRequest, before deadline: Instant, serial: UInt64, caller: Transfer.Caller
     ) {
@@ -192,11 +193,11 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         finishCompletedTransfers(of: driver)
     }
 
-    /// Sets a timer that ends the call, because curl does not count the time that a call waits for a connection.
+    /// Sets a timer that ends the call, because curl does not count the time for which a call waits for a connection.
     private func guardDeadline(of transfer: Transfer) {
         let serial = transfer.serial
 
-        // curl's own timer comes first, since curl says more about a call that has begun.
+        // curl's own timer fires first, because curl gives more details about a call that has begun.
         transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
             assumeIsolated { transport in
                 guard let transfer = transport.transfer(serial) else { return }
@@ -206,12 +207,12 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         }
     }
 
-    /// Ends the calls that curl has finished. Called after each call of curl that may finish some.
+    /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
     private func finishCompletedTransfers(of driver: CurlDriver) {
         var code = CURLE_OK
         while let easy = locsearch_next_finished(driver.multi, &code) {
             guard let context = locsearch_get_private(easy) else { continue }
-            // Unretained is safe: `transfers` keeps every transfer that curl has.
+            // Unretained is safe: `transfers` retains every transfer that curl uses.
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
 
             let result = transfer.outcome(code)
@@ -225,12 +226,12 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         if let transfer = transfer(serial) { abort(transfer, with: Self.cancelled) }
     }
 
-    /// Returns the transfer that still serves a call; `nil` when the call has ended.
+    /// Returns the transfer that serves a call; `nil` if the call has ended.
     ///
-    /// It searches through all transfers, which is cheap enough because only cancelled and late calls are looked for.
+    /// A linear search is fast enough, because only cancelled and late calls need it.
     private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
 
-    /// Removes a transfer under way from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
+    /// Removes a transfer in progress from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer, with error: HTTPError) {
         guard transfer.caller != nil, let driver else { return }
 
@@ -239,7 +240,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         finish(transfer, with: .failure(error))
     }
 
-    /// Resumes the call's task. No other method resumes a continuation.
+    /// Resumes the call's task. No other method resumes the continuation of a call that has begun.
     private func finish(_ transfer: Transfer, with result: Result<HTTPResponse, HTTPError>) {
         guard let caller = transfer.caller else { return }
 
@@ -266,7 +267,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
-    /// Takes the loop's report about a socket of libcurl's.
+    /// Handles a readiness event of one of libcurl's sockets.
     public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
@@ -284,6 +285,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     private static let cancelled = HTTPError(.cancelled, "the call was cancelled")
-    /// The error of a call that libcurl has no memory for; a later one may have.
+    /// The error of a call for which libcurl has no memory; a later call may succeed.
     private static let outOfMemory = HTTPError(.connect, "libcurl could not be set up: out of memory")
 }

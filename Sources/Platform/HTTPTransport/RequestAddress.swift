@@ -3,15 +3,15 @@ internal import LibC
 
 /// Sets the URL of a transfer's calls.
 ///
-/// curl formats a URL three times over, letter by letter. So curl gets the origin as its URL once, and the path and query,
-/// which vary from call to call, as the request's target, which it copies. It also gets the origin in its parts, because it
-/// would else take it apart and put it together again for each call, which takes 10,000 instructions.
+/// curl formats a URL three times, letter by letter. Therefore curl gets the origin as its URL only once. The path and
+/// query, which differ between calls, are set as the request's target, which curl copies. curl also gets the origin in
+/// parsed form. Otherwise it would parse and reassemble it at each call, which takes 10,000 instructions.
 struct RequestAddress: ~Copyable {
-    /// True with a proxy, which may want the whole URL as the target.
+    /// True with a proxy, which may require the whole URL as the target.
     private let isProxied: Bool
-    /// The origin that curl has as its URL, like `http://host:port`; empty when curl has a whole URL.
+    /// The origin that curl has as its URL, such as `http://host:port`; empty if curl has a whole URL.
     private var origin: [CChar] = []
-    /// The parts of the origin, for `CURLOPT_CURLU`. curl reads them with each call; they are freed with this value.
+    /// The parsed origin, for `CURLOPT_CURLU`. curl reads it at each call; it is freed with this value.
     private let parts: OpaquePointer?
 
     init(isProxied: Bool) {
@@ -21,7 +21,7 @@ struct RequestAddress: ~Copyable {
 
     deinit { curl_url_cleanup(parts) }
 
-    /// Makes `easy` call `url`, which must have a scheme and a host, as `validated()` makes sure.
+    /// Makes `easy` call `url`, which must have a scheme and a host, as checked by `validated()`.
     mutating func set(_ url: String, of easy: UnsafeMutableRawPointer) -> CURLcode {
         // Swift's implicit conversion of a string to a pointer would copy it.
         url.withCString { url in
@@ -50,7 +50,7 @@ struct RequestAddress: ~Copyable {
                 curl_url_set(parts, CURLUPART_URL, text.baseAddress, 0) == CURLUE_OK
             )
         }
-        // What curl cannot take apart now it refuses when the call begins, and says why.
+        // If curl cannot parse the origin now, it fails when the call begins, with the reason.
         locsearch_set_url_parts(easy, isTakenApart ? parts : nil)
         origin = code == CURLE_OK ? Array(new) : []
         return code

@@ -1,12 +1,12 @@
-/// The parts of an answer's head that are kept, taken in line by line as curl reports them.
+/// The needed parts of a response's head, received line by line from curl.
 struct ResponseHead {
-    /// The largest size of all heads of one answer together, with interim heads and trailers. Newer versions of curl have
-    /// the same limit of their own.
+    /// The maximum total size of all heads of one response, including interim heads and trailers. Newer versions of
+    /// curl have the same limit.
     static let maxBytes = 300 * 1024
 
-    /// True once a status line has come.
+    /// True after a status line.
     private(set) var hasBegun = false
-    /// True once the empty line after the last head has come.
+    /// True after the empty line that ends the last head.
     private(set) var isComplete = false
     private(set) var location: String?
     private(set) var retryAfter: String?
@@ -14,27 +14,27 @@ struct ResponseHead {
     private(set) var date: String?
     private let keepsDate: Bool
     private var size = 0
-    /// The last content type. Answers mostly have the same one, and then share this `String`.
+    /// The last content type. Most responses have the same one, and then share this `String`.
     private var usualContentType = "application/json; charset=utf-8"
 
     init(keepsDate: Bool = false) { self.keepsDate = keepsDate }
 
-    /// Forgets the last answer.
+    /// Clears the last response.
     mutating func reset() {
         (hasBegun, isComplete, size) = (false, false, 0)
         (location, retryAfter, contentType) = (nil, nil, nil)
         if keepsDate { date = nil }
     }
 
-    /// Takes in one line, with its line break.
-    /// - Returns: `false` when the head is too large.
+    /// Processes one line, including its line break.
+    /// - Returns: `false` if the head is too large.
     mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
         size += line.count
         guard size <= Self.maxBytes, let first = line.first else { return size <= Self.maxBytes }
 
         switch first | 0x20 {
         case UInt8(ascii: "h"):
-            // An interim answer (1xx) has a head of its own. The last head counts.
+            // An interim response (1xx) has its own head. The last head counts.
             if line.starts(with: "HTTP/".utf8) { (hasBegun, isComplete) = (true, false) }
         case UInt8(ascii: "\r") | 0x20, UInt8(ascii: "\n") | 0x20: isComplete = true
         case _ where isComplete: break  // a trailer
@@ -61,8 +61,8 @@ struct ResponseHead {
         contentType = usualContentType
     }
 
-    /// Returns the value of a header line, without blanks around it; `nil` for a line of another name.
-    /// - Parameter name: in small letters.
+    /// Returns the value of a header line, without surrounding blanks; `nil` for a line with another name.
+    /// - Parameter name: The header's name in lower case.
     private func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let length = name.utf8CodeUnitCount
         guard line.count > length, line[length] == UInt8(ascii: ":") else { return nil }

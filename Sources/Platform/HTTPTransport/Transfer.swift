@@ -2,16 +2,17 @@ internal import Basics
 internal import CCurl
 internal import EventLoop
 
-/// One easy handle with all that a call needs. It serves one call after another. It is confined to the transport's actor,
-/// and so are curl's callbacks, which curl makes only while the transport calls curl.
+/// One easy handle with all state of a call. It serves one call after another. It is confined to the transport's actor.
+/// So are curl's callbacks, because curl makes them only while the transport calls curl.
 final class Transfer {
     /// The handle, which this object frees.
     let easy: UnsafeMutableRawPointer
-    /// The number of the call that is served, 0 between calls, so that a late cancellation does not hit the next call.
+    /// The number of the current call, 0 between calls, so that a late cancellation does not affect the next call.
     var serial: UInt64 = 0
-    /// The task that waits for the call, `nil` between calls. The code that takes it out resumes it, so it is resumed once.
+    /// The task that waits for the call, `nil` between calls. The code that removes it resumes it, so it is resumed
+    /// once.
     var caller: Caller?
-    /// The timer that ends a call which waits for a connection.
+    /// The timer that ends a call that waits for a connection.
     var guardTimer: TimerID?
 
     /// The end of a call.
@@ -23,7 +24,7 @@ final class Transfer {
     }
 
     struct Caller {
-        // The checked kind would cost an allocation a call.
+        // A checked continuation would cost an allocation per call.
         let continuation: UnsafeContinuation<End, Never>
         let receive: @Sendable (HTTPResponse) -> Void
     }
@@ -37,16 +38,16 @@ final class Transfer {
     private var head: ResponseHead
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// The number of times that curl sent the call's request, or was about to.
+    /// How often curl sent the call's request, or was about to send it.
     private var sends = 0
     private var isFresh = false
     private let limit: Int
     private let loop: EventLoop
-    /// The proxies of http and of https URLs, where they differ; `nil` where one is set for all.
+    /// The proxies for http and https URLs, if they differ; `nil` if one is set for both.
     private let proxies: (http: String, https: String)?
 
-    /// Makes a transfer that serves no call yet; `nil` when memory is short.
-    /// - Parameter driver: is told about sockets that open and close.
+    /// Makes a transfer without a call; `nil` if memory is short.
+    /// - Parameter driver: Notified about sockets that open and close.
     init?(configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
@@ -59,7 +60,7 @@ final class Transfer {
         headers = RequestHeaders(userAgent: configuration.userAgent)
 
         // Unretained is safe: this object owns the handle and frees it in `deinit`. The driver outlives every transfer
-        // that is under way, and the connections belong to the driver's multi handle.
+        // in progress, and the connections belong to the driver's multi handle.
         let this = Unmanaged.passUnretained(self).toOpaque()
         locsearch_set_pointer(easy, CURLOPT_PRIVATE, this)
         locsearch_set_write(easy, Transfer.onBody, this)
@@ -74,7 +75,7 @@ final class Transfer {
 
     deinit { curl_easy_cleanup(easy) }
 
-    /// Sets the options that no call changes.
+    /// Sets the options that are the same for all calls.
     private func setFixedOptions(_ configuration: HTTPConfiguration) {
         locsearch_set_long(easy, CURLOPT_NOSIGNAL, 1)
         locsearch_set_quick_exit(easy)
@@ -86,10 +87,10 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
 
-        // curl must send the URL as the caller wrote it.
+        // curl must send the URL exactly as the caller wrote it.
         locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
 
-        // An answer whose head announces too much is refused before its body comes.
+        // A response whose head announces a larger body is rejected before the body arrives.
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
 
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
@@ -98,16 +99,16 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
     }
 
-    /// Sets how much is read at once, 1 KB to 512 KB. curl allocates that buffer for each call.
+    /// Sets the size of the read buffer, 1 KB to 512 KB. curl allocates it for each call.
     func setReceiveBuffer(bytes: Int) {
         guard bytes != bufferBytes else { return }
         bufferBytes = bytes
         locsearch_set_long(easy, CURLOPT_BUFFERSIZE, bytes)
     }
 
-    /// Sets everything that differs from call to call.
-    /// - Parameter time: the time that is left until `deadline`, more than zero.
-    /// - Throws: `invalidRequest` for a URL or body that curl does not take.
+    /// Sets all options that differ between calls.
+    /// - Parameter time: The remaining time until `deadline`, more than zero.
+    /// - Throws: `invalidRequest` for a URL or body that curl does not accept.
     func prepare(
         _ request: HTTPRequest, before deadline: Instant, in time: Duration
     ) throws(HTTPError) {
@@ -116,7 +117,7 @@ final class Transfer {
         body = []
         isTooLarge = false
         head.reset()
-        // After a stale connection, the next call opens a new one: it most likely repeats that call.
+        // After a stale connection, the next call opens a new one, because it is most likely a retry of that call.
         if isFresh != (sends > 1) { locsearch_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 0 : 1) }
         (isFresh, sends) = (sends > 1, 0)
 
@@ -141,7 +142,7 @@ final class Transfer {
             locsearch_set_long(easy, CURLOPT_POST, 1)
             locsearch_set_large(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
             let code = bytes.withUnsafeBytes { bytes in
-                // An empty array has no address, which curl would take for "read the body from a callback".
+                // An empty array has no address, which for curl means "read the body from a callback".
                 guard let start = bytes.baseAddress else { return locsearch_set_text(easy, CURLOPT_COPYPOSTFIELDS, "") }
                 return locsearch_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
             }
@@ -149,12 +150,12 @@ final class Transfer {
         }
     }
 
-    /// Returns the call's result, once curl has finished it. Call it once, because it gives the body away.
+    /// Returns the call's result, after curl has finished it. Call it once, because it moves the body out.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
         var received: [UInt8] = []
         swap(&received, &body)
 
-        // curl takes a connection that ends within the headers for a complete answer without a body.
+        // curl treats a connection that ends within the headers as a complete response without a body.
         let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
         guard code == CURLE_OK else { return .failure(failure(code)) }
 
@@ -189,7 +190,7 @@ final class Transfer {
 
     // MARK: - curl's callbacks
     //
-    // A callback that returns less than the number of bytes it was given ends the transfer.
+    // A callback that returns less than the number of bytes it received ends the transfer.
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limit - body.count else {
@@ -197,7 +198,7 @@ final class Transfer {
             return false
         }
         if body.isEmpty {
-            // -1 stands for a length that was not announced. A compressed body announces less than it grows to.
+            // -1 means that the length was not announced. A compressed body announces less than its decompressed size.
             let announced = Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
             body.reserveCapacity(min(limit, max(bytes.count, announced)))
         }
@@ -216,8 +217,8 @@ final class Transfer {
         Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Refuses to send a request again, as curl does when a kept connection ends before the first byte of an answer or a
-    /// server refuses an HTTP/2 stream. The server may have received the first one.
+    /// Stops curl from sending a request again. curl would do so if a reused connection ended before the first byte of
+    /// a response, or a server rejected an HTTP/2 stream. The server may have received the first request.
     private static let onRequest: locsearch_request_fn = { context, _, _, _, _ in
         guard let context else { return CURL_PREREQFUNC_ABORT }
         let transfer = transfer(context)
