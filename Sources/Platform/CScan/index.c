@@ -5,13 +5,13 @@
 #include <immintrin.h>
 #endif
 
-// Which of 64 bytes are special, 16 at a time.
+// Returns which of 64 bytes are special, computed 16 at a time.
 static inline uint64_t special_bits(const uint8_t *bytes) {
 #if defined(__SSE2__)
     return locsearch_specials(bytes) | locsearch_specials(bytes + 16) << 16 | locsearch_specials(bytes + 32) << 32
         | locsearch_specials(bytes + 48) << 48;
 #elif defined(__aarch64__)
-    // Each byte keeps the bit of its place among eight; adding neighbours three times makes one byte of eight.
+    // Each byte keeps one bit for its position among eight. Adding neighbors three times combines eight bytes into one.
     const uint8x16_t bits = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
     const uint8x16_t first = vpaddq_u8(
         vandq_u8(locsearch_hits(bytes), bits), vandq_u8(locsearch_hits(bytes + 16), bits));
@@ -66,7 +66,7 @@ void locsearch_index_load(locsearch_index *index, const uint8_t *bytes, ptrdiff_
 #endif
     if (whole == LOCSEARCH_INDEX_WORDS) return;
 
-    // The last bytes, with zeros behind them, which are control characters.
+    // The last bytes, followed by zeros, which count as control characters.
     uint8_t rest[64] = {0};
     if (count > 64 * whole) memcpy(rest, bytes + 64 * whole, (size_t)(count - 64 * whole));
     index->words[whole] = special_bits(rest);

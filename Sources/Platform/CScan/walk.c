@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// For what is seldom called from the walk: it saves the registers that it uses, so that the walk can keep all it needs in
+// For functions that the walk calls rarely. They save the registers that they use, so that the walk keeps its state in
 // registers.
 #if (defined(__x86_64__) || defined(__aarch64__)) && __has_attribute(preserve_most)
 #define SELDOM __attribute__((noinline, preserve_most))
@@ -24,7 +24,7 @@ static SELDOM bool is_at_end(const locsearch_step *step, const uint8_t *bytes, p
         && memcmp(bytes + place, step->glue, (size_t)step->length) == 0;
 }
 
-// Whether a step's glue stands at `place`, with a byte behind it if the step has a value.
+// Returns whether a step's glue is at `place`, followed by at least one byte if the step has a value.
 static inline bool is_at(const locsearch_step *step, const uint8_t *bytes, ptrdiff_t place, ptrdiff_t count) {
 #if defined(__SSE2__)
     if (place < count - 16) {
@@ -43,8 +43,8 @@ static inline bool is_at(const locsearch_step *step, const uint8_t *bytes, ptrdi
 
 static inline bool is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
 
-// How many of eight bytes are digits before the first that is none. Digits become 0 to 9; adding 0x76 sets the highest bit of
-// all greater bytes, and its carry, if there is one, changes only what comes behind the first of these.
+// Returns how many of eight bytes are digits before the first other byte. Digits become 0 to 9. Adding 0x76 sets the
+// highest bit of all greater bytes. A carry changes only bytes after the first of these.
 static inline ptrdiff_t leading_digits(const uint8_t *bytes) {
     uint64_t word = 0;
     for (int place = 0; place < 8; place++) word |= (uint64_t)bytes[place] << 8 * place;
@@ -53,7 +53,7 @@ static inline ptrdiff_t leading_digits(const uint8_t *bytes) {
     return others == 0 ? 8 : __builtin_ctzll(others) >> 3;
 }
 
-// The functions below answer the place behind what they are named after; -1 when it is none.
+// The functions below return the index after the token in their name, or -1 if it is invalid.
 
 static ptrdiff_t digits_end(const uint8_t *bytes, ptrdiff_t place, ptrdiff_t count) {
     const ptrdiff_t start = place;
@@ -113,7 +113,7 @@ static ptrdiff_t escape_end(const uint8_t *bytes, ptrdiff_t place, ptrdiff_t cou
     }
 }
 
-// From the first special byte of a text to its closing quote, over escapes.
+// Returns the index of a text's closing quote, skipping escapes from its first special byte on.
 static SELDOM ptrdiff_t escaped_text_end(
     locsearch_index *index, const uint8_t *bytes, ptrdiff_t special, ptrdiff_t count) {
     ptrdiff_t place = special;
@@ -129,7 +129,7 @@ static SELDOM void load(locsearch_index *index, const uint8_t *bytes, ptrdiff_t 
     locsearch_index_load(index, bytes, place, count);
 }
 
-// Goes on with a later member if the one that begins with `step` is missing; NULL: something else is there.
+// Returns the step of a later member if the member beginning with `step` is missing; NULL if the bytes do not match.
 static SELDOM const locsearch_step *later_member(
     const locsearch_step *steps, const locsearch_step *step, const uint8_t *bytes, ptrdiff_t place, ptrdiff_t count) {
     do {

@@ -1,8 +1,8 @@
 internal import CScan
 
-/// Bytes that are written one after another. The buffer grows by doubling and keeps its memory from one text to the next.
+/// A growing byte buffer. It grows by doubling, and keeps its memory from one text to the next.
 ///
-/// It is safe to use, because every write first makes room with `reserve`, and nothing else touches the memory.
+/// It is safe to use, because every write first makes room with `reserve`, and only this type accesses the memory.
 @safe struct ByteBuffer: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -15,7 +15,7 @@ internal import CScan
 
     deinit { unsafe start.deallocate() }
 
-    /// The bytes that were written, valid until the next write.
+    /// The written bytes, valid until the next write.
     var span: Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -24,7 +24,7 @@ internal import CScan
         }
     }
 
-    /// A copy of the bytes that were written, of exactly that size.
+    /// A copy of the written bytes, of exactly that size.
     var array: [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: start, count: count))
     }
@@ -55,7 +55,7 @@ internal import CScan
     }
 
     /// Appends a text.
-    /// - Parameter text: has at least two characters.
+    /// - Parameter text: At least two characters.
     @inline(__always)
     mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
@@ -65,7 +65,7 @@ internal import CScan
         count += length
     }
 
-    /// Appends a comma if there is to be one, and `byte` behind it.
+    /// Appends `byte`, after a comma if `comma` is true.
     @inline(__always)
     mutating func append(_ byte: UInt8, comma: Bool) {
         reserve(2)
@@ -74,14 +74,14 @@ internal import CScan
         count &+= 1
     }
 
-    /// Appends a key, behind a comma if there is to be one.
+    /// Appends a key, after a comma if `comma` is true.
     @inline(__always)
     mutating func append(_ key: JSONKey, comma: Bool) {
-        // The buffer has room nearly always. A call at the end needs no registers saved before.
+        // Nearly always there is room. The slow path is a tail call, so that no registers need saving before it.
         guard capacity &- count > JSONKey.size else { return growAndAppend(key, comma: comma) }
 
         putComma(comma)
-        // Safe: there is room for all three words, whichever of their bytes belong to the key.
+        // Safe: there is room for all three words, even for bytes that are not part of the key.
         let target = unsafe UnsafeMutableRawPointer(start + count)
         unsafe target.storeBytes(of: key.words.0.littleEndian, as: UInt64.self)
         unsafe target.storeBytes(of: key.words.1.littleEndian, toByteOffset: 8, as: UInt64.self)
@@ -95,7 +95,7 @@ internal import CScan
         append(key, comma: comma)
     }
 
-    /// Writes a comma that counts only if there is to be one: there is room for it.
+    /// Writes a comma and counts it only if `comma` is true. There is room for it.
     @inline(__always)
     private mutating func putComma(_ comma: Bool) {
         unsafe start[count] = UInt8(ascii: ",")
@@ -114,20 +114,20 @@ internal import CScan
 
     /// Appends text up to the first byte that must be escaped (RFC 8259, section 7): a control character, a quote or a
     /// backslash.
-    /// - Returns: the index of that byte, `text.count` when there is none.
+    /// - Returns: The index of that byte, or `text.count` if there is none.
     mutating func appendClean(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
         guard let from = text.baseAddress, first >= 0, first < text.count else { return text.count }
         let length = text.count - first
         reserve(length)
-        // Safe: the call reads the text from `first` on, and writes no more than was reserved.
+        // Safe: the call reads the text from `first` on, and writes at most the reserved bytes.
         let copied = unsafe locsearch_copy_clean(start + count, from + first, length)
         count += copied
         return first + copied
     }
 
-    /// Appends a text between quotes if nothing of it must be escaped, else its beginning behind a quote. A comma comes first
-    /// if there is to be one.
-    /// - Returns: the index of the first byte that must be escaped; `text.count` when there is none.
+    /// Appends a text between quotes if it needs no escapes; otherwise a quote and its beginning. A comma comes first
+    /// if `comma` is true.
+    /// - Returns: The index of the first byte that must be escaped, or `text.count` if there is none.
     @inline(__always)
     mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>, comma: Bool) -> Int {
         reserve(text.count &+ 3)
@@ -137,7 +137,7 @@ internal import CScan
 
         var copied = 0
         if let from = text.baseAddress {
-            // Safe: the call reads the text, and writes no more than was reserved.
+            // Safe: the call reads the text, and writes at most the reserved bytes.
             copied = unsafe locsearch_copy_clean(start + count, from, text.count)
             count &+= copied
         }
@@ -154,7 +154,7 @@ internal import CScan
     mutating func appendDigits(_ number: UInt64) {
         guard number < 100_000_000 else { return appendManyDigits(number) }
         let digits = DecimalDigits(number)
-        // 0 has a digit, too.
+        // 0 has one digit.
         let zeros = min(digits.leadingZeros, 7)
         put(digits.text &>> UInt64(8 &* zeros), count: 8 &- zeros)
     }
@@ -166,8 +166,8 @@ internal import CScan
         put(DecimalDigits(lower).text, count: 8)
     }
 
-    /// Appends a point and ten decimals, without the zeros at their end.
-    /// - Parameter decimals: more than 0, and of ten digits at most.
+    /// Appends a decimal point and ten decimals, without trailing zeros.
+    /// - Parameter decimals: More than 0, with at most ten digits.
     @inline(__always)
     mutating func appendDecimals(_ decimals: UInt64) {
         append(UInt8(ascii: "."))
@@ -181,7 +181,7 @@ internal import CScan
     }
 
     /// Appends the lowest bytes of a word.
-    /// - Parameter length: at most 8.
+    /// - Parameter length: At most 8.
     @inline(__always)
     private mutating func put(_ word: UInt64, count length: Int) {
         reserve(8)

@@ -1,6 +1,6 @@
 internal import CScan
 
-/// The input, with functions that find tokens in it. It is two words without any state, so that loops over it stay in
+/// The input, with functions that find tokens in it. It has two words and no other state, so that loops over it stay in
 /// registers.
 struct JSONBytes: ~Escapable {
     let bytes: Span<UInt8>
@@ -12,7 +12,7 @@ struct JSONBytes: ~Escapable {
     @inline(__always)
     var count: Int { bytes.count }
 
-    /// Returns the place of the first byte behind blanks, which is within the input.
+    /// Returns the index of the first byte that is not a blank. It is within the input.
     @inline(__always)
     func token(from index: Int) throws(JSONError) -> Int {
         // Compact input has no blanks and needs only this comparison.
@@ -27,9 +27,9 @@ struct JSONBytes: ~Escapable {
         return index
     }
 
-    /// Returns the place of the first byte that is no blank; `count` when there is none.
+    /// Returns the index of the first byte that is not a blank, or `count` if there is none.
     func behindBlanks(from start: Int) -> Int {
-        // Safe: the call is given the span's bytes and count, and reads nothing else.
+        // Safe: the call receives the span's bytes and count, and reads nothing else.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             // A span without an address is empty.
             guard let first = bytes.baseAddress else { return start }
@@ -38,7 +38,7 @@ struct JSONBytes: ~Escapable {
     }
 
     /// Returns one byte.
-    /// - Parameter index: is less than `count`, which the caller has checked.
+    /// - Parameter index: Less than `count`, as checked by the caller.
     @inline(__always)
     func byte(_ index: Int) -> UInt8 {
         assert(index >= 0 && index < count)
@@ -46,7 +46,7 @@ struct JSONBytes: ~Escapable {
         return unsafe bytes[unchecked: index]
     }
 
-    /// Returns `true` when these two bytes are at `index` and behind it.
+    /// Returns whether these two bytes are at `index`.
     @inline(__always)
     func holds(_ first: UInt8, then second: UInt8, at index: Int) -> Bool {
         guard index &+ 2 <= count else { return false }
@@ -55,18 +55,18 @@ struct JSONBytes: ~Escapable {
         return UInt16(littleEndian: pair) == UInt16(first) | UInt16(second) << 8
     }
 
-    /// Returns `true` when these three bytes are at `index` and behind it, as quotes, colons and commas are in compact input.
-    /// - Parameter index: a place that has three bytes behind it, as the caller has checked.
+    /// Returns whether these three bytes are at `index`, as quotes, colons and commas are in compact input.
+    /// - Parameter index: An index followed by at least three more bytes, as checked by the caller.
     @inline(__always)
     func holds(_ first: UInt8, then second: UInt8, then third: UInt8, at index: Int) -> Bool {
         assert(index >= 0 && index + 4 <= count)
-        // Safe: in bounds as the caller knows; the load may be unaligned.
+        // Safe: in bounds by the caller's check; the load may be unaligned.
         let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt32.self)
         return UInt32(littleEndian: word) & 0xFF_FFFF == UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16
     }
 
-    /// Returns eight bytes as a number, in which the first byte is the lowest.
-    /// - Parameter index: is at most `count - 8`, which the caller has checked.
+    /// Returns eight bytes as a number, of which the first byte is the lowest.
+    /// - Parameter index: At most `count - 8`, as checked by the caller.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
         assert(index >= 0 && index + 8 <= count)
@@ -75,14 +75,14 @@ struct JSONBytes: ~Escapable {
             littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
     }
 
-    /// The place of a key or a string, between its quotes.
+    /// The range of a key or a string, between its quotes.
     struct TextRange {
         let start: Int
         let end: Int
         let hasEscapes: Bool
     }
 
-    /// Returns the place of the opening quote of the key behind blanks.
+    /// Returns the index of a key's opening quote, after blanks.
     @inline(__always)
     func key(from start: Int) throws(JSONError) -> Int {
         let index = try token(from: start)
@@ -90,8 +90,8 @@ struct JSONBytes: ~Escapable {
         return index
     }
 
-    /// Returns the place behind the colon that must follow a key.
-    /// - Parameter quote: the place of the quote that ends the key.
+    /// Returns the index after the colon that must follow a key.
+    /// - Parameter quote: The index of the key's closing quote.
     @inline(__always)
     func behindColon(from quote: Int) throws(JSONError) -> Int {
         if holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), at: quote) { return quote &+ 2 }
@@ -101,10 +101,10 @@ struct JSONBytes: ~Escapable {
         return index &+ 1
     }
 
-    /// Returns `JSONText.head` of a text that was just scanned.
+    /// Returns `JSONText.head` of a scanned text.
     @inline(__always)
     func head(_ start: Int, length: Int) -> UInt64 {
-        // Nearly always there are eight bytes, as the input goes on behind the text.
+        // Nearly always there are eight bytes, because the input continues after the text.
         if start &+ 8 <= count {
             let word = word(at: start)
             return length >= 8 ? word : word & ~(UInt64.max &<< UInt64(truncatingIfNeeded: length &* 8))
@@ -115,15 +115,15 @@ struct JSONBytes: ~Escapable {
         return head
     }
 
-    /// Scans a string and checks the shape of its escapes.
-    /// - Parameter quote: the place of the opening quote.
+    /// Scans a string and checks the syntax of its escapes.
+    /// - Parameter quote: The index of the opening quote.
     @inline(__always)
     func textRange(from quote: Int, using index: inout JSONIndex) throws(JSONError) -> TextRange {
         try textRange(from: quote, endingAt: index.special(from: quote &+ 1, in: bytes), using: &index)
     }
 
-    /// Does the same when the index was asked before.
-    /// - Parameter end: the place of the first special byte behind the opening quote.
+    /// Scans a string whose first special byte is already known.
+    /// - Parameter end: The index of the first special byte after the opening quote.
     @inline(__always)
     func textRange(from quote: Int, endingAt end: Int, using index: inout JSONIndex) throws(JSONError) -> TextRange {
         guard end < count, byte(end) == UInt8(ascii: "\"") else {
@@ -132,9 +132,9 @@ struct JSONBytes: ~Escapable {
         return TextRange(start: quote &+ 1, end: end, hasEscapes: false)
     }
 
-    /// Returns the place of the closing quote of a string that holds escapes.
-    /// - Parameter special: the place of the string's first special byte.
-    /// - Throws: the fault of the string.
+    /// Returns the index of the closing quote of a string with escapes.
+    /// - Parameter special: The index of the string's first special byte.
+    /// - Throws: The error in the string.
     @inline(never)
     private func textEnd(from special: Int, using index: inout JSONIndex) throws(JSONError) -> Int {
         var place = special

@@ -1,20 +1,20 @@
-/// A short name of a member as it is written, `"name":`, in three words. The compiler makes them of a literal, so that writing
-/// a key is storing three constants.
+/// A short member name in JSON, `"name":`, in three words. The compiler computes them from a literal, so that writing a
+/// key only stores three constants.
 @usableFromInline struct JSONKey: Sendable {
-    /// The bytes that the words have.
+    /// The size of the words in bytes.
     @usableFromInline static let size = 24
 
-    /// The bytes, of which the first is the lowest of the first word. Those behind the key are zero.
+    /// The bytes; the first one is the lowest of the first word. Bytes after the key are zero.
     @usableFromInline let words: (UInt64, UInt64, UInt64)
     /// The number of bytes.
     @usableFromInline let count: Int
 
-    /// Returns true for names whose key fits.
+    /// Returns whether the key of this name fits.
     @_transparent
     @usableFromInline
     static func fits(_ name: StaticString) -> Bool { name.utf8CodeUnitCount <= 21 }
 
-    /// - Parameter name: fits, and needs no escaping.
+    /// - Parameter name: A name that fits, and needs no escapes.
     @_transparent
     @usableFromInline
     init(_ name: StaticString) {

@@ -1,21 +1,22 @@
 internal import CScan
 
-/// Makes the steps of a layout from one object.
+/// Computes the steps of a layout from one object.
 struct JSONLayoutLearner {
-    /// More steps than any provider's object takes, 16 bytes each. A layout is kept, so it must not grow with what was sent.
+    /// More steps than any provider's object needs, of 16 bytes each. A layout is kept, so its size must not depend on
+    /// the input.
     private static let maximumSteps = 1024
     private let paths: [String]
     private var steps: [locsearch_step] = []
-    /// The place behind the bytes that are in the steps.
+    /// The index after the bytes that are in the steps.
     private var learned = 0
-    /// The step with which the member of the object begins that is being learned.
+    /// The first step of the current member.
     private var memberStep = 0
 
-    /// A reason why objects like this one cannot be followed: an array, a key that occurs twice or that has escapes or a dot,
-    /// or too many bytes between the values, as one long key or many members make them.
+    /// Thrown if objects like this one cannot be followed. Reasons are an array, a duplicate key, a key with escapes or
+    /// a dot, or too many bytes between the values.
     private struct IsUnsuitable: Error {}
 
-    /// Returns the steps of an object; none when objects like this one cannot be followed.
+    /// Returns the steps of an object; none if objects like this one cannot be followed.
     static func steps(of object: Span<UInt8>, paths: [String]) -> [locsearch_step] {
         var learner = JSONLayoutLearner(paths: paths)
         var reader = JSONReader(object)
@@ -63,14 +64,14 @@ struct JSONLayoutLearner {
         }
     }
 
-    /// Notes that the next step begins a member, or the end of the object. It can be gone on with when the member before is
-    /// missing.
+    /// Marks the next step as the beginning of a member, or the end of the object. The walk can continue there if the
+    /// preceding member is missing.
     private mutating func beginMember() {
         if memberStep > 0 { steps[memberStep].next_member = steps.count }
         memberStep = steps.count
     }
 
-    /// Adds the bytes that were not learned yet.
+    /// Adds the bytes that are not in the steps yet.
     private mutating func addGlue(_ object: Span<UInt8>, to end: Int) throws(IsUnsuitable) {
         while learned < end {
             guard steps.count < Self.maximumSteps else { throw IsUnsuitable() }

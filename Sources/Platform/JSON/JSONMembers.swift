@@ -1,4 +1,4 @@
-/// The members of an object that a reader wants. They are found without making strings:
+/// The wanted members of an object. They are found without creating strings:
 ///
 ///     enum Member: String, CaseIterable { case id, name }
 ///     static let members = JSONMembers<Member>()
@@ -10,20 +10,20 @@
 ///         }
 ///     }
 ///
-/// Make it once, because finding a table without collisions takes a while.
+/// Create it only once, because finding a table without collisions takes some time.
 public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
     @usableFromInline let all: [Member]
     @usableFromInline let table: JSONNameTable
 
-    /// Makes the table of the member's raw values.
+    /// Makes the table of the members' raw values.
     public init() {
         all = Array(Member.allCases)
         table = JSONNameTable(all.map(\.rawValue))
     }
 }
 
-/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one entry is
-/// enough to find a name, or to know that a key is none of the names.
+/// Names in a hash table without collisions, hashed by their first and last eight bytes and their length. A single
+/// lookup finds a name, or shows that a key is not one of the names.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
         let head: UInt64
@@ -43,7 +43,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     private let names: [[UInt8]]
     private let multiplier: UInt64
     private let shift: UInt64
-    /// A bit for each combination of first byte and length that a name has. Most keys that are no names are told by it.
+    /// One bit per combination of first byte and length in any name. It excludes most keys that are not names.
     private let firsts: UInt64
 
     init(_ texts: [String]) {
@@ -63,7 +63,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
                 return
             }
             random = random &* 0x5851_F42D_4C95_7F2D | 1  // Knuth's MMIX multiplier: any other odd number will do
-            // A small table stays in the processor's nearest cache, so there are many tries before a larger one.
+            // A small table stays in the processor's nearest cache, so many multipliers are tried before a larger
+            // table.
             if random >> 57 == 0 { bits += 1 }
         }
     }
@@ -83,7 +84,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         Int(truncatingIfNeeded: (mark &* multiplier) &>> shift)
     }
 
-    /// Combines the parts of a name that are hashed: its first and last eight bytes and its length.
+    /// Combines the hashed parts of a name: its first and last eight bytes and its length.
     @inline(__always)
     private static func mark(head: UInt64, tail: UInt64, count: Int) -> UInt64 {
         head ^ (tail &<< 23 | tail &>> 41) ^ UInt64(truncatingIfNeeded: count) &<< 57
@@ -99,14 +100,14 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         (UInt64(byte) ^ UInt64(truncatingIfNeeded: count) &<< 3) & 63
     }
 
-    /// Returns `false` for most keys that are no names, and `true` for every name.
+    /// Returns `false` for most keys that are not names, and `true` for every name.
     @inline(__always)
     func mayHold(from start: Int, to end: Int, in input: borrowing JSONBytes) -> Bool {
         // Even an empty key has a byte here, its closing quote.
         firsts &>> Self.first(input.byte(start), count: end &- start) & 1 != 0
     }
 
-    /// Returns the index of a key among the names; `nil` when it is no name.
+    /// Returns the index of a key among the names; `nil` if it is not a name.
     @inline(__always)
     func index(of key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
         if key.hasEscapes { return index(ofEscaped: key, in: input) }
@@ -122,7 +123,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         return count <= 16 || hasMiddle(ofName: slot.index, at: key, in: input) ? slot.index : nil
     }
 
-    /// Returns `true` when a key of the name's length equals the name between the first and the last eight bytes.
+    /// Returns whether a key equals a name of the same length between the first and the last eight bytes.
     @inline(never)
     private func hasMiddle(
         ofName index: Int, at key: JSONBytes.TextRange, in input: borrowing JSONBytes
@@ -140,7 +141,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 }
 
 extension JSONReader {
-    /// Moves to the next member that is wanted, and skips the others; `nil` once the object has ended.
+    /// Moves to the next wanted member, skipping the others; `nil` at the end of the object.
     @inlinable
     public mutating func nextMember<Member>(of members: borrowing JSONMembers<Member>) throws(JSONError) -> Member? {
         guard let index = try nextMember(in: members.table) else { return nil }
@@ -166,10 +167,10 @@ extension JSONReader {
         }
     }
 
-    /// Skips members of compact input that are strings and not wanted.
-    /// - Parameter key: the place of a key's opening quote. It is moved to the first key that may be wanted, or whose member
-    ///   is something else.
-    /// - Returns: the place of the first special byte in that key.
+    /// Skips unwanted string members of compact input.
+    /// - Parameter key: The index of a key's opening quote. It is moved to the first key that may be wanted, or whose
+    ///   value is not such a string.
+    /// - Returns: The index of the first special byte in that key.
     @inline(__always)
     private mutating func skipTexts(
         from key: inout Int, notIn table: borrowing JSONNameTable, _ input: borrowing JSONBytes
@@ -188,8 +189,8 @@ extension JSONReader {
         }
     }
 
-    /// Moves from behind an opening brace or a member to the next member's key.
-    /// - Returns: the place of its quote; `nil` when the object has ended and was left.
+    /// Moves to the next member's key. The start is after an opening brace or a member.
+    /// - Returns: The index of the key's quote; `nil` if the object has ended and was left.
     @inline(__always)
     private mutating func seekKey(from start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int? {
         // In compact input the next key follows at once.

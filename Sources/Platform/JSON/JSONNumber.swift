@@ -1,16 +1,16 @@
 internal import CScan
 
-/// A number of the input. Unless `isLong`, its magnitude is `digits` x 10^`exponent`.
+/// A number in the input. Unless `isLong` is true, its magnitude is `digits` x 10^`exponent`.
 struct JSONNumber {
-    /// The place behind the number.
+    /// The index after the number.
     var end: Int
     var isNegative = false
-    /// True for a number that is written without fraction and exponent.
+    /// True for a number without fraction and exponent.
     var isInteger = true
     /// The digits without sign and point.
     var digits = 0 as UInt64
     var exponent = 0
-    /// True when `digits` or `exponent` do not fit, so that the text itself must be read.
+    /// True if `digits` or `exponent` do not fit, so that the text itself must be parsed.
     var isLong = false
 
     static func mayBegin(with byte: UInt8) -> Bool {
@@ -19,7 +19,7 @@ struct JSONNumber {
 }
 
 extension JSONBytes {
-    /// Reads a number and checks its grammar.
+    /// Parses a number and checks its grammar.
     @inline(__always)
     func number(from start: Int) throws(JSONError) -> JSONNumber {
         var number = JSONNumber(end: start)
@@ -47,19 +47,19 @@ extension JSONBytes {
         return number
     }
 
-    /// Reads digits, eight at a time where eight bytes are left.
+    /// Scans digits, eight at a time while at least eight bytes are left.
     @inline(__always)
     private func scanDigits(of number: inout JSONNumber) {
-        // Below this, eight more digits fit.
+        // Below this limit, eight more digits fit.
         while number.end &+ 8 <= count, number.digits < 100_000_000_000 {
-            // Digits become 0 to 9. Adding 0x76 sets the highest bit of all greater ones, and the carry, if there is one,
-            // changes only what comes behind the first of these.
+            // Digits become 0 to 9. Adding 0x76 sets the highest bit of all greater bytes. A carry changes only bytes
+            // after the first of these.
             let word = word(at: number.end) ^ 0x3030_3030_3030_3030
             let others = (word | (word &+ 0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080
             let length = others.trailingZeroBitCount &>> 3
             if length == 0 { return }
 
-            // Zeros take the place of missing digits in front. Then neighbours are joined: to two, four and eight digits.
+            // Missing digits become leading zeros. Then neighbors are combined into two, four and eight digits.
             var value = word &<< UInt64(truncatingIfNeeded: 64 &- 8 &* length)
             value = (value &* 10 &+ value &>> 8) & 0x00FF_00FF_00FF_00FF
             value = (value &* 100 &+ value &>> 16) & 0x0000_FFFF_0000_FFFF

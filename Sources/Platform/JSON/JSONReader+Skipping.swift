@@ -5,8 +5,8 @@ extension JSONReader {
         offset = try skipValue(at: offset, in: JSONBytes(input.bytes))
     }
 
-    /// Skips the value that begins at `start` or behind blanks there.
-    /// - Returns: the place behind the value.
+    /// Skips the value that begins at `start`, after optional blanks.
+    /// - Returns: The index after the value.
     @inline(__always)
     mutating func skipValue(at start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int {
         let place = try input.token(from: start)
@@ -24,10 +24,10 @@ extension JSONReader {
         return offset
     }
 
-    /// Skips an object or array with everything in it.
+    /// Skips an object or array with all its contents.
     ///
-    /// The open brackets are kept as bits, 1 for an object, the innermost lowest. So 64 levels fit into one word, and there is
-    /// no recursion.
+    /// The open brackets are stored as bits, 1 for an object, the innermost in the lowest bit. So 64 levels fit into
+    /// one word, and no recursion is needed.
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
         let input = JSONBytes(input.bytes)
@@ -87,7 +87,7 @@ extension JSONReader {
         offset = index
     }
 
-    /// The token that must come next, behind blanks.
+    /// The token that must follow, after optional blanks.
     private enum Expected {
         case value
         case key

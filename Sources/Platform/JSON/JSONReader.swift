@@ -1,4 +1,4 @@
-/// Reads one JSON value in one pass, pulled by its caller:
+/// A single-pass pull reader for one JSON value:
 ///
 ///     var reader = JSONReader(bytes)
 ///     guard try reader.enterObject() else { ... }        // something else: it was skipped
@@ -11,28 +11,29 @@
 ///     }
 ///     try reader.finish()                                 // nothing may follow
 ///
-/// Three rules hold throughout:
-/// - It throws only where the bytes are no JSON. A value of another kind than asked for is skipped and read as `nil`.
+/// Three rules apply to all methods:
+/// - They throw only if the bytes are not JSON. A value of another kind than requested is skipped and read as `nil`.
 /// - Each value must be read or skipped before the next key or element.
-/// - All of the input is checked against RFC 8259's grammar, skipped values too. Only the inside of skipped strings is not:
-///   it may hold invalid UTF-8 or half a surrogate pair, because checking it would cost more than all the rest.
+/// - The whole input is checked against RFC 8259's grammar, including skipped values. Only the contents of skipped
+///   strings are not checked, because that would cost more than all other checks. They may contain invalid UTF-8 or
+///   half a surrogate pair.
 ///
-/// A key that occurs twice is given twice, so a caller that assigns keeps the last value. A byte order mark before the value
-/// is skipped. The reader works without recursion and never reads outside `bytes`, whatever they hold.
+/// A duplicate key is returned twice, so a caller that assigns keeps the last value. A byte order mark before the value
+/// is skipped. The reader uses no recursion, and never reads outside `bytes`, whatever their content.
 public struct JSONReader: ~Escapable {
     let input: JSONBytes
-    /// The place of the next byte to read, from 0.
+    /// The offset of the next byte to read, from 0.
     public internal(set) var offset = 0
-    /// The number of containers that were entered and not yet left.
+    /// The number of containers entered and not yet left.
     public internal(set) var depth = 0
     let maximumDepth: Int
-    /// True while nothing of the innermost container was read, so that no comma is due.
+    /// True before the first member of the innermost container, where no comma is expected.
     var isAtStart = false
-    /// The places where texts may end.
+    /// The positions at which texts may end.
     var index = JSONIndex()
 
     /// Makes a reader at the beginning of `bytes`.
-    /// - Parameter maximumDepth: the number of containers allowed within each other, 1...64. More are `tooDeep`.
+    /// - Parameter maximumDepth: The maximum nesting depth of containers, 1...64. Deeper input fails with `tooDeep`.
     @_lifetime(copy bytes)
     public init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
         input = JSONBytes(bytes)
@@ -40,14 +41,14 @@ public struct JSONReader: ~Escapable {
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
     }
 
-    /// Returns the first byte behind blanks, without consuming it.
+    /// Returns the first byte that is not a blank, without consuming it.
     @inline(__always)
     mutating func token() throws(JSONError) -> UInt8 {
         offset = try input.token(from: offset)
         return input.byte(offset)
     }
 
-    /// Reads a string, from its opening quote to behind its closing quote, and checks the shape of its escapes.
+    /// Reads a string including its quotes, and checks the syntax of its escapes.
     @_lifetime(copy self)
     @inline(__always)
     mutating func scanText() throws(JSONError) -> JSONText {
@@ -56,7 +57,7 @@ public struct JSONReader: ~Escapable {
         return input.text(range)
     }
 
-    /// Returns the kind of the next value, by its first byte, and consumes only blanks.
+    /// Returns the kind of the next value, determined by its first byte. Consumes only blanks.
     public mutating func kind() throws(JSONError) -> JSONKind {
         switch try token() {
         case UInt8(ascii: "{"): .object
@@ -70,11 +71,11 @@ public struct JSONReader: ~Escapable {
     }
 
     /// Enters an object. Call `nextKey()` until it returns `nil`.
-    /// - Returns: `false` when the value is no object, and was skipped.
+    /// - Returns: `false` if the value was not an object and was skipped.
     public mutating func enterObject() throws(JSONError) -> Bool { try enter(UInt8(ascii: "{")) }
 
     /// Enters an array. Call `nextElement()` until it returns `false`.
-    /// - Returns: `false` when the value is no array, and was skipped.
+    /// - Returns: `false` if the value was not an array and was skipped.
     public mutating func enterArray() throws(JSONError) -> Bool { try enter(UInt8(ascii: "[")) }
 
     private mutating func enter(_ bracket: UInt8) throws(JSONError) -> Bool {
@@ -90,7 +91,7 @@ public struct JSONReader: ~Escapable {
         return true
     }
 
-    /// Returns the next key of the object that was entered last; `nil` once the object has ended.
+    /// Returns the next key of the innermost entered object; `nil` at the end of the object.
     @_lifetime(copy self)
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         // In compact input the next key follows at once.
@@ -106,10 +107,10 @@ public struct JSONReader: ~Escapable {
         return input.text(key)
     }
 
-    /// Returns `true` when the array that was entered last has another element, which must be read next.
+    /// Returns whether the innermost entered array has another element, which must be read next.
     public mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
 
-    /// Moves over the comma to the next member of a container, or out of the container.
+    /// Moves past the comma to the next member of a container, or out of the container.
     private mutating func advance(to end: UInt8) throws(JSONError) -> Bool {
         let byte = try token()
         if byte == end {
@@ -126,7 +127,7 @@ public struct JSONReader: ~Escapable {
     }
 
     /// Leaves the innermost container.
-    /// - Parameter index: the place of its closing bracket.
+    /// - Parameter index: The index of its closing bracket.
     @inline(__always)
     mutating func leave(behind index: Int) {
         offset = index + 1
@@ -134,7 +135,7 @@ public struct JSONReader: ~Escapable {
         isAtStart = false
     }
 
-    /// Reads a string without making a `String`; `nil` when the value is no string.
+    /// Reads a string without creating a `String`; `nil` if the value is not a string.
     @_lifetime(copy self)
     public mutating func text() throws(JSONError) -> JSONText? {
         guard try token() == UInt8(ascii: "\"") else {
@@ -144,15 +145,15 @@ public struct JSONReader: ~Escapable {
         return try scanText()
     }
 
-    /// Reads a string; `nil` when the value is no string.
-    /// - Throws: also `invalidUTF8` and `loneSurrogate` (see `JSONError.isInText`).
+    /// Reads a string; `nil` if the value is not a string.
+    /// - Throws: Also `invalidUTF8` and `loneSurrogate` (see `JSONError.isInText`).
     public mutating func string() throws(JSONError) -> String? {
         guard let text = try text() else { return nil }
         return try text.string()
     }
 
-    /// Reads a string and appends its UTF-8 to `target`; nothing when the value is no string. A text
-    /// that is not valid is repaired, see `JSONText.repairedString()`.
+    /// Reads a string and appends its UTF-8 to `target`; appends nothing if the value is not a string. An invalid text
+    /// is repaired, see `JSONText.repairedString()`.
     public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
         guard try token() == UInt8(ascii: "\"") else { return try skip() }
 
@@ -161,7 +162,7 @@ public struct JSONReader: ~Escapable {
         input.append(range, to: &target)
     }
 
-    /// Reads `true` or `false`; `nil` when the value is neither.
+    /// Reads `true` or `false`; `nil` if the value is neither.
     public mutating func bool() throws(JSONError) -> Bool? {
         let first = try token()
         try skip()
@@ -175,7 +176,7 @@ public struct JSONReader: ~Escapable {
         return true
     }
 
-    /// Skips a value of any kind and returns its place in the input, without the blanks around it.
+    /// Skips a value of any kind and returns its range in the input, without surrounding blanks.
     public mutating func skippedRange() throws(JSONError) -> Range<Int> {
         _ = try token()
         let start = offset
@@ -183,7 +184,7 @@ public struct JSONReader: ~Escapable {
         return start..<offset
     }
 
-    /// Checks that nothing but blanks is left. Call it last, and trust what was read before only if it does not throw.
+    /// Checks that only blanks are left. Call it last: the values read before are valid only if it does not throw.
     public mutating func finish() throws(JSONError) {
         offset = input.behindBlanks(from: offset)
         guard depth == 0 else { throw JSONError(.unexpectedEnd, at: offset) }

@@ -1,16 +1,16 @@
 internal import CScan
 
-/// A key or a string value in the input, with its escapes as they are. It can be compared without making a `String`. It lives
-/// no longer than the bytes that it was read from.
+/// A key or a string value in the input, with unresolved escapes. It can be compared without creating a `String`. Its
+/// lifetime is limited to that of the input bytes.
 public struct JSONText: ~Escapable {
     /// The bytes between the quotes.
     let bytes: Span<UInt8>
     /// The number of bytes.
     @usableFromInline let count: Int
-    /// The first eight bytes as a number, in which the first byte is the lowest, with zeros for missing bytes.
+    /// The first eight bytes as a number, of which the first byte is the lowest; missing bytes are zero.
     @usableFromInline let head: UInt64
     @usableFromInline let hasEscapes: Bool
-    /// The place of the first byte behind the opening quote.
+    /// The offset of the first byte after the opening quote.
     let offset: Int
 
     @_lifetime(copy bytes)
@@ -23,7 +23,7 @@ public struct JSONText: ~Escapable {
         self.offset = offset
     }
 
-    /// A text that is no part of JSON, for comparing it with many names in a switch.
+    /// Makes a text that is not part of JSON, to compare it with many names in a switch.
     @_lifetime(copy bytes)
     public init(plain bytes: Span<UInt8>) {
         self.init(bytes, head: JSONBytes(bytes).head(0, length: bytes.count), hasEscapes: false, offset: 0)
@@ -34,8 +34,8 @@ public struct JSONText: ~Escapable {
 
     /// Compares a text with a name, as in `switch key { case "id": ... }`.
     ///
-    /// Transparent, so that it is compiled into the switch of any module. A name is then one or two constants, which are
-    /// compared with what was read into registers before.
+    /// Transparent, so that it is compiled into the switch in any module. A name is then one or two constants, which
+    /// are compared with registers.
     @_transparent
     public static func ~= (name: StaticString, text: borrowing JSONText) -> Bool {
         if text.hasEscapes { return text.equalsEscaped(name) }
@@ -43,11 +43,11 @@ public struct JSONText: ~Escapable {
         return name.utf8CodeUnitCount <= 8 || text.equalsBehindHead(name)
     }
 
-    /// Returns the `head` that a text equal to `name` has.
+    /// Returns the `head` of a text equal to `name`.
     @inlinable
     @inline(__always)
     static func head(of name: StaticString) -> UInt64 {
-        // Safe: no index is beyond the name's end. The compiler folds all of this into a constant.
+        // Safe: no index is past the name's end. The compiler folds all of this into a constant.
         let (start, count) = unsafe (name.utf8Start, name.utf8CodeUnitCount)
         var head = 0 as UInt64
         if count > 0 { head |= unsafe UInt64(start[0]) }
@@ -63,7 +63,7 @@ public struct JSONText: ~Escapable {
 
     @usableFromInline
     func equalsBehindHead(_ name: StaticString) -> Bool {
-        // Safe: the text and the name have the same number of bytes, as the caller has seen, and more than eight.
+        // Safe: the text and the name have the same number of bytes, more than eight, as checked by the caller.
         let start = unsafe UnsafeRawPointer(name.utf8Start)
         let tail = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         guard unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self) == tail
@@ -84,22 +84,22 @@ public struct JSONText: ~Escapable {
         return text == name.description
     }
 
-    /// False for a text of which no `String` can be made: see `string()`.
+    /// False if `string()` would throw for the text.
     public var isValid: Bool { (try? string()) != nil }
 
     /// Makes a `String` of the text, with its escapes resolved.
     /// - Throws: `invalidUTF8` or `loneSurrogate`.
     public func string() throws(JSONError) -> String {
-        // Escapes are ASCII, so the text is valid UTF-8 exactly when its bytes are.
+        // Escapes are ASCII, so the text is valid UTF-8 exactly if its bytes are.
         guard bytes.isUTF8 else { throw JSONError(.invalidUTF8, at: offset) }
         // Safe: the bytes are UTF-8.
         return hasEscapes ? try unescaped() : String(copying: unsafe UTF8Span(unchecked: bytes))
     }
 
-    /// Makes a `String` of any text. U+FFFD stands for bytes that are not UTF-8 and for half a surrogate pair.
+    /// Makes a `String` of any text. U+FFFD replaces bytes that are not UTF-8, and half a surrogate pair.
     public func repairedString() -> String { (try? string()) ?? (try? unescaped(repairing: true)) ?? "" }
 
-    /// Returns a JSON text with U+FFFD in place of the control characters in its strings, which JSON forbids.
+    /// Returns a JSON text in which U+FFFD replaces the control characters in strings, which JSON forbids.
     public static func replacingControlCharacters(in json: [UInt8]) -> [UInt8] {
         var (result, isInText, isEscaped) = ([UInt8](), false, false)
         result.reserveCapacity(json.count)
@@ -111,8 +111,8 @@ public struct JSONText: ~Escapable {
         return result
     }
 
-    /// Resolves the escapes. The reader has checked the shape of each, so only a surrogate without its other half is refused.
-    /// - Parameter repairing: true to have U+FFFD in its place.
+    /// Resolves the escapes. The reader has checked their syntax, so this throws only for half a surrogate pair.
+    /// - Parameter repairing: True to replace it by U+FFFD instead.
     private func unescaped(repairing: Bool = false) throws(JSONError) -> String {
         var units: [UInt8] = []
         units.reserveCapacity(bytes.count)  // an escape is never shorter than what it stands for
@@ -143,8 +143,8 @@ public struct JSONText: ~Escapable {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// Reads a character from one or two `\u` escapes.
-    /// - Parameter index: the place of the first hexadecimal digit. It is moved behind the last.
+    /// Decodes a character from one or two `\u` escapes.
+    /// - Parameter index: The index of the first hexadecimal digit. It is moved past the last one.
     private func scalar(at index: inout Int) throws(JSONError) -> Unicode.Scalar {
         let first = codeUnit(at: index)
         index += 4
@@ -177,7 +177,7 @@ public struct JSONText: ~Escapable {
 }
 
 extension JSONBytes {
-    /// Returns the text in a range that was scanned.
+    /// Returns the text in a scanned range.
     @_lifetime(copy self)
     @inline(__always)
     func text(_ range: TextRange) -> JSONText {
@@ -186,7 +186,7 @@ extension JSONBytes {
             hasEscapes: range.hasEscapes, offset: range.start)
     }
 
-    /// Appends the UTF-8 of the string that is in a range that was scanned, repaired where it is no valid text.
+    /// Appends the UTF-8 of the string in a scanned range, repaired if the text is invalid.
     @inline(__always)
     func append(_ range: TextRange, to target: inout [UInt8]) {
         if range.hasEscapes || !appendUTF8(range, to: &target) { appendRepaired(range, to: &target) }
@@ -195,8 +195,8 @@ extension JSONBytes {
     /// Appends the bytes of a range if they are UTF-8.
     @inline(__always)
     private func appendUTF8(_ range: TextRange, to target: inout [UInt8]) -> Bool {
-        // Safe: the calls read the input from the text on, which is a part of it with a quote behind it, and there is room
-        // for that number of bytes.
+        // Safe: the calls read the input from the text on. The text is followed by a quote, and there is room for its
+        // bytes.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             let text = unsafe UnsafeBufferPointer(rebasing: bytes[range.start..<range.end])
             guard let start = text.baseAddress,

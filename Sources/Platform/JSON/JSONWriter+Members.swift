@@ -1,4 +1,4 @@
-/// Members of an object, each with its name. A member that is `nil` is left out.
+/// Members of an object, each with its name. `nil` members are omitted.
 extension JSONWriter {
     @inlinable
     @inline(__always)
@@ -24,7 +24,7 @@ extension JSONWriter {
         value(number)
     }
 
-    /// Writes a member with a number; nothing for infinity and NaN.
+    /// Writes a member with a number; omits infinity and NaN.
     @inlinable
     @inline(__always)
     public mutating func member(_ name: StaticString, _ number: Double?) {
@@ -41,7 +41,7 @@ extension JSONWriter {
         value(flag)
     }
 
-    /// Writes a member with an array of strings; nothing for an empty one.
+    /// Writes a member with an array of strings; omits an empty one.
     public mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)
@@ -53,7 +53,7 @@ extension JSONWriter {
     // MARK: Nesting
 
     /// Returns the text of one object, whose members `body` writes.
-    /// - Parameter capacity: the number of bytes to make room for at first. It grows as needed.
+    /// - Parameter capacity: The initial capacity in bytes. It grows as needed.
     public static func object(capacity: Int, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
         var json = JSONWriter(capacity: capacity)
         json.object(body)

@@ -1,24 +1,24 @@
-/// Writes JSON text (RFC 8259) straight into bytes, with no values in between. It keeps its memory for the next text.
+/// Writes JSON text (RFC 8259) directly as bytes, without intermediate values. Its memory is reused for the next text.
 ///
-/// The writer puts the commas. The caller is responsible for the rest of the grammar: a key before each value of an object,
-/// an end for each beginning.
+/// The writer adds the commas. The caller is responsible for the rest of the grammar: a key before each value of an
+/// object, and an end for each beginning.
 public struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
 
     /// Makes an empty writer.
-    /// - Parameter capacity: the number of bytes to make room for at first. It grows as needed.
+    /// - Parameter capacity: The initial capacity in bytes. It grows as needed.
     public init(capacity: Int = 16384) {
         buffer = ByteBuffer(capacity: capacity)
     }
 
-    /// The text that was written since the beginning or the last `reset`.
+    /// The text written since the beginning or the last `reset`.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         get { buffer.span }
     }
 
-    /// Returns a copy of the text that was written, and begins a new one.
+    /// Returns a copy of the written text, and begins a new one.
     public mutating func finish() -> [UInt8] {
         let text = buffer.array
         reset()
@@ -33,17 +33,17 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Structure
 
-    /// Begins an object, whose members follow.
+    /// Begins an object; its members follow.
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
-    /// Ends the object that was begun last.
+    /// Ends the innermost object.
     public mutating func endObject() { close(UInt8(ascii: "}")) }
-    /// Begins an array, whose values follow.
+    /// Begins an array; its values follow.
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
-    /// Ends the array that was begun last.
+    /// Ends the innermost array.
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// Writes a member's name, whose value follows.
-    /// - Parameter name: needs no escaping.
+    /// Writes a member's name; its value follows.
+    /// - Parameter name: A name that needs no escapes.
     @inlinable
     @inline(__always)
     public mutating func key(_ name: StaticString) {
@@ -56,7 +56,7 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// Writes a member's name that is not known when compiling. A literal is none: it would count as a `String` otherwise.
+    /// Writes a member's name that is computed at run time. Disfavored, so that a literal uses the other overload.
     @_disfavoredOverload
     public mutating func key(_ name: String) {
         value(name)
@@ -72,7 +72,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a string from its bytes, which must be valid UTF-8.
     public mutating func value(utf8 text: Span<UInt8>) {
-        // Safe: the buffer is used within the call only.
+        // Safe: the buffer is used only within the call.
         unsafe text.withUnsafeBufferPointer { text in
             let copied = unsafe buffer.appendQuoted(text, comma: needsComma)
             needsComma = true
@@ -86,8 +86,8 @@ public struct JSONWriter: ~Copyable {
         buffer.appendDigits(UInt64(number.magnitude))
     }
 
-    /// Writes the shortest text that reads back as the same number, without `.0`, and without an exponent from 1e-7 up to
-    /// 1e21. Infinity and NaN, for which JSON has no text, become `null`.
+    /// Writes the shortest text that reads back as the same number, without `.0`, and without an exponent from 1e-7 up
+    /// to 1e21. Infinity and NaN, which JSON does not support, become `null`.
     public mutating func value(_ number: Double) {
         separate()
         appendNumber(number)
@@ -104,13 +104,13 @@ public struct JSONWriter: ~Copyable {
         buffer.append("null")
     }
 
-    /// Writes one complete JSON value as it is.
+    /// Writes one complete JSON value unchanged.
     public mutating func value(json: Span<UInt8>) {
         separate()
         buffer.append(json)
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
     /// Writes a comma, unless the next value is the first of its array or object, or the value of a key.
     @inline(__always)
@@ -129,8 +129,8 @@ public struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// Appends the rest of a text that needs escapes, and its closing quote. It is long and seldom needed, and so is kept out of
-    /// line.
+    /// Appends the rest of a text that needs escapes, and its closing quote. Not inlined, because it is long and rarely
+    /// needed.
     @inline(never)
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) {
         var index = first
@@ -167,9 +167,9 @@ public struct JSONWriter: ~Copyable {
 
         let size = number.magnitude
 
-        // Most numbers here are decimals of a few places, such as coordinates. A decimal of up to 15 digits that reads back as
-        // the same Double is the shortest one that does (DBL_DIG). With 5 digits before the point and 10 behind it, no search
-        // for the shortest text is needed.
+        // Most numbers here are decimals with a few places, such as coordinates. A decimal of up to 15 digits that
+        // reads back as the same Double is the shortest one (DBL_DIG). With 5 digits before the point and 10 after it,
+        // no search for the shortest text is needed.
         let scaled = size < 1e5 && size >= 1e-7 ? Int64(size * 1e10 + 0.5) : 0
         if Double(scaled) / 1e10 == size {
             let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000_000)
@@ -180,7 +180,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Appends the shortest digits, which the standard library finds, without an exponent from 1e-7 up to 1e21.
+    /// Appends the shortest digits, as computed by the standard library, without an exponent from 1e-7 up to 1e21.
     private mutating func appendShortest(of size: Double) {
         let text = size.description  // "12345.678", "1.25e-05", "1e+16"
         guard text.utf8.contains(UInt8(ascii: "e")) else {

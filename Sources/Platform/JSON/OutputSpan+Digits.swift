@@ -1,5 +1,5 @@
 extension OutputSpan<UInt8> {
-    /// Appends a number in decimal digits, with zeros in front up to so many places.
+    /// Appends a number in decimal digits, padded with leading zeros to at least `places` digits.
     @_lifetime(self: copy self)
     public mutating func append(digitsOf number: UInt64, places: Int = 1) {
         let (upper, last) = number.quotientAndRemainder(dividingBy: 10)

@@ -1,5 +1,5 @@
-// Looking at 16 bytes at a time. In C because Swift's SIMD types lack the one instruction that makes it worth while:
-// comparisons gathered into a number whose lowest set bit tells where the first hit is.
+// Functions that process 16 bytes at a time. In C, because Swift's SIMD types lack the essential instruction: it
+// gathers comparison results into a number whose lowest set bit marks the first hit.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,10 +15,11 @@ static inline __attribute__((always_inline)) bool locsearch_is_special(uint8_t b
     return byte < 0x20 || byte == '"' || byte == '\\';
 }
 
-// Which of 16 bytes are a quote, a backslash or a control character: all of their bits set, the others' none.
+// Returns which of 16 bytes are a quote, a backslash or a control character: all bits of these bytes are set, all
+// others are 0.
 #if defined(__SSE2__)
 static inline __attribute__((always_inline)) __m128i locsearch_hits(const uint8_t *bytes) {
-    // Flipping bit 1 puts the quote (0x22) at 0x20, next to the control characters, and 0x20 away.
+    // Flipping bit 1 moves the quote (0x22) to 0x20, next to the control characters, and moves 0x20 away.
     const __m128i flip = _mm_set1_epi8(0x02), last = _mm_set1_epi8(0x20), backslash = _mm_set1_epi8('\\');
     const __m128i block = _mm_loadu_si128((const __m128i *)bytes);
     const __m128i flipped = _mm_xor_si128(block, flip);
@@ -34,8 +35,8 @@ static inline __attribute__((always_inline)) uint8x16_t locsearch_hits(const uin
 #endif
 
 #if defined(__SSE2__) || defined(__aarch64__)
-// Gathers the answers of a comparison of 16 bytes in a number, whose lowest bits stand for the first byte.
-// `locsearch_place` tells where the first answer that is true stands.
+// Gathers the results of a comparison of 16 bytes in a number, whose lowest bits represent the first byte.
+// `locsearch_place` returns the index of the first true result.
 #if defined(__SSE2__)
 #define LOCSEARCH_ALL_BITS UINT64_C(0xFFFF)
 #define LOCSEARCH_BITS_OF_A_BYTE 1
@@ -46,12 +47,12 @@ static inline __attribute__((always_inline)) uint64_t locsearch_bits(__m128i hit
 #define LOCSEARCH_ALL_BITS UINT64_MAX
 #define LOCSEARCH_BITS_OF_A_BYTE 4
 static inline __attribute__((always_inline)) uint64_t locsearch_bits(uint8x16_t hits) {
-    // Four bits for each byte: what stands in for x86's movemask.
+    // Four bits per byte: replaces x86's movemask.
     return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hits), 4)), 0);
 }
 #endif
 
-// Which of 16 bytes are a quote, a backslash or a control character, as such a number; 0: none is.
+// Returns which of 16 bytes are a quote, a backslash or a control character, as such a number; 0 if none is.
 static inline __attribute__((always_inline)) uint64_t locsearch_specials(const uint8_t *bytes) {
     return locsearch_bits(locsearch_hits(bytes));
 }
@@ -65,17 +66,18 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_place(uint64_t 
 }
 #endif
 
-// Whether one of eight bytes is a quote, a backslash or a control character.
+// Returns whether one of eight bytes is a quote, a backslash or a control character.
 static inline __attribute__((always_inline)) bool locsearch_has_special(uint64_t bytes) {
-    // Taking a limit off a byte below it sets the highest bit of that byte, and changes other bytes only behind it. As in locsearch_hits, flipping bit 1 puts the quote next to the control characters.
+    // Subtracting a limit from a smaller byte sets its highest bit, and changes only later bytes. As in locsearch_hits,
+    // flipping bit 1 moves the quote next to the control characters.
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t flipped = bytes ^ 0x02 * ones, backslash = bytes ^ '\\' * ones;
     const uint64_t hits = ((flipped - 0x21 * ones) & ~flipped) | ((backslash - ones) & ~backslash);
     return (hits & 0x80 * ones) != 0;
 }
 
-// Copies 4 to 15 bytes, and answers whether none of them is special; false for other numbers of bytes. It takes the first
-// and the last half, which overlap.
+// Copies 4 to 15 bytes, and returns whether none of them is special; false for any other number of bytes. It copies the
+// first and the last half, which overlap.
 static inline __attribute__((always_inline)) bool locsearch_copy_short(
     uint8_t *to, const uint8_t *from, ptrdiff_t count) {
     if (count >= 8 && count < 16) {
@@ -97,14 +99,14 @@ static inline __attribute__((always_inline)) bool locsearch_copy_short(
     return false;
 }
 
-// Copies bytes up to the first quote, backslash or control character, and answers where that stands; `count` if there is
-// none. Looks at what it copies anyway. Reads from[0..<count] alone; writes to[0..<count], behind that place anything.
+// Copies bytes up to the first quote, backslash or control character, and returns its index; `count` if there is none.
+// Reads only from[0..<count]. Writes to[0..<count], where the bytes from the returned index on are undefined.
 static inline __attribute__((always_inline)) ptrdiff_t locsearch_copy_clean(
     uint8_t *to, const uint8_t *from, ptrdiff_t count) {
     ptrdiff_t index = 0;
 #if defined(__SSE2__) || defined(__aarch64__)
     while (index < count && count >= 16) {
-        // The last block overlaps the one before it: no rest of single bytes.
+        // The last block overlaps the one before it, so that no single bytes are left.
         if (index + 16 > count) index = count - 16;
         const uint64_t hits = locsearch_specials(from + index);
         __builtin_memcpy(to + index, from + index, 16);
@@ -117,8 +119,8 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_copy_clean(
     return index;
 }
 
-// Where the first byte from `index` on stands that is no blank of JSON; `count` if there is none.
-// Reads bytes[index..<count] alone.
+// Returns the index of the first byte from `index` on that is not a JSON blank; `count` if there is none. Reads only
+// bytes[index..<count].
 static inline ptrdiff_t locsearch_behind_blanks(const uint8_t *bytes, ptrdiff_t index, ptrdiff_t count) {
 #if defined(__SSE2__) || defined(__aarch64__)
     for (; index + 16 <= count; index += 16) {
@@ -145,7 +147,7 @@ static inline ptrdiff_t locsearch_behind_blanks(const uint8_t *bytes, ptrdiff_t 
 }
 
 #if defined(__SSE2__) || defined(__aarch64__)
-// How many of 16 bytes are ASCII before the first that is not.
+// Returns how many of 16 bytes are ASCII before the first that is not.
 static inline ptrdiff_t locsearch_leading_ascii(const uint8_t *bytes) {
 #if defined(__SSE2__)
     const uint64_t high = locsearch_bits(_mm_loadu_si128((const __m128i *)bytes));
@@ -155,10 +157,10 @@ static inline ptrdiff_t locsearch_leading_ascii(const uint8_t *bytes) {
     return high == 0 ? 16 : locsearch_place(high);
 }
 
-// How many of 16 bytes are whole characters of three bytes, before the first that is something else or begins with E0 or
-// ED: 0 to 15, a multiple of three. Japanese consists of these.
+// Returns how many of 16 bytes are complete three-byte characters, before the first byte that is not, or is E0 or ED: 0
+// to 15, a multiple of three. Japanese text consists of these.
 static inline ptrdiff_t locsearch_leading_threes(const uint8_t *bytes) {
-    // 1110xxxx 10xxxxxx 10xxxxxx, five times. Nothing equals the last byte.
+    // 1110xxxx 10xxxxxx 10xxxxxx, five times. The last byte never matches.
 #if defined(__SSE2__)
     const __m128i mask = _mm_setr_epi8(
         -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, 0);
@@ -179,12 +181,12 @@ static inline ptrdiff_t locsearch_leading_threes(const uint8_t *bytes) {
     const uint8x16_t apart = vorrq_u8(vceqq_u8(block, vdupq_n_u8(0xE0)), vceqq_u8(block, vdupq_n_u8(0xED)));
     const uint64_t others = ~locsearch_bits(vbicq_u8(like, apart)) & LOCSEARCH_ALL_BITS;
 #endif
-    // 11/32 is a third for such small numbers.
+    // 11/32 equals a third for such small numbers.
     return (locsearch_place(others) * 11 >> 5) * 3;
 }
 #endif
 
-// Whether fewer than 16 bytes are ASCII. It takes the first and the last half, which overlap.
+// Returns whether fewer than 16 bytes are ASCII. It checks the first and the last half, which overlap.
 static inline __attribute__((always_inline)) bool locsearch_is_short_ascii(const uint8_t *bytes, ptrdiff_t count) {
     const uint64_t highs = UINT64_C(0x8080808080808080);
     if (count >= 8) {
@@ -204,9 +206,9 @@ static inline __attribute__((always_inline)) bool locsearch_is_short_ascii(const
     return all < 0x80;
 }
 
-// Whether the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. Quick where characters
-// of one kind follow each other: up to 16 of ASCII or five of Japanese at a time.
-// Reads bytes[0..<readable] alone. Where that is more than `count`, bytes[count] must be ASCII, such as a text's quote.
+// Returns whether the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. Fast for
+// runs of similar characters: up to 16 ASCII or five Japanese characters at a time. Reads only bytes[0..<readable]. If
+// that exceeds `count`, bytes[count] must be ASCII, such as a text's closing quote.
 static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrdiff_t readable) {
     if (count < 16 && locsearch_is_short_ascii(bytes, count)) return true;
     ptrdiff_t index = 0;
@@ -228,7 +230,7 @@ static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrd
         }
         const ptrdiff_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
         if (first < 0xC2 || first > 0xF4 || index + length > count) return false;
-        // Of the second byte: RFC 3629, section 4.
+        // The range of the second byte: RFC 3629, section 4.
         const uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
         const uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
         if (bytes[index + 1] < least || bytes[index + 1] > most) return false;
@@ -239,15 +241,15 @@ static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrd
     return true;
 }
 
-// Where the host begins in a URL of the scheme http or https, in lower case; -1 in any other text.
+// Returns the index of the host in a URL with the scheme http or https in lower case; -1 for any other text.
 static inline ptrdiff_t locsearch_host_start(const uint8_t *bytes, ptrdiff_t count) {
     if (count < 8) return -1;
     if (__builtin_memcmp(bytes, "https://", 8) == 0) return 8;
     return __builtin_memcmp(bytes, "http://", 7) == 0 ? 7 : -1;
 }
 
-// Where the first byte from `index` on stands that is no lower-case letter, digit, hyphen or dot, of which the names of hosts
-// consist; `count` if there is none. Reads bytes[index..<count] alone.
+// Returns the index of the first byte from `index` on that cannot be part of a host name: not a lower-case letter,
+// digit, hyphen or dot. Returns `count` if there is none. Reads only bytes[index..<count].
 static inline ptrdiff_t locsearch_behind_host_name(const uint8_t *bytes, ptrdiff_t index, ptrdiff_t count) {
 #if defined(__SSE2__) || defined(__aarch64__)
     for (; index + 16 <= count; index += 16) {
@@ -278,14 +280,15 @@ static inline ptrdiff_t locsearch_behind_host_name(const uint8_t *bytes, ptrdiff
     return count;
 }
 
-// Whether `text` stands anywhere in `bytes`. By the C library, which skips most of what it looks through.
-// Declared here: all of the libraries have it, but glibc's header hides it unless GNU's extensions are asked for.
+// Returns whether `text` occurs in `bytes`. Uses the C library, which skips most of the bytes. Declared here, because
+// glibc's header declares it only with GNU extensions, although all C libraries have it.
 extern void *memmem(const void *bytes, size_t count, const void *text, size_t length);
 static inline bool locsearch_contains(const void *bytes, size_t count, const void *text, size_t length) {
     return memmem(bytes, count, text, length) != NULL;
 }
 
-// Whether a byte stands anywhere in `bytes` with another one behind it. memmem looks at each byte for a text so short.
+// Returns whether `bytes` contain `first` directly followed by `second`. memmem would check every byte for such a short
+// text.
 static inline bool locsearch_contains_pair(const uint8_t *bytes, size_t count, uint8_t first, uint8_t second) {
     for (const uint8_t *end = bytes + count, *next = bytes; next < end; next++) {
         next = memchr(next, first, (size_t)(end - next));
