@@ -1,14 +1,14 @@
 /// Base64 (RFC 4648) without line breaks.
 public enum Base64 {
-    /// Characters for the values 62 and 63, and how a text ends.
+    /// The characters for the values 62 and 63, and the padding.
     public enum Alphabet: Sendable {
         /// Section 4: `+` and `/`, padded with `=` to a multiple of four characters.
         case standard
-        /// Section 5: `-` and `_`, not padded. Each character may stand in a URL as it is.
+        /// Section 5: `-` and `_`, without padding. All characters may appear unescaped in a URL.
         case url
     }
 
-    /// The 64 characters of an alphabet, and the value of each byte: 64 or more for those that are not among them.
+    /// The 64 characters of an alphabet, and the value of each byte: 64 or more for bytes that are not in the alphabet.
     private struct Table {
         let characters: [UInt8]
         let values: [UInt8]
@@ -26,8 +26,8 @@ public enum Base64 {
     private static let standard = Table(endingWith: "+/")
     private static let url = Table(endingWith: "-_")
 
-    /// Decodes strictly: padding must be as the alphabet has it, and unused bits must be 0.
-    /// - Returns: `nil` when the text is no Base64 of that alphabet.
+    /// Decodes strictly: padding must match the alphabet, and unused bits must be 0.
+    /// - Returns: `nil` if the text is not Base64 of that alphabet.
     public static func decode(_ text: some StringProtocol, as alphabet: Alphabet = .standard) -> [UInt8]? {
         let text = String(text)
         return decode(text.utf8.span, as: alphabet)
@@ -58,13 +58,13 @@ public enum Base64 {
             }
         }
 
-        // One left-over character holds 6 bits, which is less than a byte; two leave 4 unused bits, three leave 2.
+        // One left-over character has 6 bits, which is less than a byte; two leave 4 unused bits, three leave 2.
         let unusedBits = bits & ((1 << pending) - 1)
         return all < 64 && pending < 6 && unusedBits == 0 ? bytes : nil
     }
 
-    /// Appends the character of a URL's alphabet for each six bits of a number, the highest first.
-    /// - Parameter count: the number of characters, at most 10.
+    /// Appends one character of the URL alphabet for each six bits of a number, the highest bits first.
+    /// - Parameter count: The number of characters, at most 10.
     public static func appendURLCharacters(of bits: UInt64, count: Int, to text: inout [UInt8]) {
         let characters = url.characters
         var rest = bits &<< UInt64(64 - 6 * count)
@@ -76,7 +76,7 @@ public enum Base64 {
         }
     }
 
-    /// Encodes bytes as text of that alphabet.
+    /// Encodes bytes as text of the given alphabet.
     public static func encode(_ bytes: [UInt8], as alphabet: Alphabet = .standard) -> String {
         let characters = alphabet == .standard ? standard.characters : url.characters
         var text: [UInt8] = []

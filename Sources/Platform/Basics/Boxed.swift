@@ -1,14 +1,15 @@
-/// A value that lies behind one pointer.
+/// A copy-on-write box that stores a value behind one pointer.
 ///
-/// An async function's frame has room for each copy of a value that it passes on, and every request has such frames for as
-/// long as its call takes. A large value in a box takes eight bytes of them. Copies share the box; changing one copies it.
+/// An async function's frame has space for each copy of a value that it passes on, and every request has such frames
+/// for the whole duration of its call. A boxed value takes eight bytes of them. Copies share the box; changing one
+/// copies it.
 @propertyWrapper
 @frozen
 public enum Boxed<Value> {
     /// The value in its box.
     indirect case box(Value)
 
-    /// Puts a value into a box.
+    /// Boxes a value.
     @inlinable
     public init(wrappedValue: Value) { self = .box(wrappedValue) }
 

@@ -1,12 +1,12 @@
 /// A value for each case of an enumeration.
 ///
-/// A dictionary would hash the case's raw value, which takes 340 instructions where that is a text. Comparing a case with all
-/// others takes a few for each.
+/// A dictionary would hash the case's raw value, which takes 340 instructions for a string. Comparing a case with each
+/// of the others takes a few instructions per case.
 public struct CaseTable<Case: CaseIterable & Equatable, Value> {
     @usableFromInline let cases: [Case]
     @usableFromInline let values: [Value]
 
-    /// - Parameter value: makes the value of a case; called once for each.
+    /// - Parameter value: Makes the value of a case; called once per case.
     public init(_ value: (Case) -> Value) {
         cases = Array(Case.allCases)
         values = cases.map(value)

@@ -1,14 +1,14 @@
 extension Duration {
-    /// The duration in attoseconds; `nil` where that is more than a machine word holds, which is from 9.2 s on.
+    /// The duration in attoseconds; `nil` if that exceeds one machine word, which is the case from 9.2 s on.
     ///
-    /// Nearly all that a request measures is shorter, and one word is divided in five instructions. `components` divides two,
-    /// which takes 190.
+    /// Nearly all measured durations are shorter, and dividing one word takes five instructions. `components` divides
+    /// two words, which takes 190.
     @inlinable
     var attosecondsInOneWord: Int64? { Int64(exactly: attoseconds) }
 
-    /// Returns the duration in whole milliseconds. What lies beyond `Int` is the nearest that does not.
-    /// - Parameter roundedUp: true when nobody may be told less than the duration, such as a time to wait; false cuts off
-    ///   what is left of the last millisecond, towards 0.
+    /// Returns the duration in whole milliseconds, limited to the range of `Int`.
+    /// - Parameter roundedUp: True if the result must not be less than the duration, as for a time to wait; false
+    ///   rounds towards 0.
     @inlinable
     public func milliseconds(roundedUp: Bool) -> Int {
         if let word = attosecondsInOneWord {
@@ -25,12 +25,12 @@ extension Duration {
         return isTooLong ? .max : sum
     }
 
-    /// The duration in whole nanoseconds, cut off towards 0. What lies beyond `Int64`, 292 years, is the nearest that does
-    /// not.
+    /// The duration in whole nanoseconds, rounded towards 0 and limited to the range of `Int64` (292 years).
     @inlinable
     public var wholeNanoseconds: Int64 {
         if let word = attosecondsInOneWord { return word / 1_000_000_000 }
-        // 10^9 is 2^9 times 5^9, so up to 78 minutes are still one word to be divided. A negative one is rounded by the shift.
+        // 10^9 is 2^9 times 5^9, so durations of up to 78 minutes still need only one word. The shift would round a
+        // negative one.
         if attoseconds > 0, let word = Int64(exactly: attoseconds >> 9) { return word / 1_953_125 }
 
         return Int64(clamping: attoseconds / 1_000_000_000)

@@ -1,8 +1,8 @@
 extension String {
-    /// Returns true when both texts have the same bytes.
+    /// Returns whether both texts have the same bytes.
     ///
-    /// `==` takes canonically equivalent texts for equal, such as "が" written as one scalar and as two. Providers and
-    /// Kafka compare bytes, so texts from outside must be told apart by them.
+    /// `==` treats canonically equivalent texts as equal, such as "が" written as one scalar or two. Providers and Kafka
+    /// compare bytes, so texts from outside must be compared in the same way.
     public func isSpelt(as other: String) -> Bool {
         let (a, b) = (utf8.span, other.utf8.span)
         guard a.count == b.count else { return false }
@@ -11,7 +11,7 @@ extension String {
     }
 }
 
-/// A text as the key of a table or the member of a set, equal only to texts with the same bytes: see `isSpelt(as:)`.
+/// A text as a table key or set member, equal only to texts with the same bytes: see `isSpelt(as:)`.
 public struct ExactText: Hashable, Sendable {
     public let text: String
 
@@ -19,15 +19,15 @@ public struct ExactText: Hashable, Sendable {
 
     public static func == (a: ExactText, b: ExactText) -> Bool { a.text.isSpelt(as: b.text) }
 
-    // Texts with the same bytes have the same hash. Equivalent ones share theirs, which costs a comparison.
+    // Texts with the same bytes have the same hash. Equivalent texts also share it, which costs a comparison.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension Hasher {
-    /// Takes the bytes of a text that is compared by `isSpelt(as:)`.
+    /// Hashes the bytes of a text that is compared by `isSpelt(as:)`.
     ///
-    /// `combine(text)` brings a text that is not ASCII into its normal form first: 1,010 instructions for a keyword of four
-    /// Japanese letters, beside 360. For ASCII it is the faster of the two.
+    /// `combine(text)` first normalizes a text that is not ASCII: 1,010 instructions for a keyword of four Japanese
+    /// letters, compared with 360. For ASCII, `combine(text)` is faster.
     package mutating func combine(bytesOf text: String) {
         let bytes = text.utf8.span
         combine(bytes.count)

@@ -1,8 +1,8 @@
-/// How flows of requests divide what is scarce.
+/// How flows of requests share a limited resource.
 public struct FairTerms: Sendable, Hashable {
-    /// `worker.batchFloor`: the part that batch requests get in any case while some wait, 0 to 1.
+    /// `worker.batchFloor`: the minimum fraction for batch requests while some of them wait, 0 to 1.
     public var batchFloor = 0.05
-    /// `worker.fairWeights`: how many turns a tenant has in each round. 1 to 100; a tenant that is missing has 1.
+    /// `worker.fairWeights`: the weight of each tenant in a round. 1 to 100; a missing tenant has 1.
     public var weights: [String: Int] = [:]
 
     public init() {}

@@ -1,10 +1,10 @@
-/// The requests that wait in one line, as in fair queueing: those of one class and one tenant.
+/// A flow of requests, as in fair queueing: the requests of one class and one tenant.
 public struct Flow: Sendable, Hashable {
     public var requestClass: RequestClass
-    /// What `worker.fairBy` tells requests apart by, such as a CloudEvents source; empty where all are alike.
+    /// The value by which `worker.fairBy` groups requests, such as a CloudEvents source; empty if they are not grouped.
     public var tenant: String
 
-    /// The flow of all requests where neither classes nor tenants are told apart.
+    /// The flow of all requests if neither classes nor tenants are distinguished.
     public static let standard = Flow(.interactive)
 
     public init(_ requestClass: RequestClass, tenant: String = "") {

@@ -1,12 +1,12 @@
-/// HTTP's date, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). The two obsolete forms are not read.
+/// HTTP's date format, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7). The two obsolete formats are not supported.
 public enum HTTPDate {
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]  // 1970-01-01 was a Thursday
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the seconds since the Unix epoch, and `nil` when the text is no such date from 1970 on. The weekday is not
-    /// compared with the date. A leap second is the second after it.
+    /// Returns the seconds since the Unix epoch; `nil` if the text is not such a date from 1970 on. The weekday is not
+    /// checked. A leap second counts as the second after it.
     public static func seconds(of text: String) -> Int64? {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]),
@@ -22,8 +22,8 @@ public enum HTTPDate {
         return date.daysSinceEpoch * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
-    /// Writes a time as HTTP's date.
-    /// - Parameter seconds: since the Unix epoch, within the years 0 to 9999.
+    /// Formats a time as HTTP's date.
+    /// - Parameter seconds: Seconds since the Unix epoch, within the years 0 to 9999.
     public static func text(_ seconds: Int64) -> String {
         let (days, time) = seconds.flooredQuotientAndRemainder(dividingBy: 86_400)
         let date = CivilDate(daysSinceEpoch: days)

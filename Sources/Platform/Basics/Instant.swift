@@ -1,24 +1,23 @@
-/// A point on a clock that only ever goes forward: for deadlines, pauses and what is measured.
+/// A point in time on a monotonic clock, for deadlines, pauses and measurements.
 ///
-/// It is a count of nanoseconds whose zero means nothing by itself, so instants of two clocks, or of two processes, cannot
-/// be compared. The compiler knows the size of an `Instant`, which it does not of `ContinuousClock.Instant`: what holds one
-/// is kept in registers and in frames (see docs/internals/performance.md, "Instructions").
+/// It counts nanoseconds from an arbitrary zero, so instants of two clocks, or of two processes, cannot be compared.
+/// Unlike `ContinuousClock.Instant`, its size is known to the compiler, which keeps values that contain it in registers
+/// and frames (see docs/internals/performance.md, "Instructions").
 @frozen public struct Instant: InstantProtocol, Hashable, Sendable {
     /// The nanoseconds since the clock's zero.
     public let nanoseconds: Int64
 
-    /// Makes the instant that many nanoseconds after the clock's zero.
+    /// Makes the instant at this many nanoseconds after the clock's zero.
     @inlinable
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Returns the instant that is `duration` later. A result beyond `Int64`, 292 years from the clock's zero, is the nearest
-    /// instant that is not.
+    /// Returns the instant that is `duration` later, limited to the range of `Int64` (292 years from the clock's zero).
     @inlinable
     public func advanced(by duration: Duration) -> Instant {
         Instant(nanoseconds: nanoseconds.saturatingAdding(duration.wholeNanoseconds))
     }
 
-    /// Returns the time from this instant to `other`; negative when `other` is the earlier one.
+    /// Returns the time from this instant to `other`; negative if `other` is earlier.
     @inlinable
     public func duration(to other: Instant) -> Duration {
         .nanoseconds(other.nanoseconds.saturatingSubtracting(nanoseconds))

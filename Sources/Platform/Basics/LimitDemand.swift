@@ -1,16 +1,16 @@
-/// How much of a limit a loop could use, by class of request. Amounts are fractions of the limit, 0 to 1.
+/// A loop's demand for a limit, by class of request. Amounts are fractions of the limit, 0 to 1.
 public struct LimitDemand: Sendable, Hashable {
-    /// What requests of both classes could use.
+    /// The demand of both classes.
     public let total: Double
-    /// What interactive requests could use; the rest of `total` is that of batch requests.
+    /// The demand of interactive requests; the rest of `total` is that of batch requests.
     public let interactive: Double
-    /// The number of tenants whose interactive requests wait; 1 where requests are not told apart by tenants.
+    /// The number of tenants with waiting interactive requests; 1 if tenants are not distinguished.
     public let interactiveTenants: Int
-    /// The number of tenants whose batch requests wait, counted likewise.
+    /// The number of tenants with waiting batch requests, counted likewise.
     public let batchTenants: Int
 
-    /// - Parameter total: held within 0 to 1.
-    /// - Parameter interactive: `nil`: all of it. Held within 0 to `total`.
+    /// - Parameter total: Limited to 0 to 1.
+    /// - Parameter interactive: Limited to 0 to `total`. `nil`: all of it.
     public init(_ total: Double, interactive: Double? = nil, interactiveTenants: Int = 1, batchTenants: Int = 1) {
         self.total = min(max(total, 0), 1)
         self.interactive = min(max(interactive ?? self.total, 0), self.total)
@@ -18,9 +18,9 @@ public struct LimitDemand: Sendable, Hashable {
         self.batchTenants = max(1, batchTenants)
     }
 
-    /// No request wants anything.
+    /// No demand.
     public static let none = LimitDemand(0)
 
-    /// What batch requests could use.
+    /// The demand of batch requests.
     public var batch: Double { total - interactive }
 }

@@ -1,16 +1,16 @@
-/// Percent-encoding of RFC 3986 for one path segment or one query value: all but unreserved characters become `%XX`.
+/// Percent-encoding (RFC 3986) for one path segment or one query value: all except unreserved characters become `%XX`.
 public enum PercentEncoding {
-    /// Returns the text encoded.
+    /// Returns the encoded text.
     public static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text to ASCII bytes, encoding it on the way.
+    /// Appends the encoded text to ASCII bytes.
     @inlinable
     public static func append(_ text: String, to bytes: inout [UInt8]) {
-        // A span reads the text where it lies, which takes a third of the instructions of the view's iterator.
+        // A span reads the text in place, which takes a third of the instructions of the view's iterator.
         let text = text.utf8.span
         bytes.append(addingCapacity: 3 * text.count) { room in
             for index in text.indices {
@@ -26,7 +26,7 @@ public enum PercentEncoding {
         }
     }
 
-    /// Returns the text that was encoded; `nil` when a `%` has no two digits behind it or the result is not UTF-8.
+    /// Returns the decoded text; `nil` if a `%` is not followed by two digits or the result is not UTF-8.
     public static func decoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8
@@ -58,7 +58,7 @@ public enum PercentEncoding {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
     }
 
-    /// Returns true for the characters that a URL may hold anywhere as they are: letters, digits and `-._~`.
+    /// Returns whether a character may appear unescaped anywhere in a URL: letters, digits and `-._~`.
     @inlinable
     public static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,10 +1,11 @@
-/// How urgent a request is, which decides the order in which requests get what is scarce: tokens of a rate limit, calls of a daily
-/// budget, places in flight and memory.
+/// The urgency of a request. It determines the order in which requests get limited resources: tokens of a rate limit,
+/// calls of a daily budget, in-flight permits and memory.
 ///
 /// Raw values are contract: they are the values of the member `priority` and of the setting `topics.requests`.
 public enum RequestClass: String, Sendable, Hashable, CaseIterable {
-    /// A person waits for the answer.
+    /// A user waits for the outcome.
     case interactive
-    /// Nobody waits for the answer: such a request gets what interactive ones leave, and at least a floor.
+    /// No user waits for the outcome: such a request gets what interactive requests leave, and at least a minimum
+    /// share.
     case batch
 }

@@ -1,10 +1,9 @@
-/// Arithmetic and conversions for numbers that come from outside the process: records, answers, settings, command lines.
+/// Arithmetic and conversions for numbers from outside the process: records, responses, settings, command lines.
 ///
-/// Swift's own `+`, `-`, `*` and `Int(_:)` end the process when the result does not fit, so the writer of the number would
-/// decide how long the process lives. These functions return the nearest value that fits. `tools/check-numbers` finds the
-/// places where they are missing.
+/// Swift's own `+`, `-`, `*` and `Int(_:)` trap on overflow, so the writer of a number could crash the process. These
+/// functions return the nearest value that fits. `tools/check-numbers` finds code that should use them.
 extension FixedWidthInteger {
-    /// Returns the sum, or the nearest number that fits.
+    /// Returns the sum, or the nearest value that fits.
     @inlinable
     public func saturatingAdding(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
@@ -12,7 +11,7 @@ extension FixedWidthInteger {
         return other < 0 ? .min : .max
     }
 
-    /// Returns the difference, or the nearest number that fits.
+    /// Returns the difference, or the nearest value that fits.
     @inlinable
     public func saturatingSubtracting(_ other: Self) -> Self {
         let (difference, overflow) = subtractingReportingOverflow(other)
@@ -20,7 +19,7 @@ extension FixedWidthInteger {
         return self < other ? .min : .max
     }
 
-    /// Returns the product, or the nearest number that fits.
+    /// Returns the product, or the nearest value that fits.
     @inlinable
     public func saturatingMultiplied(by other: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: other)
@@ -28,11 +27,11 @@ extension FixedWidthInteger {
         return (self < 0) == (other < 0) ? .max : .min
     }
 
-    /// Makes the whole number that is left when the fraction is cut off, or the nearest number that fits; 0 of NaN.
+    /// Makes an integer by rounding towards zero, or the nearest value that fits; 0 for NaN.
     @inlinable
     public init(saturating value: Double) {
         let whole = value.rounded(.towardZero)
-        // By way of Int64, because the standard library's conversion to any type goes bit by bit.
+        // Converts through Int64, because the standard library's generic conversion works bit by bit.
         if whole.magnitude < 0x1p63 {
             self = Self(clamping: Int64(whole))
         } else if let exact = Self(exactly: whole) {
@@ -46,8 +45,8 @@ extension FixedWidthInteger {
 }
 
 extension Duration {
-    /// Makes a duration of seconds, 292 years at most in both directions, as many as Int64 counts in nanoseconds; zero of
-    /// NaN. So a duration made of any number can be added to any instant of a clock.
+    /// Makes a duration from seconds, limited to 292 years in both directions, which is the range of Int64 in
+    /// nanoseconds. NaN gives zero. The result can be added to any instant of a clock.
     @inlinable
     public static func seconds(saturating seconds: Double) -> Duration {
         let longest = 9_223_372_036.0

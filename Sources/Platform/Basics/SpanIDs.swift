@@ -1,8 +1,8 @@
-/// Makes ids for the steps of traces. They are evenly spread and not secret (SplitMix64, Steele, Lea and Flood 2014).
+/// Generates ids for trace spans. They are evenly distributed and not secret (SplitMix64, Steele, Lea and Flood 2014).
 public struct SpanIDs: Sendable {
     private var state: UInt64
 
-    /// A sequence that follows from the seed.
+    /// Makes a sequence that is determined by the seed.
     public init(seed: UInt64) { state = seed }
 
     /// Returns the next id.

@@ -1,10 +1,10 @@
 import LibC
 
-/// The clocks of the system: the one place where they are read.
+/// The clocks of the system. No other code reads them.
 public struct SystemClock: MonotonicClock {
     public init() {}
 
-    /// The time that goes on while the system sleeps, as `ContinuousClock` has it.
+    /// The current time of a clock that continues while the system sleeps, like `ContinuousClock`.
     public var now: Instant { Self.now }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
@@ -12,7 +12,7 @@ public struct SystemClock: MonotonicClock {
         try await Task.sleep(for: now.duration(to: deadline), tolerance: tolerance)
     }
 
-    /// The same, where no clock is handed on.
+    /// The same time, for code without an injected clock.
     public static var now: Instant {
         var time = timespec()
         #if canImport(Darwin)
@@ -20,7 +20,7 @@ public struct SystemClock: MonotonicClock {
         #else
             unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
-        // bounded: the clock begins with the system's start, and its nanoseconds are fewer than a second's.
+        // bounded: the clock begins at the system's start, and its nanoseconds are less than a second.
         return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
@@ -34,11 +34,11 @@ public struct SystemClock: MonotonicClock {
 }
 
 extension Instant {
-    /// The time at present.
+    /// The current time.
     public static var now: Instant { SystemClock.now }
 }
 
 extension WallTime {
-    /// Returns the time that the system's clock shows.
+    /// Returns the current time of the system's clock.
     public static func now() -> WallTime { SystemClock.wallTime }
 }

@@ -1,7 +1,7 @@
-/// Tells the time, and calls back at a later one: what a type that makes tasks wait needs of its surroundings.
+/// The current time, and callbacks at a later time, for types that make tasks wait.
 ///
-/// Calls arrive in the isolation of the actor that owns the waiting type: on a worker's event loop it is a timer of that loop,
-/// on any other actor a `ClockTimekeeper`, in a simulation virtual time.
+/// Callbacks run in the isolation of the actor that owns the waiting type. On a worker's event loop this is implemented
+/// by timers of that loop, on any other actor by `ClockTimekeeper`, and in a simulation by virtual time.
 public protocol Timekeeper {
     var now: Instant { get }
 
@@ -16,20 +16,20 @@ public struct ScheduledAction {
 
     public init(cancel: @escaping () -> Void) { cancelTimer = cancel }
 
-    /// Frees the timer. Nothing happens where the action has run.
+    /// Cancels the timer. Does nothing if the action has run.
     public func cancel() { cancelTimer() }
 }
 
-/// A clock whose instants are `Instant`, so that deadlines are one type everywhere and tests can drive time.
+/// A clock whose instants are `Instant`, so that all deadlines have the same type and tests can control time.
 public protocol MonotonicClock: Clock where Instant == Basics.Instant, Duration == Swift.Duration {}
 
-/// Keeps time for types that an actor owns, by any clock: a task sleeps and then enters the actor. Each call costs a task;
-/// on an event loop the loop's own timers do the same for less.
+/// A timekeeper for types owned by an actor, with any clock: a task sleeps and then enters the actor. Each callback
+/// costs a task; on an event loop, the loop's own timers are cheaper.
 public struct ClockTimekeeper: Timekeeper, Sendable {
     private let clock: any MonotonicClock
     private weak let owner: (any Actor)?
 
-    /// - Parameter owner: the actor that owns the types that use this timekeeper. It is not kept alive.
+    /// - Parameter owner: The actor that owns the types that use this timekeeper. Referenced weakly.
     public init(clock: any MonotonicClock, owner: any Actor) {
         self.clock = clock
         self.owner = owner
@@ -38,7 +38,7 @@ public struct ClockTimekeeper: Timekeeper, Sendable {
     public var now: Instant { clock.now }
 
     public func schedule(at due: Instant, action: @escaping () -> Void) -> ScheduledAction {
-        // Handed from the owner to the owner: `action` is made and run in its isolation only.
+        // Safe, because `action` is created and run only in the owner's isolation.
         nonisolated(unsafe) let action = action
         let task = Task { [clock, weak owner] in
             guard (try? await clock.sleep(until: due, tolerance: nil)) != nil, let owner else { return }

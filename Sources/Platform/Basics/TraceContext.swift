@@ -1,17 +1,17 @@
-/// A step of a trace (W3C Trace Context), such as the one that a request's record names. Whatever follows it continues the
-/// trace.
+/// A span of a trace (W3C Trace Context), such as the one named by a request's record. Later spans continue the trace.
 public struct TraceContext: Sendable, Hashable {
-    /// The version, trace id, parent id and flags, joined by hyphens: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
+    /// The version, trace id, parent id and flags, joined by hyphens: 55 bytes of lower-case hexadecimal and hyphens,
+    /// in version 00.
     private var parent: [UInt8]
-    /// The notes of tracing systems along the way, which are passed on unchanged.
+    /// The `tracestate` of tracing systems, which is passed on unchanged.
     public let traceState: [UInt8]?
 
-    /// The longest `tracestate` that is passed on, in bytes. The standard asks for at least 512.
+    /// The longest `tracestate` that is passed on, in bytes. The standard requires at least 512.
     private static let longestState = 4096
 
-    /// Reads the headers `traceparent` and `tracestate`.
-    /// - Parameter state: dropped when it is not valid; the trace is continued all the same.
-    /// - Returns: `nil` when `parent` is not valid.
+    /// Parses the headers `traceparent` and `tracestate`.
+    /// - Parameter state: Dropped if it is invalid; the trace is still continued.
+    /// - Returns: `nil` if `parent` is invalid.
     public init?(traceparent parent: [UInt8], tracestate state: [UInt8]? = nil) {
         guard let parent = Self.valid(parent) else { return nil }
         self.parent = parent
@@ -19,9 +19,9 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// Begins a trace.
-    /// - Parameter traceID: the id of the trace in two halves. 0, which is no id, becomes 1.
-    /// - Parameter spanID: the id of its first step. 0, which is no id, becomes 1.
-    /// - Parameter isSampled: whether those who continue the trace should record it.
+    /// - Parameter traceID: The id of the trace in two halves. 0 is invalid and becomes 1.
+    /// - Parameter spanID: The id of its first span. 0 is invalid and becomes 1.
+    /// - Parameter isSampled: Whether the programs that continue the trace should record it.
     public init(traceID: (high: UInt64, low: UInt64), spanID: UInt64, isSampled: Bool) {
         parent = Array("00-\(String(repeating: "0", count: 32))-\(String(repeating: "0", count: 16))-00".utf8)
         traceState = nil
@@ -37,29 +37,29 @@ public struct TraceContext: Sendable, Hashable {
     /// The id of the trace: 32 hexadecimal digits.
     public var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
 
-    /// The id of the step: 16 hexadecimal digits.
+    /// The id of the span: 16 hexadecimal digits.
     public var spanID: String { String(decoding: parent[36..<52], as: UTF8.self) }
 
     public var traceIDBytes: [UInt8] { Self.bytes(of: parent[3..<35]) }
 
-    /// The 8 bytes of the step's id.
+    /// The 8 bytes of the span's id.
     public var spanIDBytes: [UInt8] { Self.bytes(of: parent[36..<52]) }
 
-    /// The flags as the header has them: bit 0 says that the trace is recorded, bit 1 that its id is random.
+    /// The flags of the header: bit 0 means that the trace is recorded, bit 1 that its id is random.
     public var flags: UInt8 { Self.value(of: parent[54]).map(UInt8.init) ?? 0 }
 
-    /// True when programs that continue the trace should record it.
+    /// True if the programs that continue the trace should record it.
     public var isSampled: Bool { flags & 1 == 1 }
 
-    /// Returns the same trace, one step on.
-    /// - Parameter parentID: the id of that step. 0, which is no id, becomes 1.
+    /// Returns a child span in the same trace.
+    /// - Parameter parentID: The id of the child. 0 is invalid and becomes 1.
     public func child(parentID: UInt64) -> TraceContext {
         var child = self
         child.write(max(parentID, 1), endingAt: 51)
         return child
     }
 
-    /// Writes a number as 16 digits, the last of them at `last`.
+    /// Writes a number as 16 digits, the last one at index `last`.
     private mutating func write(_ number: UInt64, endingAt last: Int) {
         var rest = number
         for index in stride(from: last, to: last - 16, by: -1) {
@@ -76,8 +76,8 @@ public struct TraceContext: Sendable, Hashable {
 
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// Checks a `traceparent`.
-    /// - Returns: the parent as version 00 writes it. Later versions may only append to that.
+    /// Validates a `traceparent`.
+    /// - Returns: The parent in the form of version 00, which later versions may only extend.
     private static func valid(_ text: [UInt8]) -> [UInt8]? {
         let hyphen = UInt8(ascii: "-")
         guard text.count >= 55, text.count <= 512, text[2] == hyphen, text[35] == hyphen, text[52] == hyphen,
@@ -93,7 +93,7 @@ public struct TraceContext: Sendable, Hashable {
         return parent
     }
 
-    /// Returns true for hexadecimal digits in lower case that are not all 0.
+    /// Returns whether the text consists of lower-case hexadecimal digits that are not all 0.
     private static func isID(_ text: [UInt8], _ range: Range<Int>) -> Bool {
         var bits = 0
         for index in range {
@@ -112,7 +112,7 @@ public struct TraceContext: Sendable, Hashable {
         return number
     }
 
-    /// Returns the value of a hexadecimal digit. Upper case is not valid.
+    /// Returns the value of a hexadecimal digit. Upper case is invalid.
     private static func value(of digit: UInt8) -> Int? {
         if digit.isDigit { return Int(digit - UInt8(ascii: "0")) }
         guard (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(digit) else { return nil }
@@ -121,7 +121,7 @@ public struct TraceContext: Sendable, Hashable {
 
     // MARK: tracestate
 
-    /// Returns true for 1 to 32 entries `key=value` joined by commas, with no key twice.
+    /// Returns whether the state has 1 to 32 entries `key=value` joined by commas, without duplicate keys.
     private static func isValid(state: [UInt8]) -> Bool {
         guard state.count <= longestState else { return false }
         var keys: Set<ArraySlice<UInt8>> = []
@@ -142,7 +142,7 @@ public struct TraceContext: Sendable, Hashable {
         return text
     }
 
-    /// Returns true for `system` of up to 256 characters, and for `tenant@system` of up to 241 and 14.
+    /// Returns whether a key is `system` with up to 256 characters, or `tenant@system` with up to 241 and 14.
     private static func isKey(_ key: ArraySlice<UInt8>) -> Bool {
         let parts = key.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard let first = parts.first?.first, let system = parts.last, parts.count <= 2,
@@ -156,8 +156,8 @@ public struct TraceContext: Sendable, Hashable {
             : key.count <= 256
     }
 
-    /// Returns true for 1 to 256 bytes of printable ASCII without comma and equals sign. The value was trimmed before, so it
-    /// has no blank at its end.
+    /// Returns whether a value has 1 to 256 bytes of printable ASCII without comma and equals sign. The value was
+    /// trimmed before, so it has no space at its end.
     private static func isValue(_ value: ArraySlice<UInt8>) -> Bool {
         (1...256).contains(value.count)
             && value.allSatisfy {

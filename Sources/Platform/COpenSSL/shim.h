@@ -1,4 +1,4 @@
-// OpenSSL's libcrypto, which librdkafka and libcurl bring into the process anyway.
+// OpenSSL's libcrypto, which librdkafka and libcurl link anyway.
 #pragma once
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -1,4 +1,4 @@
-// The system's C library under one name: its module is called differently on each system.
+// The system's C library under one name, because its module has a different name on each system.
 #if canImport(Glibc)
     @_exported public import Glibc
 #elseif canImport(Musl)
