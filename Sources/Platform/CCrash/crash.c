@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// What a crash sends. The first is the stack's end among others, for which the handler needs a stack of its own.
+// The signals of a crash. SIGSEGV may be a stack overflow, so the handler needs its own stack.
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
 enum { count = sizeof signals / sizeof *signals, stack_size = 64 * 1024 };
 
 static struct sigaction former[count];
-// Pipes, because reading, writing and polling are all that a handler may do.
+// Pipes, because a handler may only read, write and poll.
 static int begun[2] = {-1, -1}, ended[2] = {-1, -1};
 static _Thread_local volatile sig_atomic_t held;
 static _Thread_local void *own_stack;
@@ -35,7 +35,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
         if (signals[index] == signal) sigaction(signal, &former[index], NULL);
     }
     errno = error;
-    // An instruction that crashed is run again, and crashes for the former handler. A signal that was sent would not come again.
+    // A crashed instruction runs again, and crashes for the former handler. A signal sent by a call must be raised
+    // again.
     if (is_sent) raise(signal);
 }
 

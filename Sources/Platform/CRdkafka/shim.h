@@ -1,10 +1,10 @@
-// librdkafka, and typed functions for what it declares variadic. Nothing newer than 2.0.2 is called.
+// librdkafka, with typed functions for its variadic ones. Only functions that exist in 2.0.2 are called directly.
 #pragma once
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-// Takes over `headers` when it returns 0, and copies key and value.
+// Takes ownership of `headers` if it returns 0. Copies key and value.
 static inline rd_kafka_resp_err_t locsearch_produce(
     rd_kafka_t *client, rd_kafka_topic_t *topic, int32_t partition, const void *key, size_t key_length,
     const void *value, size_t value_length, int64_t timestamp, rd_kafka_headers_t *headers, void *opaque) {
@@ -14,19 +14,19 @@ static inline rd_kafka_resp_err_t locsearch_produce(
         RD_KAFKA_V_TIMESTAMP(timestamp), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
 }
 
-// Fails the next `count` requests of one kind with one error.
+// Makes the next `count` requests of one kind fail with one error.
 static inline void locsearch_mock_fail(
     rd_kafka_mock_cluster_t *cluster, int16_t api, int32_t count, rd_kafka_resp_err_t error) {
     for (int32_t i = 0; i < count; i++) rd_kafka_mock_push_request_errors(cluster, api, 1, error);
 }
 
-// Makes the next request of one kind to one broker fail, or only answers it late.
+// Makes the next request of one kind to one broker fail, or only delays its answer.
 static inline rd_kafka_resp_err_t locsearch_mock_fail_at(
     rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t api, rd_kafka_resp_err_t error, int32_t milliseconds) {
     return rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, api, 1, error, (int)milliseconds);
 }
 
-// 0 when done, -1 when the running library is older than the call (2.6.0).
+// Returns 0 on success, -1 if the running library lacks the call (before 2.6.0).
 static inline int locsearch_mock_group_delay(rd_kafka_mock_cluster_t *cluster, int32_t milliseconds) {
     void (*set)(rd_kafka_mock_cluster_t *, int32_t) = (void (*)(rd_kafka_mock_cluster_t *, int32_t))dlsym(
         RTLD_DEFAULT, "rd_kafka_mock_group_initial_rebalance_delay_ms");
@@ -35,9 +35,9 @@ static inline int locsearch_mock_group_delay(rd_kafka_mock_cluster_t *cluster, i
     return 0;
 }
 
-// Asks which operations this user may do on one topic, with calls that came with 2.3.0. `operations` gets a bit for each,
-// numbered as rd_kafka_AclOperation_t; 0 where the brokers do not tell. -1 when the running library is older, else 0 or
-// librdkafka's error.
+// Fetches the operations that this user may perform on one topic, with calls that exist since 2.3.0. `operations` gets
+// one bit per operation, numbered as rd_kafka_AclOperation_t; 0 if the brokers do not report them. Returns -1 if the
+// running library is older, otherwise 0 or librdkafka's error.
 static inline int32_t locsearch_topic_operations(
     rd_kafka_t *client, const char *topic, int32_t milliseconds, uint32_t *operations) {
     typedef void *(*names_t)(const char **, size_t);

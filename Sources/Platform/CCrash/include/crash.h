@@ -1,16 +1,16 @@
-// Holds up a crash of this process for a moment, so that another thread can still act. Nothing here may be called from a handler.
+// Delays a crash of this process for a short time, so that another thread can act. These functions must not be called
+// from a handler.
 #pragma once
 
-// Installs handlers for the signals of a crash, in front of those that are there. To be called once.
-// Returns 0, or an error number.
+// Installs handlers for crash signals, in front of the existing ones. Call it once. Returns 0, or an error number.
 int locsearch_crash_install(void);
 
-// Has a crash of the calling thread, and of no other, wait at most so long for `locsearch_crash_release`.
-// 0: crashes of this thread do not wait. Signals that another process has sent never do.
+// Makes a crash of the calling thread wait for `locsearch_crash_release`, at most this many milliseconds. 0: crashes of
+// this thread do not wait. Signals from other processes never wait.
 void locsearch_crash_hold(int milliseconds);
 
-// Waits until a crash is held up.
+// Waits until a crash is delayed.
 void locsearch_crash_wait(void);
 
-// Lets the crash that is held up go on.
+// Ends the delay of a crash.
 void locsearch_crash_release(void);

@@ -19,7 +19,7 @@ final class PartitionSource {
     private(set) var nextOffset: Int64 = 0
     /// A record to return before those in the queue.
     var kept: ConsumerRecord?
-    /// The record at which reading went back because the log ended before the wanted offset. Nothing is read after it.
+    /// The record at which reading went back because the log ended before the wanted offset. Reading stops there.
     var rewound: ConsumerRecord?
     /// True if an operator must decide how to continue after that.
     var isPaused = false
