@@ -140,23 +140,6 @@ struct DeadLetterDeskTests {
         await harness.close()
     }
 
-    @Test func markOfAnEarlierVersionInAnotherPartitionCounts() async throws {
-        let harness = try await DeadLetterHarness(partitions: 3)
-        try await harness.put(0, in: 2, value: Self.right)
-        try await harness.put(1, in: 2, value: Self.right)
-        for partition in 0..<2 {
-            try await harness.mark(RedriveMark(partition: 2, offset: Int64(partition)), in: Int32(partition))
-        }
-        let desk = try desk(harness)
-        let version = try await desk.list(DeadLetterQuery()).version
-
-        let both: [RedriveMark: [UInt8]?] = [.init(partition: 2, offset: 0): nil, .init(partition: 2, offset: 1): nil]
-        let (_, report) = try await desk.redrive(both, ofVersion: version)
-        #expect(report.wentBefore == 2 && report.chosen == 0)
-        await desk.close()
-        await harness.close()
-    }
-
     @Test func markStandsInThePartitionOfItsLetter() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
         for number in 0..<12 { try await harness.put(number, in: Int32(number % 3), value: Self.right) }

@@ -7,13 +7,11 @@ import Testing
 
 /// A limit that a fleet shares by class of request and by tenants, in virtual time.
 struct FleetClassesTests {
-    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join; some of them know no
-    /// classes.
-    @Test(.timeLimit(.minutes(60)), arguments: [0, 0.4])
-    func sharesByClassNeverSumToMoreThanTheLimit(former: Double) {
+    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join.
+    @Test(.timeLimit(.minutes(60))) func sharesByClassNeverSumToMoreThanTheLimit() {
         var conditions = FleetSimulation.Conditions()
         (conditions.lost, conditions.doubled, conditions.late, conditions.incidents) = (0.05, 0.1, 0.1, 0.5)
-        (conditions.former, conditions.hasClasses) = (former, true)
+        conditions.hasClasses = true
         conditions.demandChanges = 0.5
 
         let seeds = Schedules.seeds(unlessSet: 75)
@@ -61,11 +59,10 @@ struct FleetClassesTests {
     // MARK: - What is served
 
     /// A calm fleet, every member of which has batch work for all of the limit.
-    private static func busyFleet(of count: Int, former: Double = 0) -> FleetSimulation {
+    private static func busyFleet(of count: Int) -> FleetSimulation {
         var conditions = FleetSimulation.Conditions()
         conditions.members = count...count
         conditions.demandChanges = 0
-        conditions.former = former
         var simulation = FleetSimulation(seed: 1, conditions)
         for member in 0..<count { simulation.setDemand(batch, of: member) }
         simulation.run(until: 10)
@@ -111,28 +108,6 @@ struct FleetClassesTests {
             simulation.run(until: 15.5 + 2 * Double(index))
             #expect(simulation.share(of: 0) > interactive - 0.011, "\(interactive)")
             simulation.run(until: 17 + 2 * Double(index))
-        }
-    }
-
-    /// Members that know no classes keep what they use; the others give way.
-    @Test func membersThatKnowClassesGiveWayBesideOthersThatDoNot() throws {
-        var conditions = FleetSimulation.Conditions()
-        conditions.members = 4...4
-        conditions.demandChanges = 0
-        conditions.former = 0.5
-        var simulation = FleetSimulation(seed: 3, conditions)
-        let former = simulation.processes.indices.filter { simulation.processes[$0].member is FormerLeaseMember }
-        let new = simulation.processes.indices.filter { !former.contains($0) }
-        try #require(former.count == 2, "another seed has two of each")
-
-        for member in 0..<4 { simulation.setDemand(Self.batch, of: member) }
-        simulation.setDemand(LimitDemand(1), of: new[0])
-        simulation.run(until: 10)
-        for _ in 0..<50 {
-            simulation.run(until: simulation.now + 0.1)
-            #expect(simulation.share(of: new[0]) > 0.25 + 0.25 * (1 - LeasePlan.usualBatchFloor) - 0.001)
-            #expect(simulation.used > 0.999)
-            #expect(former.allSatisfy { simulation.share(of: $0) > 0.25 - 1e-9 })
         }
     }
 

@@ -11,8 +11,8 @@ struct FleetCodecTests {
         message.limits["hotpepper/3f9a/b81d"] = LeaseMessage.Limit(
             demand: 0.5,
             grants: [
-                LeaseMessage.Grant(lessee: "b", answering: 3, share: 0.25),
-                LeaseMessage.Grant(lessee: "a", answering: 12_345_678_901, share: 0),
+                LeaseMessage.Grant(lessee: "b", inReplyTo: 3, share: 0.25),
+                LeaseMessage.Grant(lessee: "a", inReplyTo: 12_345_678_901, share: 0),
             ], acknowledged: ["d": 9, "c": 10, "C": 1], returned: ["e": 2])
         message.limits["google-places"] = LeaseMessage.Limit(demand: 1)
         return message
@@ -23,7 +23,7 @@ struct FleetCodecTests {
         let shares = [1.0 / 3, 0.1 + 0.2, 0.0001, 0.000_015, 1e-6, .leastNonzeroMagnitude, 0.123_456_789_012_345_67]
         var message = LeaseMessage(sender: "a", number: 1, owned: 0, partitionCount: 0)
         message.limits["k"] = LeaseMessage.Limit(
-            demand: 0, grants: shares.map { LeaseMessage.Grant(lessee: "b", answering: 0, share: $0) })
+            demand: 0, grants: shares.map { LeaseMessage.Grant(lessee: "b", inReplyTo: 0, share: $0) })
         return message
     }
 
@@ -79,33 +79,34 @@ struct FleetCodecTests {
         (
             .shares(leases),
             #"""
-            {"shares":{"limits":{"google-places":{"need":1},"hotpepper/3f9a/b81d":{"grants":[{"answering":3,\#
-            "part":0.25,"to":"b"},{"answering":12345678901,"part":0,"to":"a"}],"heeded":{"C":1,"c":10,"d":9},\#
-            "need":0.5,"returned":{"e":2}}},"number":7,"of":12,"owned":4,"sender":"6F3C-0"}}
+            {"shares":{"limits":{"google-places":{"demand":1},"hotpepper/3f9a/b81d":{"acknowledged":{"C":1,"c":10,"d":9},\#
+            "demand":0.5,"grants":[{"inReplyTo":3,\#
+            "lessee":"b","share":0.25},{"inReplyTo":12345678901,"lessee":"a","share":0}],\#
+            "returned":{"e":2}}},"number":7,"of":12,"owned":4,"sender":"6F3C-0"}}
             """#
         ),
         (
             .shares(shares),
             #"""
-            {"shares":{"limits":{"k":{"grants":[{"answering":0,"part":0.3333333333333333,"to":"b"},\#
-            {"answering":0,"part":0.30000000000000004,"to":"b"},{"answering":0,"part":0.0001,"to":"b"},\#
-            {"answering":0,"part":1.5e-05,"to":"b"},{"answering":0,"part":1e-06,"to":"b"},{"answering":0,\#
-            "part":5e-324,"to":"b"},{"answering":0,"part":0.12345678901234566,"to":"b"}],"need":0}},"number":1,\#
+            {"shares":{"limits":{"k":{"demand":0,"grants":[{"inReplyTo":0,"lessee":"b","share":0.3333333333333333},\#
+            {"inReplyTo":0,"lessee":"b","share":0.30000000000000004},{"inReplyTo":0,"lessee":"b","share":0.0001},\#
+            {"inReplyTo":0,"lessee":"b","share":1.5e-05},{"inReplyTo":0,"lessee":"b","share":1e-06},{"inReplyTo":0,\#
+            "lessee":"b","share":5e-324},{"inReplyTo":0,"lessee":"b","share":0.12345678901234566}]}},"number":1,\#
             "of":0,"owned":0,"sender":"a"}}
             """#
         ),
         (
             .shares(classes),
             #"""
-            {"shares":{"limits":{"k":{"batchTenants":2,"interactive":0.25,"need":1,"tenants":9},\#
-            "l":{"interactive":0,"need":0.5}},"number":1,"of":12,"owned":4,"sender":"a"}}
+            {"shares":{"limits":{"k":{"batchTenants":2,"demand":1,"interactive":0.25,"tenants":9},\#
+            "l":{"demand":0.5,"interactive":0}},"number":1,"of":12,"owned":4,"sender":"a"}}
             """#
         ),
         (
             .shares(names),
             #"""
-            {"shares":{"limits":{"":{"need":0},"B":{"need":0},"a":{"need":0},"a\"b":{"need":0},"a-b":{"need":0},\#
-            "a/b":{"need":0},"a10":{"need":0},"a2":{"need":0},"b":{"need":0},"~":{"need":0},"é":{"need":0}},\#
+            {"shares":{"limits":{"":{"demand":0},"B":{"demand":0},"a":{"demand":0},"a\"b":{"demand":0},"a-b":{"demand":0},\#
+            "a/b":{"demand":0},"a10":{"demand":0},"a2":{"demand":0},"b":{"demand":0},"~":{"demand":0},"é":{"demand":0}},\#
             "number":1,"of":2,"owned":1,"sender":"\"a\\\b\t\n\f\r\u0001\u001f\#u{7f}/é\#u{2028}😀"}}
             """#
         ),

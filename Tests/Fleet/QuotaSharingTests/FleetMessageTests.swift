@@ -8,14 +8,14 @@ struct FleetMessageTests {
         #"{}"#, #"[]"#, #"{"news": {}}"#, #"{"shares": {"sender": "a"}}"#,
         #"{"shares": {"sender": "a", "number": -1, "owned": 1, "of": 2}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": -1, "of": 2}}"#,
-        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1.5}}}}"#,
-        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": -1}}}}"#,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": 1.5}}}}"#,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": -1}}}}"#,
         """
-        {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "grants": [
-        {"to": "b", "answering": 1, "part": 40}]}}}}
+        {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": 1, "grants": [
+        {"lessee": "b", "inReplyTo": 1, "share": 40}]}}}}
         """,
-        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "interactive": 2}}}}"#,
-        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 1, "tenants": 1.5}}}}"#,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": 1, "interactive": 2}}}}"#,
+        #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": 1, "tenants": 1.5}}}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": []}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "last": 1}}"#,
         #"{"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2}} {}"#,
@@ -40,8 +40,8 @@ struct FleetMessageTests {
         ),
         (
             """
-            {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"need": 0.5, "interactive": 0.75,
-            "tenants": 4000000000000, "batchTenants": -3, "later": {}}, "l": {"need": 1, "interactive": null, "tenants": null}}}}
+            {"shares": {"sender": "a", "number": 1, "owned": 1, "of": 2, "limits": {"k": {"demand": 0.5, "interactive": 0.75,
+            "tenants": 4000000000000, "batchTenants": -3, "later": {}}, "l": {"demand": 1, "interactive": null, "tenants": null}}}}
             """,
             .shares(
                 LeaseMessage(

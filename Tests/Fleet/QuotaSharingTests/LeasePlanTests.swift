@@ -11,11 +11,11 @@ struct LeasePlanTests {
 
     private static func member(
         _ name: String, own: Double, interactive: Double = 0, batch: Double = 0, tenants: Int = 1,
-        batchTenants: Int = 1, knowsClasses: Bool = true
+        batchTenants: Int = 1
     ) -> Member {
         let demand = LimitDemand(
             interactive + batch, interactive: interactive, interactiveTenants: tenants, batchTenants: batchTenants)
-        return Member(name: name, own: own, demand: demand, knowsClasses: knowsClasses)
+        return Member(name: name, own: own, demand: demand)
     }
 
     private static func isNear(_ a: Double, _ b: Double) -> Bool { (a - b).magnitude < 1e-9 }
@@ -32,43 +32,19 @@ struct LeasePlanTests {
         return shares
     }
 
-    private static func invented(_ random: inout SplitMix64, hasClasses: Bool) -> [Member] {
+    private static func invented(_ random: inout SplitMix64) -> [Member] {
         let count = Int.random(in: 1...8, using: &random)
         let weights = (0..<count).map { _ in Double(Int.random(in: 0...4, using: &random)) }
         let sum = max(weights.reduce(0, +), 1) * ([1, 1, 1.5].randomElement(using: &random) ?? 1)
         return weights.enumerated().map { index, weight in
             let total = [0, 1, Double.random(in: 0...1, using: &random)].randomElement(using: &random) ?? 1
-            let part =
-                hasClasses ? [0, 1, Double.random(in: 0...1, using: &random)].randomElement(using: &random) ?? 1 : 1
-            let knowsClasses = !hasClasses || Int.random(in: 0..<4, using: &random) > 0
+            let part = [0, 1, Double.random(in: 0...1, using: &random)].randomElement(using: &random) ?? 1
             return Member(
                 name: "m\(index)", own: weight / sum,
                 demand: LimitDemand(
-                    total, interactive: knowsClasses ? part * total : total,
-                    interactiveTenants: hasClasses ? Int.random(in: 1...3, using: &random) : 1,
-                    batchTenants: hasClasses ? Int.random(in: 1...3, using: &random) : 1),
-                knowsClasses: knowsClasses)
-        }
-    }
-
-    /// Without classes and tenants the plan is that of the version before.
-    @Test(arguments: [0, 1] as [Double]) func planOfOneClassIsTheFormerOne(part: Double) {
-        var random = SplitMix64(state: 1)
-        for _ in 0..<2000 {
-            var members = Self.invented(&random, hasClasses: false)
-            for index in members.indices {
-                let total = members[index].demand.total
-                members[index].demand = LimitDemand(total, interactive: total * part)
-            }
-            let former = FormerLeasePlan(
-                members.map { FormerLeasePlan.Member(name: $0.name, own: $0.own, demand: $0.demand.total) })
-            let plan = LeasePlan(members)
-            #expect(Set(plan.leases.keys) == Set(former.leases.keys), "\(members)")
-            for (lessor, leases) in plan.leases {
-                let known = former.leases[lessor] ?? []
-                #expect(leases.map(\.lessee) == known.map(\.lessee), "\(members)")
-                #expect(zip(leases, known).allSatisfy { Self.isNear($0.share, $1.share) }, "\(members)")
-            }
+                    total, interactive: part * total,
+                    interactiveTenants: Int.random(in: 1...3, using: &random),
+                    batchTenants: Int.random(in: 1...3, using: &random)))
         }
     }
 
@@ -77,7 +53,7 @@ struct LeasePlanTests {
     @Test func planUsesTheLimitAndServesInteractiveDemandFirst() {
         var random = SplitMix64(state: 2)
         for _ in 0..<5000 {
-            let members = Self.invented(&random, hasClasses: true)
+            let members = Self.invented(&random)
             let targets = LeasePlan.divide(among: members, batchFloor: 0.05)
             let owned = members.reduce(0) { $0 + $1.own }
             let wanted = members.reduce(0) { $0 + $1.demand.total }
@@ -90,10 +66,7 @@ struct LeasePlanTests {
                 #expect(target.batch <= member.demand.batch + 1e-9, "\(members) \(targets)")
                 #expect(
                     target.batch >= min(member.demand.batch, 0.05 * member.own) - 1e-9, "\(members) \(targets)")
-                if !member.knowsClasses {
-                    #expect(target.total >= min(member.own, member.demand.total) - 1e-9, "\(members) \(targets)")
-                }
-                if member.knowsClasses, target.interactive < member.demand.interactive - 1e-6 {
+                if target.interactive < member.demand.interactive - 1e-6 {
                     isInteractiveShort = true
                 }
             }
@@ -107,7 +80,7 @@ struct LeasePlanTests {
     @Test func sharesAfterAllLeasesAreThoseOfThePlan() {
         var random = SplitMix64(state: 3)
         for _ in 0..<1000 {
-            let members = Self.invented(&random, hasClasses: true)
+            let members = Self.invented(&random)
             let plan = LeasePlan(members)
             let shares = Self.shares(members, plan)
             for member in members {
@@ -178,14 +151,5 @@ struct LeasePlanTests {
         let targets = LeasePlan(members).targets
         #expect(Self.isNear(targets["a"]?.batch ?? 0, 0.2))
         #expect(Self.isNear(targets["b"]?.batch ?? 0, 0.6))
-    }
-
-    /// A worker of the version before leases out nothing that it uses, so nothing of that is planned for.
-    @Test func nothingIsTakenFromAWorkerThatKnowsNoClasses() {
-        let members = [
-            Self.member("a", own: 0.5, interactive: 1, knowsClasses: false),
-            Self.member("b", own: 0.5, interactive: 1, tenants: 9),
-        ]
-        #expect(LeasePlan(members).leases.isEmpty)
     }
 }

@@ -62,7 +62,7 @@ BUDGET = {"providers.hotpepper.callsPerDay": 100_000, "providers.hotpepper.dayBe
 def fleet_messages(group: int, number: int):
     """Yields what a worker of another group writes: its demand for one limit, and its entry for one budget."""
     sender, fleet, key = f"other-{group}", f"{group:010x}", f"{group * 7:010x}"
-    limit = {"need": 0.5, "heeded": {sender: number}}
+    limit = {"demand": 0.5, "acknowledged": {sender: number}}
     yield {
         "shares": {
             "sender": sender,

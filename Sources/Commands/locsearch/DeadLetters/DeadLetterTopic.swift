@@ -49,8 +49,6 @@ struct DeadLetterTopic {
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
         var records = 0
-        /// The oldest timestamp of a letter's record.
-        var oldest: Int64?
 
         func snapshot(isPartial: Bool, ends: [TopicPartition: Int64]) -> Snapshot {
             var letters = letters
@@ -59,9 +57,6 @@ struct DeadLetterTopic {
             return Snapshot(letters: letters, isPartial: isPartial, records: records, ends: ends)
         }
     }
-
-    /// Milliseconds by which the clocks of two machines may differ.
-    private static let clockDifference: Int64 = 600_000
 
     let name: String
     private let configuration: ConsumerConfiguration
@@ -114,8 +109,7 @@ struct DeadLetterTopic {
 
     /// Reads chosen letters, each with its new value where it has one, and whether it went back before.
     ///
-    /// A mark stands in the partition of its letter, behind it. Marks of earlier versions stand in any partition: the others are
-    /// read from some minutes before the oldest of the letters on.
+    /// A mark is in the partition of its letter, behind it.
     func snapshot(of chosen: [RedriveMark: [UInt8]?]) async throws -> Snapshot {
         let bounds = try await bounds()
         let ends = bounds.mapValues(\.upperBound)
@@ -125,39 +119,10 @@ struct DeadLetterTopic {
 
         try await read(from: starts, upTo: ends.filter { starts[$0.key] != nil }) { record, headers in
             let value = chosen[Self.position(of: record)]
-            if value != nil { contents.oldest = min(contents.oldest ?? .max, record.timestamp ?? 0) }
             take(record, headers, into: &contents) { letter in value.map { $0.map(letter.with) ?? letter } }
             return true
         }
-        if let oldest = contents.oldest {
-            let rest = try await others(
-                than: starts, of: bounds, since: max(0, oldest.saturatingAdding(-Self.clockDifference)))
-            try await read(from: rest.mapValues(\.lowerBound), upTo: rest.mapValues(\.upperBound)) { record, headers in
-                take(record, headers, into: &contents) { _ in nil }
-                return true
-            }
-        }
         return contents.snapshot(isPartial: false, ends: ends)
-    }
-
-    /// Returns the parts of partitions from a time on, up to where they were read.
-    private func others(
-        than starts: [TopicPartition: Int64], of bounds: [TopicPartition: Range<Int64>], since time: Int64
-    ) async throws -> [TopicPartition: Range<Int64>] {
-        // What stands before the only partition's letters marks none of them.
-        let others = bounds.filter { starts.count > 1 || starts[$0.key] == nil }
-        if others.isEmpty { return [:] }
-
-        let admin = try TopicAdmin(configuration, log: log)
-        let found = try await asking { try await admin.offsets(of: bounds.keys.sorted(), since: time, within: timeout) }
-
-        // Brokers that look nothing up by time, as the embedded one, do not even find the letter.
-        let areLookedUp = starts.keys.contains { found[$0] != nil }
-        return others.reduce(into: [:]) { parts, bound in
-            let end = starts[bound.key] ?? bound.value.upperBound
-            let first = areLookedUp ? found[bound.key] ?? end : bound.value.lowerBound
-            if first < end { parts[bound.key] = first..<end }  // bounded: compared before
-        }
     }
 
     /// Takes a mark, or a letter as `wanted` returns it.

@@ -7,7 +7,7 @@ struct WorkerSummary: Decodable, Sendable {
         let partition: Int32
     }
 
-    /// The name of its machine, or of its pod; `nil` from workers of earlier versions.
+    /// The name of its machine, or of its pod; `nil` where the worker does not report one.
     let host: String?
     let version: String?
     let isReady: Bool

@@ -131,9 +131,7 @@ extension LeaseMember {
 
 extension LeasePlan.Member {
     init(_ message: LeaseMessage, _ state: LeaseMessage.Limit) {
-        self.init(
-            name: message.sender, own: message.ownShare, demand: state.demandByClass,
-            knowsClasses: state.interactive != nil)
+        self.init(name: message.sender, own: message.ownShare, demand: state.demandByClass)
     }
 
     /// True when it has demand for more than its share.

@@ -186,7 +186,7 @@ public final class LeaseMember {
         for (index, state) in states.enumerated() {
             guard let state else { continue }
             for grant in state.grants where grant.lessee == name {
-                guard let asked = sent[grant.answering] else { continue }
+                guard let asked = sent[grant.inReplyTo] else { continue }
                 let isLess = limits[index].table.take(
                     grant.share, from: message.sender, number: message.number, asked: asked)
                 if isLess { hasNews = true }

@@ -4,17 +4,18 @@ internal import Basics
 
 extension LeaseMessage.Grant: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .required("answering", \.answering), .required("part", \.share), .required("to", \.lessee),
+        .required("inReplyTo", \.inReplyTo), .required("lessee", \.lessee), .required("share", \.share),
     ]
 
-    init() { self.init(lessee: "", answering: 0, share: 0) }
+    init() { self.init(lessee: "", inReplyTo: 0, share: 0) }
 }
 
 extension LeaseMessage.Limit: FleetObject {
     static let members: [MessageMember<Self>] = [
-        .optional("batchTenants", \.batchTenants), .optional("grants", \.grants, empty: []),
-        .optional("heeded", \.acknowledged, empty: [:]), .optional("interactive", \.interactive),
-        .required("need", \.demand), .optional("returned", \.returned, empty: [:]), .optional("tenants", \.tenants),
+        .optional("acknowledged", \.acknowledged, empty: [:]), .optional("batchTenants", \.batchTenants),
+        .required("demand", \.demand), .optional("grants", \.grants, empty: []),
+        .optional("interactive", \.interactive),
+        .optional("returned", \.returned, empty: [:]), .optional("tenants", \.tenants),
     ]
 
     /// More tenants than a limit is ever divided among.

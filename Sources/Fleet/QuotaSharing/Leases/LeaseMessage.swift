@@ -8,7 +8,7 @@ public struct LeaseMessage: Sendable, Hashable {
         public var lessee: String
         /// The number of the lessee's message that the grant answers. The lease counts from the moment at which that was
         /// sent, which is earlier than the moment of the grant, whatever the clocks show.
-        public var answering: UInt64
+        public var inReplyTo: UInt64
         /// The fraction of the whole limit, 0 to 1. With 0 the lessor asks for its share back.
         public var share: Double
     }

@@ -11,8 +11,6 @@ struct LeasePlan {
         var name: String
         var own: Double
         var demand: LimitDemand
-        /// False for a worker of a version that knows no classes. It leases out only that for which it has no demand.
-        var knowsClasses = true
     }
 
     /// The part of its own share that a member with batch work keeps for it, whatever interactive requests of others want,
@@ -67,7 +65,6 @@ struct LeasePlan {
     /// above its demand. Where more than one tenant waits somewhere, members get amounts in proportion to their tenants
     /// instead, whatever they own.
     static func divide(among members: [Member], batchFloor: Double) -> [Target] {
-        let members = withFormerLimits(members)
         let floors = members.map { min($0.demand.batch, min(max(batchFloor, 0), 1) * $0.own) }
         let owned = members.reduce(0) { $0 + $1.own }
         let interactive = interactiveParts(of: members, floors: floors, sharing: owned - floors.reduce(0, +))
@@ -79,23 +76,6 @@ struct LeasePlan {
         return targets
     }
 
-    /// Limits the demand of members that know no classes to what they would get if nobody did. They publish so seldom while
-    /// nobody has more than it uses that leases of anything else would end before they ask again.
-    private static func withFormerLimits(_ members: [Member]) -> [Member] {
-        guard members.contains(where: { !$0.knowsClasses && $0.demand.total > $0.own }) else { return members }
-        let wishes = members.map { member in
-            let demand = member.demand.total
-            return Wish(least: min(demand, member.own), most: demand, growth: .fromLeast)
-        }
-        let amounts = amounts(for: wishes, sharing: members.reduce(0) { $0 + $1.own })
-        return zip(members, amounts).map { member, amount in
-            guard !member.knowsClasses, member.demand.total > amount else { return member }
-            var limited = member
-            limited.demand = LimitDemand(amount)
-            return limited
-        }
-    }
-
     private static func interactiveParts(of members: [Member], floors: [Double], sharing sum: Double) -> [Double] {
         let isByTenants = members.contains { $0.demand.interactive > 0 && $0.demand.interactiveTenants > 1 }
         let wishes = zip(members, floors).map { member, floor in
@@ -103,8 +83,7 @@ struct LeasePlan {
             let kept = min(demand, member.own - floor)
             guard isByTenants else { return Wish(least: kept, most: demand, growth: .fromLeast) }
             let weight = Double(member.demand.interactiveTenants)
-            return Wish(
-                least: member.knowsClasses ? 0 : kept, most: demand, growth: .fromZero(weight: weight))
+            return Wish(least: 0, most: demand, growth: .fromZero(weight: weight))
         }
         return amounts(for: wishes, sharing: sum)
     }

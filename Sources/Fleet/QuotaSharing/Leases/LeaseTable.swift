@@ -50,10 +50,10 @@ struct LeaseTable {
     ///   - wishes: the share that each lessee is to have.
     ///   - spare: the own share less the own demand, including what is leased out now.
     ///   - number: the number of the message with the grants.
-    ///   - answering: the number of a lessee's newest message; `nil` when none is known.
+    ///   - inReplyTo: the number of a lessee's newest message; `nil` when none is known.
     mutating func leaseOut(
         _ wishes: [(lessee: String, share: Double)], outOf spare: Double, number: UInt64,
-        at now: Instant, answering: (String) -> UInt64?
+        at now: Instant, inReplyTo: (String) -> UInt64?
     ) -> [LeaseMessage.Grant] {
         forgetEnded(at: now)
         var free = max(0, spare - leasedOut(at: now))
@@ -61,14 +61,14 @@ struct LeaseTable {
         var grants: [LeaseMessage.Grant] = []
 
         for (lessee, wish) in wishes + others.map({ (lessee: $0, share: 0) }) {
-            guard let answered = answering(lessee) else { continue }
+            guard let answered = inReplyTo(lessee) else { continue }
             let held = leasedOut(to: lessee, at: now)
             let share = min(wish, held + min(max(0, wish - held), free))
             guard share > Self.least || held > 0 else { continue }
 
             free -= max(0, share - held)
             leasedOut[lessee, default: []].append(Lease(share: share, end: now + terms.lessorLease, number: number))
-            grants.append(LeaseMessage.Grant(lessee: lessee, answering: answered, share: share))
+            grants.append(LeaseMessage.Grant(lessee: lessee, inReplyTo: answered, share: share))
         }
         return grants
     }

@@ -33,8 +33,6 @@ struct FleetSimulation {
         var noticing = 0.0...1.5
         /// How often demand changes, per member and second.
         var demandChanges = 0.2
-        /// Parts of all members that are of the version before classes.
-        var former = 0.0
         /// True where demand is by class and by tenants.
         var hasClasses = false
         var terms = LeaseTimes()
@@ -61,7 +59,7 @@ struct FleetSimulation {
 
     /// A member with what the world knows of it.
     final class Process {
-        let member: any LeasingMember
+        let member: LeaseMember
         let offset: Double
         let drift: Double
         var isRunning = true
@@ -73,7 +71,7 @@ struct FleetSimulation {
         var isMemberOfGroup = true
         var demand = LimitDemand.none
 
-        init(_ member: any LeasingMember, offset: Double, drift: Double) {
+        init(_ member: LeaseMember, offset: Double, drift: Double) {
             self.member = member
             self.offset = offset
             self.drift = drift
@@ -167,17 +165,10 @@ struct FleetSimulation {
         let drift = Double.random(in: -conditions.drift...conditions.drift, using: &random)
         let offset = Double.random(in: 0...conditions.offset, using: &random)
         let clock = begin + .seconds(offset + now * (1 + drift))
-        let member = makeMember("m\(index)", at: clock)
+        let member = LeaseMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
         processes.append(Process(member, offset: offset, drift: drift))
         queue.add(.tick(index), at: now + Double.random(in: 0...0.2, using: &random))
         if conditions.demandChanges > 0 { queue.add(.demand(index), at: now) }
-    }
-
-    private mutating func makeMember(_ name: String, at clock: Instant) -> any LeasingMember {
-        if conditions.former > 0, Double.random(in: 0..<1, using: &random) < conditions.former {
-            return FormerLeaseMember(name: name, limits: [Self.limit], terms: conditions.terms, at: clock)
-        }
-        return LeaseMember(name: name, limits: [Self.limit], terms: conditions.terms, at: clock)
     }
 
     private mutating func tick(_ index: Int) {
@@ -384,18 +375,6 @@ struct FleetSimulation {
         processes[index].member.share(of: Self.limit, at: clock(of: processes[index]))
     }
 }
-
-/// A member of a fleet, of this version or of the one before.
-protocol LeasingMember: AnyObject {
-    func share(of limit: String, at now: Instant) -> Double
-    func assign(_ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant)
-    func setDemand(_ demand: LimitDemand, of limit: String)
-    func receive(_ message: LeaseMessage, at now: Instant)
-    func tick(at now: Instant) -> LeaseMessage?
-    func leave(at now: Instant) -> LeaseMessage
-}
-
-extension LeaseMember: LeasingMember {}
 
 /// Events by their times; those of one time in the order in which they were added.
 struct EventQueue<Event> {
