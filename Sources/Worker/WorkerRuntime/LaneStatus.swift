@@ -1,44 +1,43 @@
 public import Basics
 public import Kafka
 
-/// The work that one lane has under way at a moment.
+/// The state of one lane's work at one moment.
 public struct LaneStatus: Sendable, Hashable {
-    /// How one assigned partition stands.
+    /// The state of one assigned partition.
     public struct Partition: Sendable, Hashable {
         public let id: TopicPartition
         /// The number of open requests: in flight, or with an outcome that is unconfirmed. Called `inFlight` in `/status`.
         public let open: Int
-        /// The offset that the group continues from; `nil` until the brokers have said.
+        /// The group's committed offset; `nil` until the brokers have returned it.
         public let committed: Int64?
-        /// One past the last record, as the last fetch saw it, or the last question that is asked every minute.
+        /// The offset after the last record, from the last fetch or from a query that is made every minute.
         public let end: Int64?
 
-        /// The offset of the next record to take; `nil` before the first was taken.
+        /// The offset of the next record to take; `nil` before the first record.
         public let next: Int64?
-        /// Why nothing is read, or nothing committed, of it until a person acts; `nil` where nothing stands in the way.
+        /// The reason why the partition is not read, or not committed, until an operator acts; `nil` if there is none.
         public var problem: String?
 
-        /// The number of records that wait in the topic and were not taken; `nil` until that is known.
+        /// The number of records in the topic that were not taken; `nil` until it is known.
         public var waiting: Int64? {
             guard let next = next ?? committed, let end else { return nil }
             return max(0, end - next)
         }
 
-        /// The number of records not yet committed; `nil` until both offsets are known.
+        /// The number of uncommitted records; `nil` until both offsets are known.
         public var lag: Int64? {
             guard let committed, let end else { return nil }
             return max(0, end - committed)
         }
     }
 
-    /// The requests of one flow that were read and wait for their turn to begin.
+    /// The requests of one flow that were read and wait to begin.
     public struct WaitingFlow: Sendable, Hashable {
         public let flow: Flow
         public let count: Int
-        /// How long the oldest of them has waited since it was read.
+        /// The time since the oldest of them was read.
         public let longest: Duration
 
-        /// The waiting requests of a flow.
         public init(flow: Flow, count: Int, longest: Duration) {
             self.flow = flow
             self.count = count
@@ -47,31 +46,31 @@ public struct LaneStatus: Sendable, Hashable {
     }
 
     public let positions: [Partition]
-    /// What was read and waits to begin, by class, tenant and providers; empty where requests are not told apart.
+    /// The waiting requests by class, tenant and providers; empty if requests do not wait by flow.
     public let waiting: [WaitingFlow]
     /// The number of requests whose outcome is not yet made.
     public let inFlight: Int
-    /// The number of requests whose outcome is made and not yet confirmed by the brokers.
+    /// The number of requests whose outcome is made and not yet acknowledged by the brokers.
     public let unconfirmed: Int
     public let brokersAreDown: Bool
-    /// Why the group does not take the lane in; `nil` where it has not refused to.
+    /// The reason why the group refuses the lane; `nil` if it has not refused it.
     public let groupRefusal: String?
     public let isDraining: Bool
-    /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.
+    /// The time for which intake has been paused because finished work cannot be committed; `nil` while it can.
     public let commitOverdue: Duration?
-    /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can. A problem that may be
-    /// over in a moment does not count.
+    /// The reason why outcomes cannot be written at present, as one line for an operator; `nil` while they can. Short
+    /// interruptions do not count.
     public let deliveryProblem: String?
-    /// The topics that take or confirm no records, while brokers answer.
+    /// The topics that accept or acknowledge no records although the brokers answer.
     public let blockedTopics: [String]
-    /// The number of records that the producer has and the brokers have not confirmed, with the size of their values.
+    /// The number of unconfirmed records in the producer; `queuedBytes` is the size of their values.
     public let queuedRecords: Int
     public let queuedBytes: Int
-    /// The clients' figures; `nil` without statistics.
+    /// The clients' statistics; `nil` without statistics.
     public let consumer: ClientStatistics?
     public let producer: ClientStatistics?
-    /// The time since the loop began in which it ran.
+    /// The total time in which the loop has run since it started.
     public let busy: Duration
-    /// The longest time since the loop began for which it did not look at its sockets.
+    /// The longest time since the loop started between two checks of its sockets.
     public let longestPass: Duration
 }

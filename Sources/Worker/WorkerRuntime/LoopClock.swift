@@ -1,7 +1,7 @@
 public import Basics
 public import EventLoop
 
-/// A loop's clock, for what its actors own. A task that sleeps by it stays on the loop, and costs a timer.
+/// The clock of a loop, for its actors. A task that sleeps by this clock stays on the loop and uses one timer.
 public struct LoopClock: MonotonicClock {
     private let loop: EventLoop
 
@@ -15,7 +15,7 @@ public struct LoopClock: MonotonicClock {
     }
 }
 
-/// A loop's own timers, for what its actors own.
+/// The timers of a loop, for its actors.
 public struct LoopTimekeeper: Timekeeper, Sendable {
     private let loop: EventLoop
 

@@ -2,7 +2,7 @@ public import EventLoop
 public import LocationSearch
 public import ProviderCalls
 
-/// One lane of a worker with what belongs to it.
+/// One lane of a worker, with its loop, searches and providers.
 public struct AssembledLane: Sendable {
     public let loop: EventLoop
     public let lane: WorkerLane
@@ -10,13 +10,13 @@ public struct AssembledLane: Sendable {
     /// The providers that have an API key.
     public let providers: [ProviderID]
 
-    /// Makes the lane's providers known, so that their statuses can be asked for before the first request names one.
+    /// Creates the lane's providers, so that their statuses can be read before the first request names one.
     public func makeProvidersKnown() async { await searches.prepare(for: providers) }
 
-    /// Has the lane do something on its loop, from a task of another one.
+    /// Runs `body` on the lane's loop, from a task of another executor.
     ///
-    /// A call alone would not do: the compiler leaves out the switch to an actor whose method only awaits what is not
-    /// isolated, and that then runs where the caller does.
+    /// An `await` on a method of the lane is not enough. The compiler omits the switch to an actor whose method awaits
+    /// only nonisolated work, and that work would run on the caller's executor.
     func onLoop<Value: Sendable>(_ body: @escaping @Sendable (WorkerLane) async -> Value) async -> Value {
         await Task(executorPreference: loop) { [lane] in await body(lane) }.value
     }

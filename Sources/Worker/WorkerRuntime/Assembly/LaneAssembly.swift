@@ -6,16 +6,15 @@ public import ProviderCalls
 public import QuotaSharing
 public import Resilience
 
-/// Puts the lanes of one process together, all but what reaches outside: the clients of Kafka and the services of the providers
-/// are handed in, so that a simulated worker is assembled as a real one is.
+/// Assembles the lanes of one process from injected Kafka clients and provider services. A simulated worker is
+/// therefore assembled exactly as a real one.
 public struct LaneAssembly: Sendable {
-    /// The parts of one lane that reach outside of the process. All of it lives on the lane's loop.
+    /// The parts of one lane that do I/O. All of them live on the lane's loop.
     public struct Clients: Sendable {
-        /// The consumer.
         public var source: any RequestSource
-        /// Makes the producer, and another one when that has failed for good.
+        /// Makes the producer, and its replacement after a fatal error.
         public var makeSink: @Sendable () throws(KafkaError) -> any OutcomeSink
-        /// Makes a producer that puts each record into a batch of its own. Used with at-least-once alone.
+        /// Makes a producer whose batches hold one record each. Used with at-least-once delivery only.
         public var makeSingleSink: @Sendable () throws(KafkaError) -> any OutcomeSink
         /// The providers that have an API key.
         public var services: [any PlaceService]
@@ -33,7 +32,7 @@ public struct LaneAssembly: Sendable {
     }
 
     public let configuration: WorkerConfiguration
-    /// The prefix of the lanes' names in their fleet: unique in the fleet, and another one after each start.
+    /// The prefix of the lanes' names in the fleet: unique in the fleet, and new after each start.
     private let name: String
     private let policies: [ProviderID: ProviderPolicy]
     private let meters: WorkerMeters
@@ -41,20 +40,20 @@ public struct LaneAssembly: Sendable {
     private let loneTurn = LoneTurn()
     private let log: Logger
 
-    /// The providers that `auto` asks, best first.
+    /// The order in which `auto` tries the providers, preferred first.
     public var order: [ProviderID] = [.hotpepper, .googlePlaces]
-    /// Whose quota each provider's calls count for.
+    /// The quota scope for which each provider's calls count.
     public var scopes: [ProviderID: QuotaScope] = [:]
-    /// Makes a lane's view of the daily budgets, by the wall clock of its loop; `nil`: no provider has a budget.
+    /// Makes a lane's view of the daily call budgets, by the wall clock of its loop. `nil`: no provider has a budget.
     public var makeBudgets: (@Sendable (EventLoop) -> BudgetPolicy?)?
-    /// Starts the trace of each request; `nil`: none is traced.
+    /// Starts the trace of each request. `nil`: requests are not traced.
     public var tracing: RequestTracing?
-    /// What orders of people may change; `nil`: the lanes follow none.
+    /// The settings that control orders may change. `nil`: the lanes ignore control orders.
     public var controls: ControlPolicy?
-    /// Told of each breaker's change of state and of the failure that opened it.
+    /// Called when a breaker changes its state, with the failure that opened it.
     public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in }
 
-    /// - Parameter policies: by provider; one that is missing has the defaults.
+    /// - Parameter policies: by provider; the defaults apply to providers that are missing.
     public init(
         _ configuration: WorkerConfiguration, name: String, policies: [ProviderID: ProviderPolicy],
         meters: WorkerMeters, log: Logger
@@ -69,8 +68,9 @@ public struct LaneAssembly: Sendable {
 
     // MARK: - What the lanes share
 
-    /// Makes the way to the fleet's topic; `nil` where lanes have nothing to say to other workers.
-    /// - Parameter loop: where the link's clients live.
+    /// Makes the link to the fleet topic.
+    /// - Parameter loop: the loop of the link's clients.
+    /// - Returns: `nil` if the lanes use neither daily budgets, shared quota nor controls.
     public func makeLink(_ clients: FleetTopicClients, on loop: EventLoop) -> FleetLink? {
         let hasBudgets = makeBudgets != nil
         let sharesQuota = policies.values.contains(where: \.sharesByDemand)
@@ -83,8 +83,8 @@ public struct LaneAssembly: Sendable {
         return FleetLink(topic, clients: clients, loop: loop, log: log)
     }
 
-    /// Makes what has the process follow orders of people; `nil` where it follows none.
-    /// - Parameter loop: where it lives: that of the first lane.
+    /// Makes the actor that applies control orders to the process; `nil` if controls are disabled.
+    /// - Parameter loop: the loop of the first lane.
     public func makeControls(on loop: EventLoop) -> FleetControls? {
         controls.map { FleetControls($0, name: name, loop: loop, log: log) }
     }
@@ -93,9 +93,9 @@ public struct LaneAssembly: Sendable {
 
     /// Makes a lane.
     /// - Parameters:
-    ///   - number: of the lane in its process, from 0.
-    ///   - loop: the lane's own.
-    /// - Throws: why a client cannot be made.
+    ///   - number: the index of the lane in its process, from 0.
+    ///   - loop: the lane's own loop.
+    /// - Throws: the reason why a client cannot be made.
     public func makeLane(
         _ number: Int, on loop: EventLoop, clients: Clients, link: FleetLink?
     ) throws(KafkaError) -> AssembledLane {
@@ -119,23 +119,24 @@ public struct LaneAssembly: Sendable {
             onTransition: onTransition,
             onWasted: { [meters] in meters.calls.countWasted($1) },
             onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) },
-            // Every lane reads every message of the fleet's topic.
+            // Every lane reads every message of the fleet topic, so only the first counts an ignored one.
             onIgnored: { [meters] in if number == 0 { meters.calls.countIgnoredMessage($0) } })
     }
 
     // MARK: - Names
 
-    /// Returns the name of a lane as a static member of its group. Lanes of one process need a name each.
-    /// - Parameter instance: that of the process; `nil`: its lanes are no static members.
+    /// Returns the static member id (`group.instance.id`) of a lane. Each lane of a process needs a different one.
+    /// - Parameter instance: the id of the process; `nil`: its lanes are not static members.
     public static func instanceID(_ instance: String?, lane number: Int, of loops: Int) -> String? {
         loops > 1 ? instance.map { "\($0)-\(number)" } : instance
     }
 
-    /// Makes the transactional id of a lane. It begins with the group and a hyphen, which permissions go by.
+    /// Makes the transactional id of a lane. It begins with the group and a hyphen, so that ACLs can match it by
+    /// prefix.
     ///
-    /// Two producers with one id fence each other, so no two lanes of a cluster may have the same. The length of `instance`
-    /// says where the group ends: group `a-b`, instance `c` differs from group `a`, instance `b-c`.
-    /// - Parameter instance: the process's name as a static member, or one that no other process has.
+    /// Two producers with the same id fence each other, so every lane of a cluster needs a different one. The length of
+    /// `instance` marks the end of the group: group `a-b`, instance `c` differs from group `a`, instance `b-c`.
+    /// - Parameter instance: the static member id of the process, or an id that no other process uses.
     public static func transactionalID(group: String, instance: String, lane number: Int) -> String {
         "\(group)-\(instance)-\(instance.utf8.count).\(number)"
     }

@@ -2,15 +2,15 @@ internal import EventLoop
 internal import QuotaSharing
 internal import Synchronization
 
-/// The lanes of one process, from their start to their end: they begin together, take part in the fleet, and end together.
+/// The lanes of one process, which start together, take part in the fleet, and end together.
 public struct LaneGroup: Sendable {
-    /// How long the fleet's topic has for what the lanes say when they leave.
+    /// The longest time for publishing the lanes' last messages to the fleet topic.
     private static let timeForLastWords = Duration.seconds(1)
 
     public let lanes: [AssembledLane]
-    /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
+    /// The process's link to the fleet topic; `nil` if its members have nothing to publish.
     public let link: FleetLink?
-    /// Has the lanes follow orders of people; `nil` where they follow none.
+    /// Applies control orders to the lanes; `nil` if controls are disabled.
     public let controls: FleetControls?
 
     /// - Parameter lanes: at least one.
@@ -20,10 +20,11 @@ public struct LaneGroup: Sendable {
         self.controls = controls
     }
 
-    /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on.
+    /// Joins the group and works until `drain`, or until a lane fails fatally, which ends all lanes. The loops keep
+    /// running.
     /// - Parameters:
     ///   - joining: called before the first lane joins.
-    ///   - ended: called for each lane that has ended well, on its loop, with its number.
+    ///   - ended: called on a lane's loop, with its number, for each lane that has ended without an error.
     /// - Throws: the first failure, after every lane has ended.
     public func run(
         joining: @Sendable () -> Void = {},
@@ -41,15 +42,15 @@ public struct LaneGroup: Sendable {
         try result.get()
     }
 
-    /// Begins the end: nothing more is taken, what is in flight finishes.
+    /// Begins the shutdown: the lanes take no new requests, and those in flight finish.
     public func drain() async {
         for lane in lanes { await lane.lane.drain() }
     }
 
     // MARK: - Lanes
 
-    /// Does what can fail before any lane joins the group.
-    /// - Returns: `false` when a lane has failed; the others end then without having joined.
+    /// Performs the steps that can fail before any lane joins the group.
+    /// - Returns: `false` if a lane failed; the other lanes then end without having joined.
     private func prepare() async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for lane in lanes {
@@ -86,8 +87,8 @@ public struct LaneGroup: Sendable {
 
     // MARK: - The fleet
 
-    /// Hands the fleet's messages to the lanes, and publishes theirs, until all have left.
-    /// - Returns: `nil` where there is nothing to say.
+    /// Passes the fleet's messages to the lanes and publishes the lanes' messages, until the link ends.
+    /// - Returns: `nil` if there is no link.
     private func talk() -> Talk? {
         guard let link, let loop = lanes.first?.loop else { return nil }
         let over = WakeUp()
@@ -112,7 +113,7 @@ public struct LaneGroup: Sendable {
         return Talk(loop: loop, over: over)
     }
 
-    /// The link's work, which is left behind where it does not end in time.
+    /// The running link. A link that does not end in time is abandoned.
     private struct Talk: Sendable {
         let loop: EventLoop
         let over: WakeUp

@@ -1,13 +1,13 @@
 public import LocationSearch
 public import QuotaSharing
 
-/// What the settings of a process let orders change, and how it is known to people.
+/// The limits that a process's settings place on control orders, and the names by which operators know the process.
 public struct ControlPolicy: Sendable {
-    /// The ranges of the settings that orders stand in for. No order goes beyond them, not even one that is forced.
+    /// The ranges of the settings that orders override. No order may exceed them, not even a forced one.
     public static let (concurrencyRange, rateRange) = (1.0...65_536, 0.001...1_000_000)
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
-    /// The name by which people know this process: its machine or its pod.
+    /// The name by which operators know this process: its machine or its pod.
     public var worker: String
     /// See `QuotaScope.fleet`.
     public var fleet: String
@@ -15,9 +15,9 @@ public struct ControlPolicy: Sendable {
     public var concurrency: Int
     /// `worker.loops`.
     public var loops: Int
-    /// `providers.<name>.requestsPerSecond`, of the providers that have it.
+    /// `providers.<name>.requestsPerSecond`, for each provider that has this setting.
     public var rates: [ProviderID: Double]
-    /// Sets the level of the log; `nil`: that of the settings.
+    /// Sets the log level; `nil` restores the level of the settings.
     public var setLogLevel: @Sendable (String?) -> Void
 
     public init(
@@ -32,9 +32,9 @@ public struct ControlPolicy: Sendable {
         self.setLogLevel = setLogLevel
     }
 
-    // MARK: - What is refused
+    // MARK: - Refusals
 
-    /// Returns why an order is not taken up, as one line for a person; `nil` where it is.
+    /// Returns why the process refuses an order, as one line for an operator; `nil` if it accepts the order.
     /// - Parameter instance: this process's name in the fleet.
     func refusal(of order: ControlOrder, instance: String) -> String? {
         if let provider = order.provider, ProviderID(rawValue: provider) == nil {
@@ -75,12 +75,12 @@ public struct ControlPolicy: Sendable {
         return "\(Self.plain(number)) is more than the setting allows: \(setting) is \(Self.plain(most))"
     }
 
-    /// Whole numbers without a point.
+    /// Formats a number; whole numbers have no decimal point.
     public static func plain(_ number: Double) -> String {
         Int(exactly: number).map { "\($0)" } ?? "\(number)"
     }
 
-    // MARK: - What follows
+    // MARK: - Effects
 
     func laneControls(of orders: [ControlOrder]) -> LaneControls {
         var controls = LaneControls()
@@ -91,7 +91,7 @@ public struct ControlPolicy: Sendable {
             case .pauseProvider: if let provider { controls.providers[provider, default: .init()].isPaused = true }
             case .rate:
                 if let provider { controls.providers[provider, default: .init()].perSecond = order.number?.value }
-            // The number is within the setting's range, which an `Int` holds.
+            // `refusal(of:instance:)` has checked that the number is in the setting's range, which fits into an `Int`.
             case .concurrency: controls.concurrency = order.number.map { max(1, Int($0.value) / max(1, loops)) }
             case .logLevel, .drain, nil: break
             }
@@ -100,22 +100,22 @@ public struct ControlPolicy: Sendable {
     }
 }
 
-/// The orders that count for one process, for `/status` and metrics.
+/// The orders that apply to one process, for `/status` and metrics.
 public struct ControlStatus: Sendable {
-    /// An order, and whether the process has taken it up.
+    /// An order, and whether the process has accepted it.
     public struct Entry: Sendable {
         public let order: ControlOrder
-        /// Why it was not taken up; `nil` where it was.
+        /// The reason why the order was refused; `nil` if it was accepted.
         public let refusal: String?
     }
 
-    /// The process's name in the fleet: no other has it, nor the next start.
+    /// The process's name in the fleet, unique among all processes and starts.
     public let instance: String
-    /// `false` while the topic is not read, so that there may be more orders.
+    /// `false` until the topic has been read: more orders may exist.
     public let isKnown: Bool
     public let entries: [Entry]
 
-    /// The order in force that pauses what is meant.
+    /// Returns the order in force that pauses intake, or the given provider.
     public func pause(_ control: ControlOrder.Control, of provider: ProviderID? = nil) -> ControlOrder? {
         entries.first {
             $0.order.control == control && $0.refusal == nil && $0.order.provider == provider?.rawValue

@@ -4,13 +4,12 @@ public import Logging
 internal import ProviderCalls
 public import QuotaSharing
 
-/// Has one process follow the orders that people give its fleet: reads them from the fleet topic, applies them to the
-/// lanes, and answers.
+/// Applies control orders to one process: reads them from the fleet topic, applies them to the lanes, and answers them.
 ///
-/// Lanes begin no request before the orders are known, so that a pause outlasts a restart. Where the topic cannot be read,
-/// they begin all the same: see `longestWait`.
+/// Lanes begin no request before the orders are known, so that a pause survives a restart. If the topic cannot be read,
+/// they begin after `longestWait`.
 public actor FleetControls {
-    /// The longest time for which lanes wait at the start of the process until the orders are known.
+    /// The longest time for which lanes wait for the orders when the process starts.
     private static let longestWait = Duration.seconds(3)
     private static let tickBeforeKnown = Duration.milliseconds(50)
 
@@ -25,19 +24,19 @@ public actor FleetControls {
     private var link: FleetLink?
     private var lanes: [AssembledLane] = []
     private var hasEnded = false
-    /// The time at which lanes begin although the orders are not known.
+    /// The time at which lanes begin even if the orders are not known.
     private var waitEnd: Instant?
 
-    /// The orders that count for this process, each with the reason why it was refused.
+    /// The orders that apply to this process, each with the reason why it was refused.
     private var entries: [ControlStatus.Entry] = []
     private var applied: LaneControls?
     private var appliedLevel: String?
-    /// The last order that was read, which may have ended others.
+    /// The last order that was read; it may have ended others.
     private var lastOrder: ControlOrder?
 
     /// - Parameters:
-    ///   - name: this process's name in the fleet: unique, and another one after each start.
-    ///   - loop: where it lives.
+    ///   - name: this process's name in the fleet: unique, and new after each start.
+    ///   - loop: the loop on which this actor runs.
     public init(
         _ policy: ControlPolicy, name: String, terms: ControlTerms = ControlTerms(), loop: EventLoop, log: Logger
     ) {
@@ -54,14 +53,15 @@ public actor FleetControls {
 
     // MARK: - Life
 
-    /// Takes charge of the lanes, none of which has begun, and keeps them from beginning until the orders are known.
+    /// Takes charge of the lanes, before any of them has begun, and keeps them from beginning until the orders are
+    /// known.
     func take(_ lanes: [AssembledLane], link: FleetLink?) async {
         (self.lanes, self.link) = (lanes, link)
         if link != nil { waitEnd = loop.now + Self.longestWait }
         await applyOrders()
     }
 
-    /// Ticks until `end`.
+    /// Calls `tick` until `end`.
     func run() async {
         while !hasEnded {
             await tick()
@@ -113,7 +113,7 @@ public actor FleetControls {
                 answer(sender, refusal: question.order.flatMap { policy.refusal(of: $0, instance: member.name) })
             case .order(let order, let sender):
                 lastOrder = order
-                // Taken up before the answer says so.
+                // The order is applied before it is acknowledged.
                 await applyOrders()
                 let refusal = policy.refusal(of: order, instance: member.name)
                 answer(sender, refusal: refusal)
@@ -136,7 +136,7 @@ public actor FleetControls {
 
     // MARK: - Orders
 
-    /// Has the process follow the orders that are in force now.
+    /// Applies the orders that are in force now.
     private func applyOrders() async {
         let orders = member.book.inForce(for: member.name, at: wallTime)
         if orders != entries.map(\.order) { review(orders) }
@@ -147,7 +147,8 @@ public actor FleetControls {
         guard controls != applied, !lanes.isEmpty else { return }
         applied = controls
         for lane in lanes {
-            // Another call may have gone on to newer orders while this one waited for a lane. It sees to all of them.
+            // While this call waited for a lane, another call may have applied newer orders. That call updates all
+            // lanes.
             guard applied == controls else { return }
             await lane.searches.apply(controls)
             await lane.lane.apply(controls)
@@ -156,8 +157,9 @@ public actor FleetControls {
 
     private var takenOrders: [ControlOrder] { entries.filter { $0.refusal == nil }.map(\.order) }
 
-    /// Takes in the orders that count now, and sets the log's level. The line about an order that changes the level is logged by
-    /// the level before it when it begins, and by the level after it when it ends.
+    /// Stores the orders that apply now, and sets the log level.
+    ///
+    /// If an order changes the level, its start is logged at the previous level, and its end at the restored one.
     private func review(_ orders: [ControlOrder]) {
         let before = entries
         entries = orders.map { order in
@@ -177,7 +179,7 @@ public actor FleetControls {
         policy.setLogLevel(level)
     }
 
-    /// Logs one line for each order that is new, and for each that has ended.
+    /// Logs one line for each new order, and one for each order that has ended.
     private func logChanges(since before: [ControlStatus.Entry], to orders: [ControlOrder]) {
         for entry in before where entry.refusal == nil && !orders.contains(entry.order) {
             var metadata = Self.metadata(of: entry.order)

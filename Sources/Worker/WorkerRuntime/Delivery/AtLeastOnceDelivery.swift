@@ -4,10 +4,11 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// `worker.delivery=at-least-once`: each outcome leaves as soon as it is there. Once the brokers have confirmed it, its
-/// offset counts as done and is committed at the pace of `CommitLoop`.
+/// Delivers outcomes for `worker.delivery=at-least-once`: each outcome is published as soon as it is ready.
 ///
-/// Nearly all outcomes leave by `handOverAtOnce`, which no task waits for. The others go to the `OutcomeWriter`.
+/// Once the brokers have acknowledged an outcome, its offset counts as done, and `CommitLoop` commits it.
+/// `handOverAtOnce` publishes nearly all outcomes without a task. `OutcomeWriter` publishes the others.
+///
 /// Confined to its lane; not `Sendable`.
 final class AtLeastOnceDelivery: OutcomeDelivery {
     private let sinks: ReplaceableSink
@@ -21,7 +22,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let gate: IntakeGate
     private let loop: EventLoop
     private let log: Logger
-    /// Outcomes whose tasks have yet to run, in the order of both.
+    /// Outcomes that `deliverNext` has yet to take, oldest first.
     private var waiting: Deque<WaitingOutcome> = []
     var onWaiting: () -> Void = {}
 
@@ -70,24 +71,24 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func commitFinished() async { await commits.commit() }
 
-    /// Does nothing: the next commit takes them along.
+    /// Does nothing: the next commit includes them.
     func commitPassedOver() {}
 
     func commitNotes() async { await commits.commit() }
 
     func storeFinished() async { await commits.storeProgress() }
 
-    /// Returns at once. A commit of a former assignment that is still on its way moves the group's offset only past outcomes that
-    /// are delivered, so that at worst these are published again.
+    /// Returns at once. A commit of a former assignment that is still in flight moves the offset only past delivered
+    /// outcomes. At worst, outcomes are published again.
     func waitUntilCertain(of assigned: [AssignedPartition]) async {}
 
-    /// Returns at once, for the same reason. The consumer commits before it acknowledges the loss.
+    /// Returns at once, for the same reason. The consumer commits before it acknowledges the revocation.
     func waitUntilArrived(of revoked: [AssignedPartition]) async {}
 
-    /// Does nothing: outcomes of a partition that is gone are on their way already.
+    /// Does nothing: the outcomes of a revoked partition are already in the producer's queue.
     func forget(_ partition: OwnedPartition) {}
 
-    /// Does nothing: each call to the brokers is bounded by itself.
+    /// Does nothing: each call to the brokers has its own timeout.
     func limit(to end: Instant) async {}
 
     func finish(before end: Instant) async { await commits.finish(before: end) }
@@ -99,7 +100,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func commitAfterFailure() async { await commits.commitAfterFailure() }
 
-    /// Does nothing: a call to commit is bounded by itself.
+    /// Does nothing: a commit has its own timeout.
     func cutCallsShort() async {}
 
     func close(within bound: Duration, hasFailed: Bool) async {
@@ -122,17 +123,18 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             metadata: ["records": "\(undelivered)"])
     }
 
-    // MARK: - At once
+    // MARK: - Immediate delivery
 
-    /// Publishes the outcome. What was paid for is kept until the brokers have spoken.
+    /// Publishes the outcome. An outcome whose calls were billed is kept until its delivery report arrives.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         gate.outcomeHandedOver(bytes: outcome.bytes)
         if !handOverAtOnce(outcome, of: request) { wait(WaitingOutcome(outcome: outcome, request: request)) }
     }
 
-    /// The way that nearly all outcomes take. No task waits for the brokers: the delivery report finishes the request.
-    /// - Returns: `false` for an outcome that has to wait for something, or consists of more than its event.
+    /// Publishes the outcome without a task: the delivery report finishes the request. Nearly all outcomes take this
+    /// path.
+    /// - Returns: `false` for an outcome that has to wait, or that has a dead letter besides its event.
     private func handOverAtOnce(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Bool {
         guard let record = outcome.event, outcome.deadLetter == nil, backoff.isEmpty, !singles.mustTake(request)
         else { return false }
@@ -154,7 +156,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         guard isHandedOver else { return false }
 
         stallDetector.handedOver(to: topic)
-        // The next in order may go: its outcome is behind this one in the producer's queue.
+        // The next request in order may publish: its outcome will follow this one in the producer's queue.
         request.leaveTurn()
         if isPutBack(.finishedAtHandOver) { finish(outcome, of: request, isDelivered: true) }
         return true
@@ -167,13 +169,13 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         partitions.finish(request, isDelivered: isDelivered)
     }
 
-    // MARK: - Outcomes that wait
+    // MARK: - Waiting outcomes
 
-    /// An outcome that could not be handed over at once, or was refused.
+    /// An outcome that could not be enqueued at once, or was refused.
     private struct WaitingOutcome {
         let outcome: OutgoingOutcome
         let request: RequestInProgress
-        /// Why the event was refused, and by which producer; `nil` where nothing has been handed over.
+        /// Why the event was refused, and by which producer; `nil` if it has not been enqueued.
         var refusal: KafkaError?
         var refusedBy: (any OutcomeSink)?
     }
@@ -197,7 +199,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             }
             isDelivered = true
         } catch {
-            // The worker's end closed the producer under outcomes that no broker took: `flush` has said so.
+            // The shutdown closed the producer before the brokers took this outcome. `flush` has logged that.
             if error.kind == .closed, writer.isClosing { return }
             throw error
         }

@@ -3,11 +3,11 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Commits finished offsets at the pace that bounds what a crash repeats: see `CommitPace`.
+/// Commits finished offsets often enough to bound the work that a crash repeats: see `CommitPace`.
 ///
 /// Confined to its lane; not `Sendable`.
 final class CommitLoop {
-    /// A worker that has failed holds nobody up for longer.
+    /// The timeout of the last commit of a worker that has failed.
     private static let timeAfterFailure = Duration.seconds(1)
 
     private let source: any RequestSource
@@ -21,9 +21,9 @@ final class CommitLoop {
     private var pauseTimer: TimerID?
     private var hasBegun = false
     private var isFinishing = false
-    /// What was handed to the consumer and is not known to be committed.
+    /// The offsets that the consumer has stored and that are not known to be committed.
     private var stored: [AssignedPartition: CommittedOffset] = [:]
-    /// After a fatal failure nothing further is committed at the pace.
+    /// Set by a fatal failure: no further commit is made at the pace.
     private var isStopped = false
 
     init(
@@ -39,13 +39,13 @@ final class CommitLoop {
         pace = CommitPace(interval: interval, now: loop.now)
     }
 
-    /// `true` while nothing new may begin, because what is finished could not be committed in time.
+    /// `true` while requests may not begin, because finished work could not be committed in time.
     var isOverdue: Bool { hasBegun && pace.isOverdue(at: loop.now) }
 
-    /// How long commits are overdue; `nil` while they are not.
+    /// The time for which commits have been overdue; `nil` if they are not.
     var overdue: Duration? { hasBegun ? pace.overdue(at: loop.now) : nil }
 
-    /// Commits at the pace until `finish` or `stop` was called.
+    /// Commits at the pace until `finish` or `stop` is called.
     /// - Parameter onTurn: called before each commit.
     func run(onTurn: () -> Void) async {
         hasBegun = true
@@ -60,8 +60,8 @@ final class CommitLoop {
         }
     }
 
-    /// Commits all that is finished. Nothing after a fatal failure.
-    /// - Returns: why something of it is not committed.
+    /// Commits everything that is finished. Does nothing after a fatal failure.
+    /// - Returns: the error of a failed commit.
     @discardableResult
     func commit() async -> KafkaError? {
         guard !isStopped else { return nil }
@@ -90,8 +90,8 @@ final class CommitLoop {
         return nil
     }
 
-    /// Hands what is newly done to the consumer.
-    /// - Returns: whether anything is.
+    /// Stores newly finished offsets in the consumer.
+    /// - Returns: `true` if there were any.
     @discardableResult
     func storeProgress() async -> Bool {
         guard !isStopped else { return false }
@@ -101,7 +101,7 @@ final class CommitLoop {
         return !moved.isEmpty
     }
 
-    /// Ends the loop and commits what is finished; where the broker does not take it, tries again until `end`.
+    /// Ends the loop and commits what is finished. Retries until `end` if the broker refuses the commit.
     func finish(before end: Instant) async {
         isFinishing = true
         endRest()
@@ -113,7 +113,8 @@ final class CommitLoop {
         }
     }
 
-    /// Commits what was delivered before a fatal failure, once. Brokers refuse it where another member has the partition by now.
+    /// Commits once what was delivered before a fatal failure. Brokers refuse the commit of a partition that another
+    /// member owns by then.
     func commitAfterFailure() async {
         let moved = partitions.takeProgress()
         guard hasBegun, !moved.isEmpty else { return }
@@ -125,7 +126,7 @@ final class CommitLoop {
         }
     }
 
-    /// Ends the loop at once. Only `commitAfterFailure` commits anything any more.
+    /// Ends the loop at once. After that, only `commitAfterFailure` commits.
     func stop() {
         isStopped = true
         endRest()

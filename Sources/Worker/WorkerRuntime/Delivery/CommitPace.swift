@@ -1,21 +1,23 @@
 internal import Basics
 
-/// Decides when offsets are committed, and whether finished work has waited for that too long.
+/// Decides when offsets are committed, and whether finished work has been uncommitted for too long.
 ///
-/// A crash repeats what is not committed, paid calls and all. That is to be no more than one `worker.commitInterval` of
-/// work, however long the brokers refuse commits or do not answer: beyond it commits are overdue, and nothing new
-/// begins. Commits begin twice in an interval, so that one that is slow, or refused once, makes no difference.
+/// A crash repeats all uncommitted work, including billed calls. The aim is to repeat at most one
+/// `worker.commitInterval` of work, even while the brokers refuse commits or do not answer. Beyond that, commits are
+/// overdue and no request begins. Two commits begin in each interval, so that one slow or refused commit makes no
+/// difference.
 struct CommitPace {
 
-    /// One commit may take this long, and commits that are overdue for as long are told in the log. A rebalance often takes
-    /// less.
+    /// The timeout of one commit, and the time for which commits must be overdue before that is logged. A rebalance is
+    /// often shorter.
     static let timeout = Duration.seconds(1)
 
-    /// A commit takes a while even where all is well; an interval of less must not keep work waiting for that.
+    /// The lower bound of `limit`. Even a healthy commit takes time, and a shorter interval must not pause intake for
+    /// that.
     static let shortestLimit = Duration.milliseconds(500)
 
     let interval: Duration
-    /// Everything that was finished by then is committed.
+    /// All work that finished before this time is committed.
     private(set) var committedUpTo: Instant
     private var isAnnounced = false
 
@@ -27,28 +29,28 @@ struct CommitPace {
     /// The time from one commit to the next.
     var pause: Duration { interval / 2 }
 
-    /// The time from a refused commit to the next.
+    /// The time from a failed commit to the next.
     var retryPause: Duration { min(pause, .milliseconds(200)) }
 
-    /// How long finished work may be uncommitted.
+    /// The longest time for which finished work may be uncommitted.
     var limit: Duration { max(interval, Self.shortestLimit) }
 
     func isOverdue(at now: Instant) -> Bool { now - committedUpTo >= limit }
 
-    /// The time for which commits are overdue; `nil` when they are not.
+    /// The time for which commits have been overdue; `nil` if they are not.
     func overdue(at now: Instant) -> Duration? { isOverdue(at: now) ? now - committedUpTo - limit : nil }
 
-    /// A commit left nothing over, or found nothing to do.
-    /// - Parameter begin: when it began: what finished later waits for the next.
-    /// - Returns: whether that ends what was announced.
+    /// Records a commit that succeeded, or had nothing to commit.
+    /// - Parameter begin: the start of the commit; work that finished later is part of the next one.
+    /// - Returns: whether an announced problem has ended.
     mutating func committed(since begin: Instant) -> Bool {
         committedUpTo = max(committedUpTo, begin)
         defer { isAnnounced = false }
         return isAnnounced
     }
 
-    /// A commit failed.
-    /// - Returns: whether that is to be announced: once, when commits have been overdue for a while.
+    /// Records a failed commit.
+    /// - Returns: whether the caller should log it: once, after commits have been overdue for `timeout`.
     mutating func failed(at now: Instant) -> Bool {
         guard !isAnnounced, let overdue = overdue(at: now), overdue >= Self.timeout else { return false }
         isAnnounced = true

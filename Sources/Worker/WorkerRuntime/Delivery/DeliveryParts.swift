@@ -2,12 +2,12 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// The parts that a lane's delivery is put together from.
+/// The parts from which a lane's delivery is assembled.
 struct DeliveryParts {
     let sink: any OutcomeSink
-    /// Makes one like `sink`; `nil` where a failed one is not to be replaced.
+    /// Makes a producer like `sink`; `nil` if a failed producer is not replaced.
     let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
-    /// Makes one that puts each record into a batch of its own; `nil`: there is none.
+    /// Makes a producer whose batches hold one record each; `nil`: not used.
     let makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
     let source: any RequestSource
     let partitions: PartitionTable
@@ -17,7 +17,7 @@ struct DeliveryParts {
     let meters: WorkerMeters
     let log: Logger
 
-    /// Makes the one of the two kinds that `worker.delivery` names.
+    /// Makes the kind of delivery that `worker.delivery` names.
     func makeDelivery() -> any OutcomeDelivery {
         let diagnostics = TopicDiagnostics(source: source, loop: loop)
         let backoff = TopicBackoff(

@@ -1,10 +1,12 @@
 internal import Basics
 internal import Kafka
 
-/// Notices a topic that confirms nothing although records wait for it. librdkafka keeps such records and goes on trying, so
-/// no delivery report says what is wrong: a topic that this user may not see, or a partition without a leader.
+/// Detects topics that acknowledge no records although some are unconfirmed.
 ///
-/// Counting costs a request two additions; only `stalledTopics` looks at the clock. Confined to its lane; not `Sendable`.
+/// librdkafka keeps such records and retries, so no delivery report states the cause. Examples are a topic that this
+/// user may not describe, or a partition without a leader.
+///
+/// Counting costs two additions per request; only `stalledTopics` compares times. Confined to its lane; not `Sendable`.
 final class DeliveryStallDetector {
     /// The topics that a lane writes to.
     enum Topic: Int, CaseIterable {
@@ -13,14 +15,14 @@ final class DeliveryStallDetector {
         case deadLetters
     }
 
-    /// A topic that confirms nothing for this long has timed out. Long against a round trip to slow brokers, short against the
-    /// 10 s within which a worker says what is wrong.
+    /// A topic that acknowledges nothing for this long has timed out. It is long compared with a round trip to slow
+    /// brokers, and shorter than the 10 s within which a worker reports a problem.
     static let timeout = Duration.seconds(5)
 
     private struct Count {
         var handedOver = 0
         var confirmed = 0
-        /// The value of `confirmed` when it was last seen to move, and the instant of that.
+        /// The value of `confirmed` at its last observed change, and the time of that observation.
         var lastSeen = 0
         var lastMoved: Instant?
     }
@@ -31,8 +33,8 @@ final class DeliveryStallDetector {
 
     func confirmed(by topic: Topic) { counts[topic.rawValue].confirmed += 1 }
 
-    /// Returns the topics that have confirmed nothing for longer than `timeout` although records wait. Call it often: a
-    /// topic counts as timed out from the second call on that finds no progress.
+    /// Returns the topics that have acknowledged nothing for longer than `timeout` although records are unconfirmed.
+    /// Call it often: a topic counts as timed out no earlier than the second call that finds no progress.
     func stalledTopics(at now: Instant) -> [Topic] {
         Topic.allCases.filter { topic in
             let count = counts[topic.rawValue]

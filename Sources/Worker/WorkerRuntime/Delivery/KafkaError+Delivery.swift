@@ -1,8 +1,8 @@
 internal import Kafka
 
-/// The questions that a delivery asks of an error.
+/// Classifies errors for the delivery of outcomes.
 extension KafkaError {
-    /// `true` when the producer that the error came from can write nothing more, or is held by a call.
+    /// `true` if the producer that returned this error can write nothing more, or is blocked in a call.
     var endsProducer: Bool {
         switch kind {
         case .fatal, .fenced, .hung, .closed: true
@@ -10,7 +10,7 @@ extension KafkaError {
         }
     }
 
-    /// `true` when the same call about a transaction may succeed later.
+    /// `true` if the same transactional call may succeed later.
     var mayPass: Bool {
         switch kind {
         case .retriable, .timedOut, .unreachable: true

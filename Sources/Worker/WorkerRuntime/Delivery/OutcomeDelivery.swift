@@ -1,96 +1,99 @@
 internal import Basics
 internal import Kafka
 
-/// Publishes the outcomes of a lane, and has offsets committed behind them. `worker.delivery` chooses one of two for good:
+/// Publishes the outcomes of a lane and commits their offsets. `worker.delivery` chooses the implementation once:
 /// `AtLeastOnceDelivery` or `TransactionalDelivery`.
 ///
-/// `deliver` takes a request over: the delivery finishes it at the partition table, which makes room at the intake. Confined to its lane; not `Sendable`.
+/// `deliver` takes over a request. The delivery later finishes it in the partition table, which makes room for new
+/// requests. Confined to its lane; not `Sendable`.
 protocol OutcomeDelivery: AnyObject {
-    /// `false` while nothing new may begin, because what is finished cannot be published or committed in time. Time alone
-    /// can make it `false`; the gate is woken when it turns `true`.
+    /// `false` while no request may begin, because finished work cannot be published or committed in time. It may
+    /// become `false` with time alone; the gate is woken when it becomes `true`.
     var acceptsRequests: Bool { get }
 
-    /// The producer that outcomes are handed to at present.
+    /// The producer that takes outcomes at present.
     var sink: any OutcomeSink { get }
 
-    /// How the delivery fares, for `/readyz` and `/status`.
+    /// The state of the delivery, for `/readyz` and `/status`.
     var status: DeliveryStatus { get }
 
-    /// Does what can fail before the group is joined.
+    /// Performs the steps that can fail before the lane joins the group.
     func prepare() async throws(KafkaError)
 
-    /// Commits what is finished until `finish` was called.
-    /// - Throws: what ends the worker.
+    /// Commits finished work until `finish` is called.
+    /// - Throws: an error that ends the worker.
     func run() async throws(KafkaError)
 
     /// Publishes a request's outcome, and finishes the request once it is delivered. Returns at once.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress)
 
-    /// Called for each outcome that has to wait for something: it has a task call `deliverNext`. Set before `deliver` is
-    /// called.
+    /// Called for each outcome that has to wait. The handler starts a task that calls `deliverNext`. Set it before
+    /// calling `deliver`.
     var onWaiting: () -> Void { get set }
 
-    /// Waits for whatever the outcome needs that has waited longest, and delivers it.
-    /// - Throws: what ends the worker.
+    /// Delivers the outcome that has waited longest, after waiting for what that outcome needs.
+    /// - Throws: an error that ends the worker.
     func deliverNext() async throws(KafkaError)
 
-    /// Commits all that is finished, as far as the brokers take it.
+    /// Commits everything that is finished, as far as the brokers accept it.
     func commitFinished() async
 
-    /// Has the offsets behind records that a former owner had done committed soon, although no outcome follows them.
+    /// Requests an early commit of the offsets behind records that a former owner had done, although no outcome follows
+    /// them.
     func commitPassedOver()
 
-    /// Has the notes of partitions committed soon that have some: see `CrashWatch`. `PartitionTable.waitUntilNoted` waits for them.
+    /// Requests an early commit of partitions with crash notes: see `CrashWatch`. `PartitionTable.waitUntilNoted` waits
+    /// for it.
     func commitNotes() async
 
-    /// Hands what is finished to the consumer, whose own commit before it leaves takes it along.
+    /// Stores finished offsets in the consumer, which commits them before it leaves the group.
     func storeFinished() async
 
-    /// Waits until it is certain what the group has committed of partitions that were just assigned, as far as that depends on
-    /// this lane. Their offsets are asked for afterwards.
+    /// Waits until the group's committed offsets of newly assigned partitions are certain, as far as that depends on
+    /// this lane. The caller fetches the offsets afterwards.
     func waitUntilCertain(of assigned: [AssignedPartition]) async
 
-    /// Waits while offsets of these partitions, which are no longer ours, are on their way to the brokers. The loss is
-    /// acknowledged afterwards.
+    /// Waits while offsets of revoked partitions are in flight to the brokers. The caller acknowledges the revocation
+    /// afterwards.
     func waitUntilArrived(of revoked: [AssignedPartition]) async
 
-    /// Drops what it holds of a partition that is no longer ours.
+    /// Drops the waiting outcomes of a revoked partition.
     func forget(_ partition: OwnedPartition)
 
-    /// Begins the end: no call may take time beyond `end` by much, one under way among them.
+    /// Begins the shutdown: no call, including one in flight, may last much beyond `end`.
     func limit(to end: Instant) async
 
-    /// Commits what is left, as far as the brokers take it before `end`, and has `run` return.
+    /// Commits the rest, as far as the brokers accept it before `end`, and makes `run` return.
     func finish(before end: Instant) async
 
     /// Ends everything at once after a fatal failure: nothing more is published.
     func stop()
 
-    /// Commits what was delivered before a fatal failure, and that this owner ends in order, where the brokers take it at once.
-    /// Follows `stop`.
+    /// Commits what was delivered before a fatal failure, and the note that this owner has ended in order, if the
+    /// brokers accept it at once. Call it after `stop`.
     func commitAfterFailure() async
 
-    /// Gives the calls to the brokers that are under way no further time. Follows `stop`.
+    /// Ends the waits for broker calls that are in flight. Call it after `stop`.
     func cutCallsShort() async
 
-    /// Gives up what is not confirmed and frees the producer. Outcomes that still wait are given up.
+    /// Abandons unconfirmed and waiting outcomes, and frees the producer.
     /// - Parameters:
-    ///   - bound: what the brokers have yet to confirm is waited for no longer.
-    ///   - hasFailed: then nothing more is written.
+    ///   - bound: the longest wait for delivery reports.
+    ///   - hasFailed: `true` after a fatal failure: nothing more is written.
     func close(within bound: Duration, hasFailed: Bool) async
 }
 
-/// How outcomes get to the brokers at a moment.
+/// The state of a lane's delivery at one moment.
 struct DeliveryStatus {
-    /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.
+    /// The time for which intake has been paused because finished work cannot be committed; `nil` while it can.
     var commitOverdue: Duration?
-    /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can.
+    /// The reason why outcomes cannot be written at present, as one line for an operator; `nil` while they can.
     var problem: String?
-    /// The topics that take or confirm no records, while brokers answer.
+    /// The topics that accept or acknowledge no records although the brokers answer.
     var blockedTopics: [String] = []
 }
 
 extension [String] {
-    /// The problems as one line; `nil` where there is none.
+    /// Joins the problems to one line; `nil` if there are none.
     var joinedAsProblem: String? { isEmpty ? nil : joined(separator: "; ") }
 }

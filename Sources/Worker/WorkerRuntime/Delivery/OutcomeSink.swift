@@ -1,42 +1,42 @@
 public import Basics
 public import Kafka
 
-/// The producer as a lane needs it. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
+/// The producer interface that a lane uses. `KafkaProducer` implements it; unit tests use a fake.
 ///
-/// Every call but `handOverAtOnce` is safe from any task.
+/// Every call except `handOverAtOnce` is safe from any task.
 public protocol OutcomeSink: AnyObject, Sendable {
-    /// Begins to serve what the brokers report, before the first record is handed over.
+    /// Begins to serve broker events, before the first record is enqueued.
     func start() async
 
-    /// Puts a record into the local queue where there is room at once. For callers on the sink's loop.
-    /// - Parameter report: called once with what became of the record, on the loop and outside any task.
-    /// - Returns: `false` where the record cannot be put there now. `report` is then never called, and `handOver` says why,
-    ///   or waits.
+    /// Enqueues a record locally if there is room at once. Call it on the sink's loop.
+    /// - Parameter report: called once with the delivery report, on the loop and outside any task.
+    /// - Returns: `false` if the record cannot be enqueued now. `report` is then never called; `handOver` throws the
+    ///   reason or waits.
     func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool
 
-    /// Puts a record into the local queue, in the order of the calls. Waits while the queue is full.
-    /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
-    /// - Throws: `KafkaError` that says why the record cannot be written.
+    /// Enqueues a record locally, in the order of the calls. Waits while the queue is full.
+    /// - Returns: a receipt for exactly one `confirm`. Every receipt must be confirmed.
+    /// - Throws: the reason why the record cannot be written.
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt
 
-    /// Returns once the brokers have confirmed the record.
-    /// - Throws: `KafkaError` that says why it is not, or may not be, written.
+    /// Returns once the brokers have acknowledged the record.
+    /// - Throws: the reason why the record is not written, or may not be.
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition
 
-    /// The number of records handed over and not yet confirmed.
+    /// The number of unconfirmed records.
     var undelivered: Int { get async }
 
-    /// The size of their values.
+    /// The total size of the values of unconfirmed records, in bytes.
     var undeliveredBytes: Int { get async }
 
-    /// The client's figures at the end of its last statistics interval; `nil` before that, or without one.
+    /// The client's statistics of the last complete interval; `nil` before that, or without statistics.
     var statistics: ClientStatistics? { get }
 
-    /// Waits until no record is unconfirmed. With transactions, it never waits longer than half of the transaction's timeout.
-    /// - Returns: `false` when `bound` passed first.
+    /// Waits until no record is unconfirmed. With transactions, it waits for at most half of the transaction timeout.
+    /// - Returns: `false` if `bound` passed first.
     func flush(within bound: Duration) async -> Bool
 
-    /// Frees the client. Records that are not confirmed by then end as `closed`.
+    /// Frees the client. Records that are unconfirmed by then fail with `closed`.
     func close() async
 
     func initTransactions() async throws(KafkaError)
@@ -47,7 +47,7 @@ public protocol OutcomeSink: AnyObject, Sendable {
     func commitTransaction() async throws(KafkaError)
     func abortTransaction() async throws(KafkaError)
 
-    /// Gives no call about a transaction time beyond `instant`, one under way among them.
+    /// Sets a deadline for all transactional calls, including one in flight.
     func endTransactions(by instant: Instant) async
 }
 

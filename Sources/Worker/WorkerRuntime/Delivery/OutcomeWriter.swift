@@ -3,12 +3,14 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Writes outcomes that may have to wait: for room, for a topic that refuses records, for a producer that replaces a failed one.
-/// A record that is refused is written again by what `RefusalCure` says, until the brokers have it.
+/// Writes outcomes that may have to wait: for room, for a topic that refuses records, or for a replacement producer.
 ///
-/// `AtLeastOnceDelivery` writes all other outcomes by itself. Confined to its lane; not `Sendable`.
+/// A refused record is retried as `RefusalCure` decides, until the brokers have it. `AtLeastOnceDelivery` writes all
+/// other outcomes itself.
+///
+/// Confined to its lane; not `Sendable`.
 final class OutcomeWriter {
-    /// Which of an outcome's records is written.
+    /// One of an outcome's two records.
     enum Part {
         case event
         case deadLetter
@@ -39,13 +41,13 @@ final class OutcomeWriter {
         self.meters = meters
     }
 
-    /// Begins no further attempt: from now on, what is not delivered is given up.
+    /// Begins no further attempt: undelivered outcomes are abandoned.
     func close() {
         isClosing = true
         backoff.close()
     }
 
-    /// Notes that the brokers have a record.
+    /// Records that the brokers have a record.
     func noteConfirmed(
         _ part: Part, at position: RecordPosition, by topic: DeliveryStallDetector.Topic, since start: Instant,
         of request: RequestInProgress
@@ -56,9 +58,9 @@ final class OutcomeWriter {
 
     // MARK: - Writing
 
-    /// Writes an outcome, its dead letter first. Were the event first and the letter refused, each restart would publish the
-    /// event again.
-    /// - Throws: what ends the worker.
+    /// Writes an outcome, its dead letter first. If the event were first and the letter were refused, each restart
+    /// would publish the event again.
+    /// - Throws: an error that ends the worker.
     func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
         if isPutBack(.deadLetterNotAwaited), let letter = outcome.deadLetter {
             _ = sinks.current.handOverAtOnce(letter) { _ in }
@@ -91,9 +93,9 @@ final class OutcomeWriter {
         try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: refusal)
     }
 
-    // MARK: - Writing again
+    // MARK: - Retries
 
-    /// A record that was refused, with what has been tried to get it written.
+    /// A refused record, and the remedies that were tried.
     private struct RefusedRecord {
         let part: OutcomeWriter.Part
         let request: RequestInProgress
@@ -101,17 +103,17 @@ final class OutcomeWriter {
         var refusal: KafkaError
         /// The producer that refused the record.
         var sink: any OutcomeSink
-        /// Whose producer takes the record next.
+        /// The writer whose producer takes the record next.
         var writer: ReplaceableSink
-        /// The record was sent without any other in its batch, or there is no way to do so.
+        /// True if the record was sent in a batch of one, or no producer can do so.
         var wentAlone: Bool
         var isTruncated = false
 
         var record: ProducerRecord? { outcome.record(part) }
     }
 
-    /// Writes a record that was refused once.
-    /// - Throws: what ends the worker.
+    /// Retries a record that was refused once.
+    /// - Throws: an error that ends the worker.
     func writeAgain(
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy sink: any OutcomeSink,
         with refusal: KafkaError
@@ -134,12 +136,12 @@ final class OutcomeWriter {
         }
     }
 
-    /// Does what may get a refused record written.
-    /// - Returns: `false` for a record that needs no further attempt.
-    /// - Throws: what ends the worker.
+    /// Prepares the next attempt to write a refused record.
+    /// - Returns: `false` if the record needs no further attempt.
+    /// - Throws: an error that ends the worker.
     private func prepareNextAttempt(of refused: inout RefusedRecord, topic: String) async throws(KafkaError) -> Bool {
         let refusal = refused.refusal
-        // The producer failed for good after it had written this record: its topic takes records.
+        // The producer failed fatally after it had written this record, so the topic accepts records.
         if refusal.status == .persisted {
             backoff.clear(topic)
             return false
@@ -158,14 +160,14 @@ final class OutcomeWriter {
             refused.outcome = truncatedRecords.truncate(
                 refused.outcome, of: refused.request, refusedBy: topic, with: refusal)
             if refused.record?.topic != topic { backoff.giveUpTrying(topic) }
-        // An error that is not about the record, such as a timeout, may be over later.
+        // The cause may be temporary, such as a timeout.
         case .later, nil: try await waitForTopic(of: refused, topic: topic)
         }
         return true
     }
 
-    /// Has another producer take the record of one that can write nothing more.
-    /// - Throws: the refusal where another producer would not help, or could break the order.
+    /// Switches to another producer after the record's producer failed fatally.
+    /// - Throws: the refusal, if another producer would not help or could break the order.
     private func replaceProducer(of refused: RefusedRecord) throws(KafkaError) {
         if refused.refusal.kind == .fatal, !keepsOrder {
             return try refused.writer.replace(
@@ -184,17 +186,16 @@ final class OutcomeWriter {
         if refused.part == .event { singles.begin(refused.request) }
     }
 
-    /// - Throws: the refusal where an order is kept: sent later, the record would stand behind outcomes that were handed over
-    ///   after it.
+    /// - Throws: the refusal, if an order is promised: sent later, the record would follow outcomes enqueued after it.
     private func waitForTopic(of refused: RefusedRecord, topic: String) async throws(KafkaError) {
         if keepsOrder, refused.part == .event { throw refused.refusal }
         backoff.note(refused.refusal, by: topic)
         try await waitForRetry(of: topic)
     }
 
-    /// Waits until a topic that refuses records may be tried again.
-    /// - Throws: `closed` when the worker ended meanwhile. A record that were written now could not be committed any more, so
-    ///   it would be done, and published, again.
+    /// Waits until a topic that refuses records may be retried.
+    /// - Throws: `closed` if the worker ended meanwhile. A record written now could not be committed, so its request
+    ///   would be processed and published again.
     private func waitForRetry(of topic: String) async throws(KafkaError) {
         await backoff.waitForRetry(of: topic)
         if isClosing { throw Self.closed(before: topic) }
@@ -206,9 +207,9 @@ final class OutcomeWriter {
 
     // MARK: - One attempt
 
-    /// Hands a record over and waits for the brokers' acknowledgement.
-    /// - Parameter writer: whose producer takes the record.
-    /// - Parameter sink: the one that has the record, or has refused it.
+    /// Enqueues a record and waits for its delivery report.
+    /// - Parameter writer: the writer whose producer takes the record.
+    /// - Parameter sink: set to the producer that took or refused the record.
     private func send(
         _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress,
         by writer: ReplaceableSink, sink: inout any OutcomeSink
@@ -218,7 +219,7 @@ final class OutcomeWriter {
         let receipt = try await sink.handOver(record)
         stallDetector.handedOver(to: topic)
         defer { stallDetector.confirmed(by: topic) }
-        // The next in order may go: its outcome is behind this one in the producer's queue.
+        // The next request in order may publish: its outcome will follow this one in the producer's queue.
         if part == .event { request.leaveTurn() }
 
         let position = try await sink.confirm(receipt)
@@ -228,7 +229,7 @@ final class OutcomeWriter {
 }
 
 extension OutgoingOutcome {
-    /// - Returns: `nil` where the outcome has no such record.
+    /// - Returns: `nil` if the outcome has no such record.
     fileprivate func record(_ part: OutcomeWriter.Part) -> ProducerRecord? {
         part == .deadLetter ? deadLetter : event
     }

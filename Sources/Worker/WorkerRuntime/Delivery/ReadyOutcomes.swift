@@ -1,7 +1,7 @@
 internal import Basics
 internal import Kafka
 
-/// Outcomes that wait for a transaction, per partition, and which of them go into the next one.
+/// Outcomes that wait for a transaction, by partition. Chooses the batch for the next transaction.
 ///
 /// Confined to its lane; not `Sendable`.
 final class ReadyOutcomes {
@@ -9,15 +9,17 @@ final class ReadyOutcomes {
     final class Entry {
         let request: RequestInProgress
         var outcome: OutgoingOutcome
-        /// The size that the outcome had when it became ready, which is what the intake counts until it is settled.
+        /// The size of the outcome when it became ready. The intake counts this size until the outcome is settled.
         let bytes: Int
-        /// A record of it was refused together with others: it goes into a transaction of its own.
+        /// True if one of its records was refused in a shared batch: the outcome needs a transaction without others.
         var goesAlone = false
-        /// It may be why a topic was refused to a whole transaction. It goes alone until one is committed.
+        /// True if the outcome may be the reason why a topic refused a whole transaction. Until a transaction is
+        /// committed, it goes into a transaction without others.
         fileprivate(set) var isSuspect = false
-        /// A truncated record has taken the place of one that was refused as too large although it was alone.
+        /// True if a truncated record replaced one that was refused as too large although it was the only one in its
+        /// batch.
         var isTruncated = false
-        /// The topic that refused a record of it for a reason that lasts.
+        /// The topic that refused one of its records for a lasting reason.
         var refusingTopic: String?
 
         init(_ request: RequestInProgress, _ outcome: OutgoingOutcome) {
@@ -27,7 +29,7 @@ final class ReadyOutcomes {
         }
     }
 
-    /// The most outcomes of one transaction, so that one that must be done again is done soon.
+    /// The most outcomes in one transaction. It keeps the retry of an aborted transaction short.
     static let largestBatch = 1000
 
     private var hasSuspects = false
@@ -51,7 +53,7 @@ final class ReadyOutcomes {
         Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
     }
 
-    /// Removes and returns the outcomes of those requests of a partition that the group has committed as done.
+    /// Removes and returns a partition's outcomes that the group has already committed as done.
     func removeAll(of partition: OwnedPartition, doneBy committed: CommittedOffset) -> [Entry] {
         var done = DoneSet()
         if case .known(let metadata) = CommitMetadata.read(committed) { done = metadata.done }
@@ -62,13 +64,13 @@ final class ReadyOutcomes {
         return earlier
     }
 
-    /// Has some outcomes go alone until a transaction is committed.
+    /// Gives each of these outcomes a transaction without others, until a transaction is committed.
     func suspect(_ suspects: [Entry]) {
         hasSuspects = true
         for entry in suspects { entry.isSuspect = true }
     }
 
-    /// Lets suspects go with others again: a transaction has been committed.
+    /// Clears all suspicions, after a transaction was committed.
     func clearSuspicions() {
         guard hasSuspects else { return }
         hasSuspects = false
@@ -79,21 +81,21 @@ final class ReadyOutcomes {
         entries[ObjectIdentifier(entry.request.partition)]?[entry.request.slot] === entry
     }
 
-    /// True while an outcome waits for a topic that refused a record of it.
+    /// True while an outcome waits for a topic that refused one of its records.
     func isRefused(by topic: String) -> Bool {
         entries.values.contains { $0.values.contains { $0.refusingTopic == topic } }
     }
 
-    /// Chooses what may leave next: of each partition the ready outcomes, oldest first, as far as what is committed with them can
-    /// say that they are done (`OwnedPartition.publishable`).
+    /// Chooses the next batch: the ready outcomes of each partition, oldest first, as far as the commit metadata can
+    /// mark them as done (`OwnedPartition.publishable`).
     ///
-    /// An outcome that goes alone is a batch by itself. So is one that a topic refuses, when `mayRetry` says that its topic may be
-    /// tried again.
+    /// An outcome that must go without others forms a batch by itself. So does one whose topic refused it, once
+    /// `mayRetry` permits another attempt.
     /// - Parameters:
-    ///   - inOrder: `worker.ordering` promises an order: an outcome that goes alone, or is refused, holds up those behind it in
-    ///     its partition.
+    ///   - inOrder: `worker.ordering` promises an order. An outcome that is refused, or must go without others, then
+    ///     blocks later ones of its partition.
     ///   - isRefusing: `true` for a topic that still refuses records.
-    /// - Returns: the batch, and whether something that could leave is left for the next one.
+    /// - Returns: the batch, and whether more outcomes could be published after it.
     func nextBatch(
         of partitions: [OwnedPartition], inOrder: Bool, isRefusing: (_ topic: String) -> Bool,
         mayRetry: (_ topic: String) -> Bool
@@ -110,7 +112,7 @@ final class ReadyOutcomes {
             let room = Self.largestBatch - batch.count
             let ready = partition.tracker.readySlots(atMost: max(1, room)).compactMap { waiting[$0] }
 
-            // What goes alone goes first, or it might never get a turn.
+            // An outcome that needs a separate transaction goes first. Otherwise it might wait forever.
             let held = inOrder ? ready.prefix(1) : ready[...]
             if let single = held.first(where: { !leavesWithOthers($0) && mayLeave($0) }),
                 !partition.publishable([single.request.slot]).isEmpty
@@ -121,7 +123,7 @@ final class ReadyOutcomes {
             let others = inOrder ? Array(ready.prefix(while: leavesWithOthers)) : ready.filter(leavesWithOthers)
             let leaving = room > 0 ? partition.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
             batch += leaving
-            // What goes alone gets its turn behind these, when nothing else may become ready any more.
+            // An outcome that needs a separate transaction follows this batch, even if nothing else becomes ready.
             let isOneLeft = !leaving.isEmpty && leaving.count < ready.count && !isPutBack(.aloneForgotten)
             if ready.count >= room || isOneLeft { hasMore = true }
         }

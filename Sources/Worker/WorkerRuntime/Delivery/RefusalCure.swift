@@ -1,20 +1,21 @@
 internal import Kafka
 
-/// The measure that gets a refused record written after all. Both deliveries ask here, so that they treat a record alike.
+/// The remedy by which a refused record is written after all. Both deliveries use it, so that they treat a record
+/// alike.
 enum RefusalCure: Hashable {
-    /// The record is sent again without any other. Brokers refuse a batch as a whole, so another record of it may have been the
-    /// one that is too large.
+    /// The record is sent again in a batch of one. Brokers refuse a batch as a whole, so another record may have been
+    /// the one that is too large.
     case alone
-    /// A truncated record takes the record's place.
+    /// A truncated record replaces the record.
     case truncated
-    /// The record is sent again as it is, once its topic may be tried again.
+    /// The record is sent again unchanged, once its topic may be retried.
     case later
 
-    /// Chooses the cure.
+    /// Chooses the remedy.
     /// - Parameters:
-    ///   - wasAlone: the record was refused without any other in its batch or transaction.
-    ///   - isTruncated: the record is a truncated one already.
-    /// - Returns: `nil` for an error that is not about this record or its topic.
+    ///   - wasAlone: `true` if the record was the only one of its batch or transaction.
+    ///   - isTruncated: `true` if the record has been truncated already.
+    /// - Returns: `nil` for an error that does not concern this record or its topic.
     init?(_ error: KafkaError, wasAlone: Bool, isTruncated: Bool) {
         switch error.kind {
         case .recordTooLarge: self = !wasAlone ? .alone : isTruncated ? .later : .truncated

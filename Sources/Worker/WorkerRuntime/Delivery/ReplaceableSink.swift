@@ -3,23 +3,25 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// The producer that a lane writes with, and the next one when it fails for good.
+/// The producer that a lane writes with. Replaces it when it fails.
 ///
-/// An idempotent producer fails for good when it cannot tell any more what the broker has; before librdkafka 2.3.0 a lost
-/// connection is enough (#4438). A transactional one fails for good when its coordinator gave the transaction up, or answers
-/// the end of a transaction that has taken effect already (#4849). A producer may also be held by a call that does not return:
-/// it is abandoned, and its client lives until the call returns, or the process ends. The delivery decides what of the failed
-/// producer's records is written again.
+/// An idempotent producer fails fatally when it no longer knows which records the broker has. Before librdkafka 2.3.0,
+/// a lost connection is enough (#4438). A transactional producer fails fatally when its coordinator aborted the
+/// transaction. It also fails when the coordinator answers the end of a transaction that has already taken effect
+/// (#4849).
+///
+/// A producer may also be blocked in a call that does not return. It is then abandoned, and its client lives until the
+/// call returns or the process ends. The delivery decides which of the failed producer's records are written again.
 ///
 /// Confined to its lane; not `Sendable`.
 final class ReplaceableSink {
-    /// The replacements of broken producers within a minute above which it is not the producer that is broken, and the worker ends.
+    /// More fatal failures than this within a minute do not have their cause in the producer, and the worker ends.
     private static let maxReplacementsPerMinute = 3
-    /// The most abandoned producers that are still held by a call.
+    /// The most abandoned producers that may still be blocked in a call.
     static let maxAbandoned = 8
 
     private struct Abandoned {
-        /// The call that holds the producer keeps it alive, and nothing else does.
+        /// Weak, because only the blocked call keeps an abandoned producer alive.
         weak var sink: (any OutcomeSink)?
     }
 
@@ -32,7 +34,7 @@ final class ReplaceableSink {
     private var abandoned: [Abandoned] = []
     private var closings: [Task<Void, Never>] = []
 
-    /// - Parameter makeSink: makes one like `sink`; `nil` where a replacement is not allowed.
+    /// - Parameter makeSink: makes a producer like `sink`; `nil` if a replacement is not allowed.
     init(
         _ sink: any OutcomeSink, makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?, loop: EventLoop,
         meters: WorkerMeters, log: Logger
@@ -44,9 +46,9 @@ final class ReplaceableSink {
         self.log = log
     }
 
-    /// Replaces a sink that can no longer write. Does nothing when that has happened already.
-    /// - Parameter consequence: what becomes of the records that the failed sink leaves, for the log.
-    /// - Throws: `error` itself where a replacement is not allowed or would not help.
+    /// Replaces a producer that can no longer write. Does nothing if it has been replaced already.
+    /// - Parameter consequence: what happens to the failed producer's records, for the log.
+    /// - Throws: `error` itself if a replacement is not allowed or would not help.
     func replace(
         _ failed: any OutcomeSink, failedWith error: KafkaError, consequence: String
     ) throws(KafkaError) {
@@ -75,8 +77,8 @@ final class ReplaceableSink {
         replacements.append(now)
     }
 
-    /// Counts a producer that is left to the call which holds it. A call that hangs takes 15 s until it is left, so these
-    /// replacements need no other bound.
+    /// Counts a producer that stays blocked in a call. A hung call is abandoned after 15 s, so these replacements need
+    /// no other rate limit.
     private func abandon(_ failed: any OutcomeSink, after error: KafkaError) throws(KafkaError) {
         abandoned.removeAll { $0.sink == nil }
         guard abandoned.count < Self.maxAbandoned else {
@@ -91,7 +93,7 @@ final class ReplaceableSink {
         meters.kafka.countAbandonedProducer()
     }
 
-    /// Frees every producer, waiting for those that were replaced too.
+    /// Frees every producer. Waits for replaced ones too.
     func close() async {
         await current.close()
         for closing in closings { await closing.value }

@@ -1,26 +1,29 @@
 internal import Kafka
 internal import Logging
 
-/// The producer whose batches hold one record each, so that whatever refuses a batch refuses that one record.
+/// Writes records with a producer whose batches hold one record each, so that a refused batch concerns exactly one
+/// record.
 ///
-/// The brokers refuse a batch as a whole, and librdkafka reports that for each of its records. A record of a batch that was
-/// too large is sent again by this producer: no other record has a part in its second report, and none waits for it.
+/// Brokers refuse a batch as a whole, and librdkafka reports that for each of its records. If a batch was too large,
+/// this producer sends its records again. The second report then concerns that record only, and no other record waits
+/// for it.
+///
 /// The producer is made when it is first needed, and kept until the lane ends. Confined to its lane; not `Sendable`.
 final class SingleRecordWriter {
     private let makeSinks: (() throws(KafkaError) -> ReplaceableSink)?
     private let log: Logger
     private var sinks: ReplaceableSink?
-    /// How many outcomes of each order this producer has.
+    /// The number of this producer's unfinished outcomes, by order key.
     private var ordersUnderWay: [OrderKey: Int] = [:]
 
-    /// - Parameter makeSinks: makes the producer; `nil`: there is none.
+    /// - Parameter makeSinks: makes the producer; `nil`: records are not written singly.
     init(_ makeSinks: (() throws(KafkaError) -> ReplaceableSink)?, log: Logger) {
         self.makeSinks = makeSinks
         self.log = log
     }
 
-    /// Returns the producer, and makes it at the first call.
-    /// - Returns: `nil` where it cannot be made. A record is then sent again in whatever batch it gets into.
+    /// Returns the producer, which the first call makes.
+    /// - Returns: `nil` if it cannot be made. A record is then retried in a shared batch.
     func open() -> ReplaceableSink? {
         if let sinks { return sinks }
         guard let makeSinks else { return nil }
@@ -37,21 +40,21 @@ final class SingleRecordWriter {
 
     // MARK: - Order
 
-    /// `true` when an earlier outcome of the request's order is with this producer. The request's own outcome must follow it
-    /// there, because no order holds between two producers.
+    /// `true` if this producer has an earlier outcome with the request's order key. The request's own outcome must then
+    /// follow it there, because records of two producers have no defined order.
     func mustTake(_ request: RequestInProgress) -> Bool {
         guard !ordersUnderWay.isEmpty, let order = request.turn?.group else { return false }
         return ordersUnderWay[order] != nil
     }
 
-    /// Notes that the request's outcome goes by this producer. Each call is followed by `finish`.
+    /// Records that this producer writes the request's outcome. `finish` must follow each call.
     func begin(_ request: RequestInProgress) {
         guard !request.isWrittenSingly else { return }
         request.isWrittenSingly = true
         if let order = request.turn?.group { ordersUnderWay[order, default: 0] += 1 }
     }
 
-    /// Notes that the request's outcome is written, or given up.
+    /// Records that the request's outcome is written or abandoned.
     func finish(_ request: RequestInProgress) {
         guard request.isWrittenSingly else { return }
         request.isWrittenSingly = false
@@ -59,10 +62,10 @@ final class SingleRecordWriter {
         ordersUnderWay[order] = count > 1 ? count - 1 : nil
     }
 
-    // MARK: - The end
+    // MARK: - End
 
     /// Waits until no record is unconfirmed.
-    /// - Returns: the number of records that are unconfirmed when `bound` has passed.
+    /// - Returns: the number of records that are still unconfirmed after `bound`.
     func flush(within bound: Duration) async -> Int {
         guard let sinks, await !sinks.current.flush(within: bound) else { return 0 }
         return await sinks.current.undelivered

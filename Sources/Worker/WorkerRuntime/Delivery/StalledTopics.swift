@@ -2,7 +2,8 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Says which topics confirm nothing although records wait for them, and why, as far as the brokers tell it.
+/// Reports the topics that acknowledge no records although some are unconfirmed, with the cause if the brokers name
+/// one.
 ///
 /// Confined to its lane; not `Sendable`.
 final class StalledTopics {
@@ -12,10 +13,10 @@ final class StalledTopics {
     private let names: WorkerConfiguration.Topics
     private let loop: EventLoop
     private let log: Logger
-    /// The log's latest line on each topic.
+    /// The diagnosis that was last logged for each topic.
     private var announced: [DeliveryStallDetector.Topic: TopicDiagnosis] = [:]
 
-    /// - Parameter backoff: knows the topics that refuse records. Of those it says itself what is wrong.
+    /// - Parameter backoff: the topics that refuse records. It reports their problems itself.
     init(
         _ detector: DeliveryStallDetector, diagnostics: TopicDiagnostics, backoff: TopicBackoff,
         names: WorkerConfiguration.Topics, loop: EventLoop, log: Logger
@@ -28,10 +29,11 @@ final class StalledTopics {
         self.log = log
     }
 
-    /// `true` while no outcome is confirmed. Dead letters hold up single partitions only.
+    /// `true` while a topic of outcomes acknowledges nothing. Dead letters block single partitions only.
     var includeOutcomes: Bool { detector.stalledTopics(at: loop.now).contains { $0 != .deadLetters } }
 
-    /// The problem, in one line for each topic that confirms nothing, and those topics that a broker blames.
+    /// One line for each topic that acknowledges nothing, and the topics for which the brokers are not simply
+    /// unreachable.
     var status: (problems: [String], blockedTopics: [String]) {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now).map(names.name).filter { !backoff.blocks($0) }
@@ -42,7 +44,7 @@ final class StalledTopics {
         return (problems, blocked)
     }
 
-    /// Writes one log line for each topic that has begun to confirm nothing, or does so for another reason, or has recovered.
+    /// Logs one line for each topic that has stalled, has stalled for another reason, or has recovered.
     func announceChanges() {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now)

@@ -3,18 +3,20 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Topics that refuse records for a reason that lasts: no permission, no such topic, a policy of the brokers.
+/// Topics that refuse records for a lasting reason: no permission, no such topic, a policy of the brokers.
 ///
-/// One writer at a time tries such a topic again, at growing intervals, while the others wait. The first record that
-/// is taken lets them all go on. A writer that reports nothing of its attempt holds nobody up: the next one's turn comes
-/// after the longest interval. Confined to its lane; not `Sendable`.
+/// One writer at a time retries such a topic, at growing intervals, while the others wait. The first accepted record
+/// releases them all. A writer that does not report its attempt blocks no others: the next one retries after the
+/// longest interval.
+///
+/// Confined to its lane; not `Sendable`.
 final class TopicBackoff {
     private final class Refusal {
         let since: Instant
         var reason: KafkaError
         var attempts = 0
         var retryAt: Instant
-        /// The log's latest line on it; `nil` before the first.
+        /// The problem that was last logged; `nil` before the first line.
         var announced: String?
         var timer: TimerID?
         var turn = Condition()
@@ -26,10 +28,11 @@ final class TopicBackoff {
         }
     }
 
-    /// After so many attempts, or so much time, a refusal is taken to last: it is said in the log and by `/readyz`.
+    /// After this many attempts, or this much time, a refusal counts as lasting: it is logged and reported by
+    /// `/readyz`.
     private static let attemptsBeforeNotice = 3
     private static let timeBeforeNotice = Duration.seconds(2)
-    /// The intervals between attempts double from the first to the last of these.
+    /// The intervals between attempts double from the first of these to the second.
     private static let (firstPause, longestPause) = (Duration.milliseconds(250), Duration.seconds(5))
 
     private let deadLetters: String
@@ -40,7 +43,7 @@ final class TopicBackoff {
     private var refusals: [String: Refusal] = [:]
     private var isClosed = false
 
-    /// - Parameter deadLetters: the topic whose refusal holds up single partitions only.
+    /// - Parameter deadLetters: the topic whose refusals block single partitions only.
     init(deadLetters: String, diagnostics: TopicDiagnostics, gate: IntakeGate, loop: EventLoop, log: Logger) {
         self.deadLetters = deadLetters
         self.diagnostics = diagnostics
@@ -53,19 +56,19 @@ final class TopicBackoff {
 
     func contains(_ topic: String) -> Bool { refusals[topic] != nil }
 
-    /// `true` while outcomes are refused: each further request would be paid for with no way to publish what it gave.
+    /// `true` while a topic refuses outcomes. Any further request would be billed although its outcome cannot be
+    /// published.
     var blockOutcomes: Bool {
         !refusals.isEmpty && refusals.contains { $0.key != deadLetters && $0.value.announced != nil }
     }
 
-    /// `true` for a topic that has refused records for long enough to be told.
+    /// `true` for a topic whose refusal counts as lasting.
     func blocks(_ topic: String) -> Bool { refusals[topic]?.announced != nil }
 
-    /// The refusals at present, as one line for a person; `nil` when that is nothing, or may be over in a moment.
+    /// The lasting refusals, as one line for an operator; `nil` if there are none.
     var problem: String? { announced.map { problem(of: $0.topic, $0.refusal) }.joinedAsProblem }
 
-    /// The topics that have refused records for long enough to be told. Left out are those of which only is known that no
-    /// broker answers.
+    /// The topics whose refusals count as lasting, except those for which no broker answers.
     var blockedTopics: [String] {
         announced.filter { diagnosis(of: $0.topic, $0.refusal) != .noBrokerAnswers }.map(\.topic)
     }
@@ -74,8 +77,9 @@ final class TopicBackoff {
         refusals.filter { $0.value.announced != nil }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Returns what is wrong with a topic. The report on a record says so, unless no broker has spoken: then they are asked.
-    /// - Returns: `nil` while the brokers have not answered.
+    /// Returns what is wrong with a topic: the error of its delivery report, or the brokers' answer if the error does
+    /// not come from one.
+    /// - Returns: `nil` until the brokers have answered.
     private func diagnosis(of topic: String, _ refusal: Refusal) -> TopicDiagnosis? {
         guard refusal.reason.saysNothingOfTheTopic else { return .refused(refusal.reason) }
         return diagnostics.diagnosis(of: topic, at: loop.now)
@@ -86,16 +90,16 @@ final class TopicBackoff {
             ?? "topic \(topic) confirms no records: \(refusal.reason)"
     }
 
-    /// Returns the instant at which the topic may be tried again; `nil` when that is now.
+    /// Returns the time of the next attempt; `nil` if the topic does not refuse records.
     func retryTime(of topic: String) -> Instant? { refusals[topic]?.retryAt }
 
-    /// Notes that a topic refused a record.
-    /// - Parameter isLasting: the record was tried for long, so the refusal is said at once.
+    /// Records that a topic refused a record.
+    /// - Parameter isLasting: `true` if the record was unconfirmed for long, so that the refusal is logged at once.
     func note(_ error: KafkaError, by topic: String, isLasting: Bool = false) {
         let now = loop.now
         let refusal = refusals[topic] ?? Refusal(error, since: now)
         refusals[topic] = refusal
-        // Records that were on their way together are refused together: that is one attempt.
+        // Records that were in flight together are refused together, which counts as one attempt.
         guard refusal.attempts == 0 || now >= refusal.retryAt else { return }
 
         refusal.reason = error
@@ -108,7 +112,7 @@ final class TopicBackoff {
         if lasts { announce(refusal, topic: topic) }
     }
 
-    /// Notes that a topic took a record.
+    /// Records that a topic accepted a record.
     func clear(_ topic: String) {
         guard let refusal = refusals.removeValue(forKey: topic) else { return }
 
@@ -119,8 +123,8 @@ final class TopicBackoff {
         gate.wake()
     }
 
-    /// Forgets topics without knowing that they take records, because nothing waits for them any more. The next record
-    /// will show.
+    /// Removes topics for which no record waits, although it is unknown whether they accept records. The next record
+    /// will show it.
     func forget(where isOver: (_ topic: String) -> Bool) {
         for topic in refusals.keys.filter(isOver) {
             guard let refusal = refusals.removeValue(forKey: topic) else { continue }
@@ -130,16 +134,16 @@ final class TopicBackoff {
         }
     }
 
-    /// Notes that a record which was to be tried again goes to another topic. Where no other record waits for this one, nothing
-    /// would ever find out that it takes records again.
+    /// Records that a record is redirected to another topic instead of being retried. If no other record waits for this
+    /// topic, the refusal is removed, because no attempt would ever do so.
     func giveUpTrying(_ topic: String) {
         guard let refusal = refusals[topic], !refusal.turn.isAwaited else { return }
         forget { $0 == topic }
         gate.wake()
     }
 
-    /// Waits until it is the caller's turn to try a topic again, or the topic takes records again. The caller then writes its
-    /// record, and calls `clear` or `note`: the others wait for that.
+    /// Waits until the caller may retry a topic, or the topic accepts records again. The caller then writes its record
+    /// and calls `clear` or `note`; the other writers wait for that.
     func waitForRetry(of topic: String) async {
         guard let refusal = refusals[topic], !isClosed else { return }
         await suspend(unless: isClosed || refusals[topic] !== refusal) {
@@ -148,7 +152,7 @@ final class TopicBackoff {
         }
     }
 
-    /// Ends all waiting for good.
+    /// Ends all waits, present and future.
     func close() {
         isClosed = true
         for refusal in refusals.values {
@@ -157,7 +161,7 @@ final class TopicBackoff {
         }
     }
 
-    /// Gives the first that waits its turn at `instant`, and the next one after the longest pause unless something is noted
+    /// Wakes the first waiting writer at `instant`, and the next one after the longest pause if no result is recorded
     /// by then.
     private func scheduleTurn(at instant: Instant, of refusal: Refusal) {
         if let timer = refusal.timer { loop.cancel(timer) }
@@ -169,7 +173,7 @@ final class TopicBackoff {
         }
     }
 
-    /// Writes one line for each cause of a refusal that lasts.
+    /// Logs one line for each cause of a lasting refusal.
     private func announce(_ refusal: Refusal, topic: String) {
         let problem = problem(of: topic, refusal)
         guard refusal.announced != problem else { return }
@@ -197,6 +201,6 @@ final class TopicBackoff {
 }
 
 extension KafkaError {
-    /// `true` when no broker has refused the record: none has answered, or the record never left.
+    /// `true` if no broker has refused the record: none has answered, or the record was never sent.
     fileprivate var saysNothingOfTheTopic: Bool { [.timedOut, .unreachable, .retriable, .closed].contains(kind) }
 }

@@ -3,15 +3,15 @@ internal import EventLoop
 internal import Kafka
 internal import Synchronization
 
-/// Asks the brokers what they say of topics whose records nobody confirms, and keeps the last answer on each.
+/// Asks the brokers about topics whose records are not acknowledged, and caches the last answer for each topic.
 ///
-/// No delivery report says why a record is not confirmed, because librdkafka goes on trying. The topic is blamed only where
-/// a broker does so. Confined to its lane; not `Sendable`.
+/// No delivery report states why a record is unconfirmed, because librdkafka keeps retrying. A topic is reported as the
+/// cause only if a broker says so. Confined to its lane; not `Sendable`.
 final class TopicDiagnostics {
-    /// How long an answer holds before the brokers are asked again.
+    /// The time for which an answer is used before the brokers are asked again.
     private static let period = Duration.seconds(5)
 
-    /// The knowledge of one topic. The task that asks writes the answer, so a lock guards it.
+    /// The last answer about one topic. A lock guards it, because the task that asks writes it.
     private final class Answer: Sendable {
         let diagnosis = Mutex<TopicDiagnosis?>(nil)
     }
@@ -29,7 +29,7 @@ final class TopicDiagnostics {
         self.loop = loop
     }
 
-    /// Returns the last answer, and asks again where it is old. Asks nobody while an answer is under way.
+    /// Returns the last answer, and starts a new query if it is older than `period`.
     /// - Returns: `nil` until the first answer.
     func diagnosis(of topic: String, at now: Instant) -> TopicDiagnosis? {
         if let entry = entries[topic], now - entry.askedAt < Self.period {
@@ -46,12 +46,12 @@ final class TopicDiagnostics {
         return entry.answer.diagnosis.withLock { $0 }
     }
 
-    /// Forgets what was said of a topic, because it confirms records again.
+    /// Removes the answer about a topic that acknowledges records again.
     func forget(_ topic: String) { entries[topic] = nil }
 }
 
 extension TopicDiagnosis {
-    /// One line for a person, which says what to look at.
+    /// One line for an operator, which names what to check.
     var text: String {
         switch self {
         case .noBrokerAnswers: "no broker answers"
@@ -64,7 +64,8 @@ extension TopicDiagnosis {
         }
     }
 
-    /// The state of the topic as one line for a person: it takes no records only where a broker says so.
+    /// The state of the topic as one line for an operator. The line says that the topic takes no records only if a
+    /// broker refused one.
     func problem(of topic: String) -> String {
         if case .refused = self { return "topic \(topic) takes no records: \(text)" }
         return "topic \(topic) confirms no records: \(text)"

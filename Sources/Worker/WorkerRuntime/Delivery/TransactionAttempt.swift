@@ -2,9 +2,9 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// One try to commit a batch of outcomes, together with the offsets behind them.
+/// One attempt to commit a batch of outcomes, together with their offsets.
 struct TransactionAttempt {
-    /// A record that was handed over, and whose report is still to be read.
+    /// A record that was enqueued and whose delivery report has not been read.
     struct Sent {
         let entry: ReadyOutcomes.Entry
         let topic: String
@@ -13,45 +13,45 @@ struct TransactionAttempt {
         let handedOver: Instant
     }
 
-    /// The instants at which the brokers had each step, for the metrics.
+    /// The times at which the brokers had completed each step, for the metrics.
     struct Times {
-        /// All records were confirmed, in no order that could be told.
+        /// All records were acknowledged by then; their order is unknown.
         var confirmed: Instant
         var committed: Instant
     }
 
-    /// Why it is aborted when the group has taken a partition of it away before its offsets were sent.
+    /// The reason for aborting when a partition was revoked before its offsets were sent.
     static let partitionsAreGone = KafkaError(
         .abortable, "the group took partitions of the transaction away before its offsets were sent")
     private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
 
     private let loop: EventLoop
     let batch: [ReadyOutcomes.Entry]
-    /// Where the group continues in each partition once the transaction is committed.
+    /// The offset to commit for each partition.
     let nextOffsets: [AssignedPartition: CommittedOffset]
     private(set) var sent: [Sent] = []
-    /// The record that was refused before it left, so that no other has a part in it.
+    /// The record that was refused before it was sent, so that the refusal concerns no other record.
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
-    /// How long the records were waited for in vain, and no report says why: see `DeliveryStallDetector`. `nil` where all had a
-    /// report in time.
+    /// The time spent waiting for delivery reports that never came: see `DeliveryStallDetector`. `nil` if all came in
+    /// time.
     private(set) var stall: Duration?
-    /// `true` from the first call to commit on until it is answered: without an answer, nobody here knows whether the
+    /// `true` from the first call to commit until it is answered. Without an answer, it is unknown whether the
     /// transaction has taken effect.
     private(set) var isCommitting = false
     /// `nil` until the transaction is committed.
     private(set) var times: Times?
     private var confirmed: Instant?
 
-    /// - Parameter batch: may be empty where only offsets are to be committed.
+    /// - Parameter batch: empty to commit offsets only.
     init(_ batch: [ReadyOutcomes.Entry], offsets: [AssignedPartition: CommittedOffset], loop: EventLoop) {
         self.batch = batch
         nextOffsets = offsets
         self.loop = loop
     }
 
-    /// Begins the transaction, and hands all records over.
-    /// - Parameter timeout: how long they may take to be confirmed.
-    /// - Returns: why they are not all confirmed; `nil` when they are.
+    /// Begins the transaction and enqueues all records.
+    /// - Parameter timeout: the longest wait for their delivery reports.
+    /// - Returns: the reason why not all records are acknowledged; `nil` if they are.
     mutating func publish(on sink: any OutcomeSink, within timeout: Duration) async -> KafkaError? {
         do throws(KafkaError) {
             try await sink.beginTransaction()
@@ -69,8 +69,8 @@ struct TransactionAttempt {
         }
     }
 
-    /// Adds the group's offsets to the transaction, whose records are all confirmed.
-    /// - Returns: why the brokers do not have them; `nil` when they do.
+    /// Adds the group's offsets to the transaction. Call it when all records are acknowledged.
+    /// - Returns: the reason why the brokers do not have the offsets; `nil` if they do.
     func sendOffsets(on sink: any OutcomeSink, as member: GroupMembership) async -> KafkaError? {
         let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
         do throws(KafkaError) {
@@ -81,8 +81,9 @@ struct TransactionAttempt {
         }
     }
 
-    /// Commits the transaction, whose records and offsets the brokers have. May be called again while no answer came.
-    /// - Returns: why it is not committed; `nil` when it is.
+    /// Commits the transaction. Call it when the brokers have the records and offsets; it may be called again while no
+    /// answer comes.
+    /// - Returns: the reason why the transaction is not committed; `nil` if it is.
     mutating func commit(on sink: any OutcomeSink) async -> KafkaError? {
         isCommitting = true
         do throws(KafkaError) {

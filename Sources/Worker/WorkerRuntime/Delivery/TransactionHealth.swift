@@ -3,11 +3,11 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Knows since when no transaction has been committed although some were tried, and says so in the log once.
+/// Detects that transactions keep failing, and logs it once.
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionHealth {
-    /// The duration of failures after which nothing new begins.
+    /// After this long without a committed transaction, intake pauses.
     private static let timeBeforeNotice = Duration.seconds(3)
 
     private struct Failing {
@@ -25,11 +25,13 @@ final class TransactionHealth {
         self.log = log
     }
 
-    /// Why transactions fail, as one line for a person; `nil` while they do not, or may be over it in a moment.
+    /// The reason why transactions fail, as one line for an operator; `nil` if they succeed or have not failed for
+    /// long.
     var problem: String? { failing.flatMap { $0.isAnnounced ? "transactions fail: \($0.reason)" : nil } }
 
-    /// Notes a transaction that was aborted.
-    /// - Parameter isExplained: the failure is that of single outcomes, which go alone or wait for their topic from now on.
+    /// Records an aborted transaction.
+    /// - Parameter isExplained: `true` if single outcomes caused the failure. They are retried without others, or wait
+    ///   for their topic.
     func noteFailure(_ reason: KafkaError, isExplained: Bool) {
         if isExplained {
             failing = nil
@@ -50,14 +52,14 @@ final class TransactionHealth {
         self.failing = failing
     }
 
-    /// Reports that the worker's end leaves a transaction open, which the brokers will give up.
+    /// Logs that the shutdown leaves a transaction open, which the brokers will abort.
     func noteBrokersAreSilent(_ reason: KafkaError) {
         log.warning(
             "the brokers do not answer: what is not committed by now will be done again",
             metadata: ["reason": "\(reason)"])
     }
 
-    /// Notes that nothing of what failed is left: it belongs to other members of the group now.
+    /// Records that all partitions of the failed transactions were revoked.
     func noteNothingIsLeft() {
         if problem != nil {
             log.info("what could not be committed is not this worker's any more: requests begin again")

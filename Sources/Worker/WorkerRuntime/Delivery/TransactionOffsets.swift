@@ -2,10 +2,10 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// What transactions commit of each partition: where the group continues, and what is done beyond that offset.
+/// The offsets and metadata that transactions commit for each partition: the next offset, and the done-set beyond it.
 ///
-/// Before the first outcome is published beyond an offset, the brokers must have shown that they keep what is written beside
-/// it. So the first transactions carry a text that can be read back: see `MetadataLimit`.
+/// Before an outcome is published beyond the committed offset, the brokers must have shown that they store commit
+/// metadata. The first transactions therefore carry a metadata text that can be read back: see `MetadataLimit`.
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionOffsets {
@@ -13,11 +13,11 @@ final class TransactionOffsets {
     private let ready: ReadyOutcomes
     private let source: any RequestSource
     private let loop: EventLoop
-    /// The partitions whose offsets the transaction under way may still commit.
+    /// The partitions whose offsets the transaction in flight may still commit.
     private var unsettled: Set<TopicPartition> = []
-    /// `true` while the offsets of that transaction are on their way to the brokers.
+    /// `true` while the offsets of that transaction are in flight to the brokers.
     private var isSending = false
-    /// Signalled when one of the two above may let somebody go on.
+    /// Signalled when `unsettled` or `isSending` changes.
     private var settlement = Condition()
 
     init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource, loop: EventLoop) {
@@ -27,12 +27,12 @@ final class TransactionOffsets {
         self.source = source
     }
 
-    // MARK: - What the next transaction commits
+    // MARK: - The next transaction
 
-    /// Returns where the group continues once the outcomes of a batch are published.
+    /// Returns the offsets to commit together with the outcomes of a batch.
     ///
-    /// Without a batch, that is what no outcome will take along: the offset behind records that a former owner had done. Empty
-    /// where no transaction is needed.
+    /// An empty batch commits what no outcome will commit: the offsets behind records that a former owner had done.
+    /// - Returns: an empty dictionary if no transaction is needed.
     func next(publishing batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
         var next = batch.isEmpty ? nextWithoutOutcomes() : nextBehind(batch)
         if partitions.metadataLimit.needsProof {
@@ -54,7 +54,7 @@ final class TransactionOffsets {
             next[id] = partition.commit(publishing: Set(entries.map(\.request.slot)))
             partitions.adaptIntake(of: partition)
         }
-        // Records wait for these notes, whatever the outcomes of others are doing.
+        // Records wait for these crash notes, independently of other partitions' outcomes.
         for partition in partitions.all where !partition.isNoted && next[partition.id] == nil {
             next[partition.id] = partition.uncommittedProgress()
         }
@@ -69,7 +69,7 @@ final class TransactionOffsets {
         }
         if !next.isEmpty { return next }
 
-        // Outcomes wait for the proof alone: any partition from which a record was taken can give it.
+        // Outcomes wait only for the proof. Any partition with a taken record can provide it.
         guard partitions.metadataLimit.needsProof, !ready.isEmpty else { return [:] }
         for partition in partitions.all {
             if let proof = partition.proof() { return [partition.id: proof] }
@@ -77,19 +77,19 @@ final class TransactionOffsets {
         return [:]
     }
 
-    // MARK: - How a transaction ended
+    // MARK: - The end of a transaction
 
-    /// Notes what is committed of some partitions, so that it is not committed again.
+    /// Records the committed offsets, so that they are not committed again.
     func noteCommitted(_ offsets: [AssignedPartition: CommittedOffset]) async {
         for (id, commit) in offsets { owned(id)?.noteCommitted(commit) }
         partitions.noteCommitted(offsets.map { ($0.key, $0.value) })
         await source.noteCommitted(offsets.map { (partition: $0.key, next: $0.value.offset) })
     }
 
-    /// Asks the brokers, where they have to show it, whether they keep what a transaction has written beside its offsets.
+    /// Reads back the metadata of a committed transaction, if the brokers have yet to prove that they store it.
     ///
-    /// Where they do not answer, the next transaction asks again.
-    /// - Returns: whether the question was asked.
+    /// If they do not answer, the next transaction tries again.
+    /// - Returns: `true` if the metadata was requested.
     func readProof(of offsets: [AssignedPartition: CommittedOffset]) async -> Bool {
         guard partitions.metadataLimit.needsProof,
             let (id, _) = offsets.first(where: { !$0.value.metadata.isEmpty })
@@ -100,40 +100,41 @@ final class TransactionOffsets {
         return true
     }
 
-    /// Notes a transaction that the brokers may have refused for the length of its metadata.
+    /// Records a transaction that the brokers may have refused because its metadata is too long.
     func noteAborted(_ attempt: TransactionAttempt, after failure: KafkaError) {
         guard partitions.metadataLimit.shrink(after: failure), attempt.batch.isEmpty else { return }
-        // The same text would be refused again, so the next one waits until more is done.
+        // The same text would be refused again, so the partition waits until more requests are done.
         for (id, commit) in attempt.nextOffsets { owned(id)?.leave(commit) }
     }
 
-    /// Returns a partition unless the assignment that is meant is over.
+    /// Returns the partition, or `nil` if that assignment has ended.
     private func owned(_ id: AssignedPartition) -> OwnedPartition? {
         partitions[id.id].flatMap { $0.id == id ? $0 : nil }
     }
 
-    // MARK: - While a transaction is under way
+    // MARK: - The transaction in flight
 
-    /// Notes the begin of a transaction. `end` must follow.
+    /// Records the start of a transaction. `end` must follow.
     func begin(_ offsets: [AssignedPartition: CommittedOffset]) { unsettled = Set(offsets.keys.map(\.id)) }
 
-    /// Notes the end of the transaction, whether it was committed or not.
+    /// Records the end of the transaction, committed or not.
     func end() {
         unsettled = []
         settlement.broadcast()
     }
 
-    /// Waits while a transaction is under way that may commit offsets of these partitions.
+    /// Waits while the transaction in flight may commit offsets of these partitions.
     ///
-    /// A member that gives a partition up and joins again may be in the same generation as before, so that brokers take offsets
-    /// that it sent before it gave the partition up. The group's committed offset is known only once that transaction has ended.
+    /// A member that gives up a partition and joins again may still be in the same generation. Brokers then accept
+    /// offsets that it sent before it gave up the partition. The group's committed offset is therefore known only after
+    /// that transaction.
     func waitUntilSettled(of ids: Set<TopicPartition>) async {
         while !unsettled.isDisjoint(with: ids) {
             await suspend(unless: unsettled.isDisjoint(with: ids)) { settlement.add($0) }
         }
     }
 
-    /// Notes that the transaction's offsets are on their way. `endSending` must follow, whatever comes of it.
+    /// Records that the transaction's offsets are in flight. `endSending` must follow, on success and on failure.
     func beginSending() { isSending = true }
 
     func endSending() {
@@ -141,11 +142,12 @@ final class TransactionOffsets {
         settlement.broadcast()
     }
 
-    /// Waits while offsets of these partitions are on their way to the brokers.
+    /// Waits while offsets of these partitions are in flight to the brokers.
     ///
-    /// Brokers of Kafka 4.3 leave a member's epoch as it is while it gives up one partition after the other (KIP-848), and take
-    /// offsets of any partition in that epoch. They would commit behind the back of a partition's next owner, who has read where
-    /// the group was before. Once they have the offsets, the next owner waits for the transaction's end instead.
+    /// Brokers of Kafka 4.3 do not change a member's epoch while it gives up partitions one by one (KIP-848). They
+    /// accept offsets of any partition in that epoch. Such a commit could arrive after the partition's next owner has
+    /// read the group's offset. Once the brokers have the offsets, the next owner waits for the end of the transaction
+    /// instead.
     func waitUntilArrived(of ids: Set<TopicPartition>) async {
         while isSending, !unsettled.isDisjoint(with: ids) {
             await suspend(unless: !isSending) { settlement.add($0) }

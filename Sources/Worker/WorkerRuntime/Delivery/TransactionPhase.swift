@@ -1,14 +1,14 @@
 internal import Basics
 
-/// The phase of a `TransactionalDelivery`'s life.
+/// The phases in the life of a `TransactionalDelivery`.
 enum TransactionPhase: Equatable {
     /// The transactional id is being registered.
     case starting
     case running
-    /// Ready outcomes are committed as far as the brokers take them before an instant. While finishing, nothing more
-    /// comes.
+    /// Ready outcomes are committed as far as the brokers accept them before `end`. While finishing, no further
+    /// outcomes become ready.
     case ending(before: Instant, isFinishing: Bool)
-    /// Nothing further may be committed.
+    /// No further transaction may be committed.
     case stopped
 
     /// `true` when no further transaction may begin.
@@ -20,7 +20,7 @@ enum TransactionPhase: Equatable {
         }
     }
 
-    /// The instant at which the end comes; `nil` while nobody has asked for it.
+    /// The time at which the delivery ends; `nil` until a shutdown has begun.
     var end: Instant? {
         if case .ending(let end, _) = self { end } else { nil }
     }

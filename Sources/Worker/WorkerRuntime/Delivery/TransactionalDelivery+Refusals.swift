@@ -3,16 +3,16 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Which records of an aborted transaction the brokers refuse, and what becomes of them.
+/// Finds the records of an aborted transaction that the brokers refuse, and decides how to retry them.
 extension TransactionalDelivery {
-    /// Finds out which records of an aborted transaction cannot go as they are.
-    /// - Returns: whether the failure is that of single outcomes, which no longer stand in the way of others, and whether records were
-    ///   purged.
+    /// Finds out which records of an aborted transaction cannot be retried unchanged.
+    /// - Returns: whether single outcomes caused the failure, so that others are no longer blocked, and whether records
+    ///   were purged.
     func noteRefusals(
         of attempt: TransactionAttempt, after failure: KafkaError
     ) async -> (isExplained: Bool, werePurged: Bool) {
         var werePurged = false
-        // Every record is aborted with the transaction, whatever its report says.
+        // All records are aborted with the transaction, including those with a successful delivery report.
         var isExplained = noteTopicRefusal(failure, of: attempt.batch)
         if let refused = attempt.refusedAtHandOver,
             noteRefusal(refused.error, of: refused.entry, by: refused.topic, whileAlone: true)
@@ -41,13 +41,13 @@ extension TransactionalDelivery {
         return (isExplained, werePurged)
     }
 
-    /// Returns `true` for a topic that may be tried, although it may have refused a record before.
+    /// Returns `true` if the topic may be tried now, even if it has refused a record before.
     func mayRetry(_ topic: String) -> Bool {
         backoff.retryTime(of: topic).map { $0 <= loop.now } ?? true
     }
 
-    /// Decides what becomes of an outcome one of whose records was refused.
-    /// - Returns: `false` for a reason that is over with the transaction.
+    /// Decides how to retry an outcome after one of its records was refused.
+    /// - Returns: `false` if the reason ended with the transaction.
     private func noteRefusal(
         _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, whileAlone: Bool
     ) -> Bool {
@@ -70,9 +70,9 @@ extension TransactionalDelivery {
         entry.refusingTopic = topic
     }
 
-    /// Finds the outcome that a topic refuses, where the transaction as a whole failed for that: a broker that does not let
-    /// a topic take part says so before it has seen a record.
-    /// - Returns: `true` when the failure is that of single outcomes, which no longer stand in the way of others.
+    /// Finds the outcome whose topic made the whole transaction fail: a broker that refuses to add a topic does so
+    /// before it has seen a record.
+    /// - Returns: `true` if single outcomes caused the failure, so that others are no longer blocked.
     private func noteTopicRefusal(_ error: KafkaError, of batch: [ReadyOutcomes.Entry]) -> Bool {
         guard error.isTopicRefusal else { return false }
 
@@ -82,7 +82,7 @@ extension TransactionalDelivery {
             return true
         }
 
-        // Most outcomes share two topics. Those with a dead letter are the likeliest to be refused for themselves.
+        // Most outcomes use the same two topics, so those with a dead letter are the likeliest cause.
         let suspects = batch.filter { $0.outcome.deadLetter != nil }
         ready.suspect(suspects.isEmpty ? batch : suspects)
         return true

@@ -2,22 +2,22 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// A transactional producer that can run no further transaction is replaced by one with the same transactional id.
+/// Replaces a transactional producer that can run no further transaction by one with the same transactional id.
 ///
-/// Both a coordinator that gave a transaction up and a process that took over this worker's transactional id make a producer
-/// fail for good, and no error tells one from the other. The group does: offsets are sent in the name of a member, and a
-/// static member whose place another process has taken is refused for that (`saysMemberWasReplaced`). Other members cannot
-/// be taken for this one, because their transactional ids are made up anew at each start.
+/// A producer fails fatally if its coordinator aborted a transaction, or if another process uses its transactional id.
+/// The error does not distinguish the two; the group does. Offsets are sent in the name of a member, and the brokers
+/// refuse those of a static member that another process has replaced (`saysMemberWasReplaced`). Dynamic members cannot
+/// conflict, because each start makes new transactional ids.
 extension TransactionalDelivery {
-    /// A question about committed offsets is asked again after this time.
+    /// The timeout of one query for committed offsets.
     private static let timeToAnswer = Duration.seconds(5)
 
-    /// Goes on with a new producer.
+    /// Continues with a new producer.
     ///
-    /// Its registration ends the transaction that the failed producer may have left, one way or the other. The offsets that
-    /// the group then has committed say which: outcomes of earlier requests are published, all others are published again by
-    /// the next transaction, without asking the provider again.
-    /// - Throws: `failure` where another producer is not allowed or would not help. Ends the worker.
+    /// Its registration commits or aborts the transaction that the failed producer may have left. The offsets that the
+    /// group has committed by then show which. Outcomes before them are published; the next transaction publishes all
+    /// others again, without another provider call.
+    /// - Throws: `failure` if another producer is not allowed or would not help. The error ends the worker.
     func replaceProducer(failedWith failure: KafkaError) async throws(KafkaError) {
         var failure = failure
         while !phase.isOver(at: loop.now) {
@@ -25,7 +25,7 @@ extension TransactionalDelivery {
             try sinks.replace(
                 sink, failedWith: failure,
                 consequence: "outcomes of an unfinished transaction are published again; providers are not asked again")
-            // The new producer has not been told yet that the worker is about to end.
+            // The new producer has no deadline for the shutdown yet.
             if let end = phase.end { await sink.endTransactions(by: end) }
 
             do throws(KafkaError) {
@@ -43,9 +43,9 @@ extension TransactionalDelivery {
         try await source.committedOffsets(of: partitions.all.map(\.id), within: Self.timeToAnswer)
     }
 
-    /// Asks the brokers until they answer.
-    /// - Returns: `nil` when the worker's end came first.
-    /// - Throws: an error that asking again does not cure.
+    /// Repeats a query until the brokers answer.
+    /// - Returns: `nil` if the worker ended first.
+    /// - Throws: an error that a retry does not cure.
     private func keepAsking<Answer>(
         _ question: () async throws(KafkaError) -> Answer
     ) async throws(KafkaError) -> Answer? {
@@ -65,7 +65,7 @@ extension TransactionalDelivery {
     }
 
     /// Finishes the requests whose outcomes the failed producer's last transaction has published after all.
-    /// - Parameter committed: where the group continues in each partition.
+    /// - Parameter committed: the group's committed offset of each partition.
     private func finishCommitted(_ committed: [AssignedPartition: CommittedOffset]) async {
         if isPutBack(.replacementPublishesAll) { return }
         for partition in partitions.all {

@@ -2,15 +2,15 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// One transaction, from its first record to its commit or its abort.
+/// Runs one transaction, from its first record to its commit or abort.
 extension TransactionalDelivery {
-    /// Brokers that have not answered the end of a transaction for so long may never do: librdkafka asks a coordinator that is silent
-    /// again after `socket.timeout.ms` (60 s). A new producer finds out what became of the transaction. Long against the time in
-    /// which another broker becomes the coordinator, 8 to 12 s.
+    /// Brokers that have not answered the end of a transaction for this long may never answer: librdkafka asks a silent
+    /// coordinator again after `socket.timeout.ms` (60 s). A new producer finds out whether the transaction was
+    /// committed. The time is long compared with the 8 to 12 s in which another broker becomes the coordinator.
     private static let timeToEnd = Duration.seconds(20)
 
     /// Runs one transaction, and replaces a producer that can run no further one.
-    /// - Returns: `false` when its outcomes may be tried again.
+    /// - Returns: `false` if its outcomes may be retried.
     func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
         offsets.begin(attempt.nextOffsets)
         defer { offsets.end() }
@@ -24,9 +24,9 @@ extension TransactionalDelivery {
     }
 
     /// Runs one transaction to its end.
-    /// - Returns: `false` when it was aborted, so that its outcomes may be tried again.
-    /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
-    ///   taken effect.
+    /// - Returns: `false` if it was aborted, so that its outcomes may be retried.
+    /// - Throws: an error after which this producer can run no further transaction. It is then unknown whether this one
+    ///   has taken effect.
     private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
         var failure = await attempt.publish(on: sink, within: timeToConfirm)
         if failure == nil { failure = await sendOffsets(of: attempt) }
@@ -34,7 +34,7 @@ extension TransactionalDelivery {
         if failure == nil { failure = await attempt.commit(on: sink) }
 
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
-        // Aborting is no way out of a commit without an answer: it may have taken effect.
+        // A commit without an answer must not be followed by an abort: it may have taken effect.
         while let error = failure, attempt.isCommitting, error.mayPass {
             if phase.isOver(at: loop.now) {
                 health.noteBrokersAreSilent(error)
@@ -51,19 +51,19 @@ extension TransactionalDelivery {
         return isPutBack(.abortedIsDelivered)
     }
 
-    /// How long the records of a transaction that begins now may take to be confirmed.
+    /// The longest time for which records of a transaction that begins now may be unconfirmed.
     private var timeToConfirm: Duration {
         guard let end = phase.end else { return DeliveryStallDetector.timeout }
         return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
     }
 
-    /// Adds the offsets to a transaction, in the name of the membership that the worker has once all records are confirmed:
-    /// brokers refuse those of a generation that is over.
-    /// - Returns: why the brokers do not have them; `nil` when they do.
+    /// Adds the offsets to a transaction once all records are acknowledged. It uses the worker's current membership,
+    /// because brokers refuse offsets of an old generation.
+    /// - Returns: the reason why the brokers do not have the offsets; `nil` if they do.
     private func sendOffsets(of attempt: TransactionAttempt) async -> KafkaError? {
         let membership = await source.membership
-        // Checked after the membership was read: an older one, which brokers refuse, does no harm. A partition that was taken away
-        // does not count as ours when it is assigned again.
+        // Checked after the membership was read: an outdated membership is harmless, because brokers refuse it. A
+        // partition that was revoked and assigned again is a different assignment.
         let areOurs = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
         guard let membership, areOurs || isPutBack(.ownershipUnchecked) else {
             return TransactionAttempt.partitionsAreGone
@@ -74,12 +74,13 @@ extension TransactionalDelivery {
         return await attempt.sendOffsets(on: sink, as: membership)
     }
 
-    /// Aborts a transaction, and finds out which of its records cannot go as they are.
+    /// Aborts a transaction, and finds out which of its records cannot be retried unchanged.
     ///
-    /// librdkafka gives the sequence numbers of records that it purges to the records that follow, also where a record was sent before and
-    /// stands in the log. Its broker then takes the first record of the next transaction for that one, confirms it, and drops it. So a
-    /// producer with purged records runs no further transaction: another one has an epoch of its own, in which numbers begin anew.
-    /// - Throws: an error after which this producer can run no further transaction, or not as soon as another one.
+    /// librdkafka reuses the sequence numbers of purged records for the following records, even if a purged record was
+    /// sent and is in the log. The broker then takes the first record of the next transaction for that record,
+    /// acknowledges it, and drops it. A producer with purged records therefore runs no further transaction. A new
+    /// producer has a new epoch, in which sequence numbers begin again.
+    /// - Throws: an error after which this producer can run no further transaction, or only later than a new one.
     private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
         if failure.endsProducer { throw failure }
         offsets.noteAborted(attempt, after: failure)
@@ -99,7 +100,7 @@ extension TransactionalDelivery {
 
         let (isExplained, werePurged) = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
-        // An explained failure ends what held requests up, and nothing else may ever become ready.
+        // An explained failure resumes intake. Without requests, nothing else might become ready.
         if isExplained { gate.wake() }
         if werePurged, !isPutBack(.purgingProducerKept) {
             throw KafkaError(

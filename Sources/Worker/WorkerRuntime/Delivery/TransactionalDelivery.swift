@@ -3,29 +3,30 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// `worker.delivery=exactly-once`: an outcome leaves in a transaction together with the offset and the done-set that say so. A
-/// reader of committed records sees each outcome once, whatever crashes: either both are there or neither.
+/// Delivers outcomes for `worker.delivery=exactly-once`: a transaction publishes an outcome together with its offset
+/// and done-set.
 ///
-/// Where the done-set has no room for an outcome, or `worker.doneSetBytes` is 0, it waits until every earlier record of its
-/// partition has an outcome too.
+/// A reader of committed records sees each outcome once, whatever crashes: either both are written or neither. If the
+/// done-set has no room for an outcome, or `worker.doneSetBytes` is 0, the outcome waits until every earlier record of
+/// its partition has an outcome.
 ///
-/// Transactions follow each other without a fixed interval, a moment apart: what becomes ready while one is under way goes into the
-/// next.
-/// Each names the member's generation in the group (KIP-447), so that a worker that lost its partitions, and does not know it
-/// yet, cannot commit for them. A producer that can run no further transaction is replaced:
-/// `TransactionalDelivery+Replacement.swift` has how.
+/// Transactions follow each other without a fixed interval, with a short pause between them. Outcomes that become ready
+/// during one transaction go into the next. Each transaction names the member's generation in the group (KIP-447), so
+/// that a worker that lost its partitions unknowingly cannot commit for them. `TransactionalDelivery+Replacement.swift`
+/// replaces a producer that can run no further transaction.
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionalDelivery: OutcomeDelivery {
-    /// Outcomes that are ready when the worker's grace is over have this long to be committed.
+    /// The time for committing outcomes that are ready at the end of the worker's grace period.
     static let timeAfterGrace = Duration.seconds(3)
-    /// Outcomes gather at least this long: a transaction costs four round trips to the brokers, whatever it holds.
+    /// The shortest time from the start of one transaction to the next, in which outcomes gather. A transaction costs
+    /// four round trips to the brokers, whatever its size.
     private static let shortestInterval = Duration.milliseconds(10)
-    /// A transaction begins so long after the last one was committed. Its coordinator answers a commit before it has marked the
-    /// partitions, and refuses those of the next transaction until it has (CONCURRENT_TRANSACTIONS). librdkafka then waits for 20 ms
-    /// before it asks again, and all outcomes of the transaction with it.
+    /// The pause after a commit. The coordinator answers a commit before it has marked the partitions, and until then
+    /// refuses those of the next transaction (CONCURRENT_TRANSACTIONS). librdkafka would then wait 20 ms before its
+    /// retry, and delay all outcomes of that transaction.
     static let shortestRest = Duration.milliseconds(5)
-    /// Transactions that fail are tried again at intervals that double from the first to the last of these.
+    /// The pauses between retries of failed transactions double from the first of these to the second.
     static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
 
     let sinks: ReplaceableSink
@@ -46,7 +47,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// True once no further transaction begins.
     private var hasEnded = false
 
-    /// Lets the loop of transactions rest until something is ready.
+    /// Suspends the transaction loop until something is ready.
     private struct Rest {
         var isDue = false
         var condition = Condition()
@@ -87,7 +88,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     func limit(to end: Instant) async {
         switch phase {
-        // Nothing is ready, so nothing is lost with the registration.
+        // No outcome is ready, so ending the registration loses nothing.
         case .starting:
             phase = .ending(before: loop.now, isFinishing: false)
             await sink.endTransactions(by: loop.now)
@@ -111,7 +112,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         wake()
     }
 
-    /// Does nothing: a commit beside the transactions could move the group back behind one whose end got no answer.
+    /// Does nothing: a commit outside the transactions could move the group's offset back, behind a transaction whose
+    /// end got no answer.
     func commitAfterFailure() async {}
 
     func cutCallsShort() async { await sink.endTransactions(by: loop.now) }
@@ -122,9 +124,9 @@ final class TransactionalDelivery: OutcomeDelivery {
         await sinks.close()
     }
 
-    // MARK: - What is ready
+    // MARK: - Ready outcomes
 
-    /// Takes the outcome over for a transaction, which finishes the request.
+    /// Adds the outcome to those that wait for a transaction, which finishes the request.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         request.leaveTurn()
@@ -141,7 +143,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Does nothing: with transactions, an outcome waits only for its commit.
     func deliverNext() {}
 
-    /// Drops the outcomes that were ready on a partition. The partition's new owner processes these requests again.
+    /// Drops the ready outcomes of a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
         if isPutBack(.readyNotForgotten) { return }
         let forgotten = ready.removeAll(of: partition)
@@ -152,18 +154,19 @@ final class TransactionalDelivery: OutcomeDelivery {
         if !forgotten.isEmpty { wake() }
     }
 
-    /// Finishes the request of an outcome that is no longer among those that are ready.
+    /// Finishes the request of an outcome that has left `ready`.
     func settle(_ entry: ReadyOutcomes.Entry, isDelivered: Bool) {
         gate.outcomeConfirmed(bytes: entry.bytes)
         partitions.finish(entry.request, isDelivered: isDelivered)
     }
 
-    /// Transactions commit offsets along with outcomes, so there is nothing to commit besides.
+    /// Does nothing: transactions commit offsets together with outcomes.
     func commitFinished() async {}
 
     func commitNotes() async { wake() }
 
-    /// Waits a moment for the goodbye of partitions that are about to go, because no commit follows that could take it along.
+    /// Waits at most 1 s for the final notes of partitions that are about to be revoked, because no later commit could
+    /// include them.
     func storeFinished() async {
         let noting = partitions.all.filter { !$0.isNoted }
         guard !noting.isEmpty, !hasEnded else { return }
@@ -206,7 +209,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
-    /// Commits what is ready. What fails for the moment is tried again with what is ready and ours by then.
+    /// Commits the ready outcomes. After a temporary failure, retries with the outcomes that are ready, and the
+    /// partitions that are owned, by then.
     private func commitReady() async throws(KafkaError) {
         var pause = Self.firstPause
         while !phase.isOver(at: loop.now) {
@@ -225,10 +229,10 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
-    /// Finishes what a committed transaction held.
+    /// Finishes the requests of a committed transaction.
     private func finish(_ attempt: TransactionAttempt) async {
         await offsets.noteCommitted(attempt.nextOffsets)
-        // What waits for the brokers' proof may leave now.
+        // Outcomes that wait for the brokers' proof may be published now.
         if await offsets.readProof(of: attempt.nextOffsets) { wake() }
 
         for entry in attempt.batch where ready.contains(entry) {
@@ -241,14 +245,14 @@ final class TransactionalDelivery: OutcomeDelivery {
         ready.clearSuspicions()
         if !backoff.isEmpty {
             for (record, _) in attempt.batch.flatMap(\.outcome.records) { backoff.clear(record.topic) }
-            // Nothing else may become ready until a refused outcome is tried again.
+            // Nothing else might become ready until a refused outcome is retried.
             wake()
         }
         gate.wake()
     }
 
-    /// Ends what holds requests up on behalf of outcomes that have gone to other members: without them, nothing would ever show
-    /// that it is over. Has the loop look again when a topic that refused a record may be tried again.
+    /// Removes problems that concern only outcomes of revoked partitions, so that intake can resume: no later
+    /// transaction would clear them. If a topic still refuses records, schedules another pass.
     private func noteNothingCanLeave() {
         let wasBlocked = !acceptsRequests
         health.noteNothingIsLeft()

@@ -6,7 +6,7 @@ internal import LocationSearch
 internal import Logging
 internal import ProviderCalls
 
-/// Makes truncated records, which take the place of those that Kafka refuses as too large.
+/// Makes the truncated records that replace records which Kafka refuses as too large.
 ///
 /// A request whose outcome can never be written would end each worker that takes it, one after another. Confined to its
 /// lane; not `Sendable`.
@@ -15,7 +15,7 @@ final class TruncatedRecords {
     private var encoder: OutcomeEncoder
     private let topics: WorkerConfiguration.Topics
     private let workerName: String?
-    /// No request may have a longer key, so a longer one is what was too large.
+    /// The most bytes of a request's key. A longer key is the reason why a record was too large.
     private let maxKeyBytes: Int
     private let loop: EventLoop
     private let log: Logger
@@ -30,12 +30,12 @@ final class TruncatedRecords {
         maxKeyBytes = configuration.maxRequestBytes
     }
 
-    /// Returns an outcome that says why there is no whole one: an error in place of a result, and a dead letter without
-    /// content in place of a whole one.
+    /// Returns an outcome that explains why the full one is missing: an error replaces a result, and a dead letter
+    /// without content replaces the full one.
     ///
-    /// The outcome says of the request's times, providers and calls what the whole one said: the request ended when its answer
-    /// came, however much later the brokers refuse that.
-    /// - Parameter topic: refused a record of the outcome, as the log says.
+    /// The truncated outcome repeats the times, providers and calls of the full one. The request completed when its
+    /// response arrived, however much later the brokers refuse its outcome.
+    /// - Parameter topic: the topic that refused a record of the outcome, for the log.
     func truncate(
         _ outcome: OutgoingOutcome, of request: RequestInProgress, refusedBy topic: String, with refusal: KafkaError
     ) -> OutgoingOutcome {
@@ -47,7 +47,7 @@ final class TruncatedRecords {
         let requestID: String
 
         do throws(RejectedRecord) {
-            // Decoding may be what crashes processes.
+            // Decoding may be what crashes the processes.
             if request.isSetAside { throw RejectedRecord.crashesWorkers(request.record) }
             let decoded = if let read = request.decoded { read } else { try decoder.decode(request.record) }
             var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)
@@ -90,7 +90,8 @@ final class TruncatedRecords {
             ]) { _, own in own })
     }
 
-    /// Reads what the whole outcome says. Only a record that Kafka refuses is read again, so what each request needs stays small.
+    /// Decodes the event of the full outcome. Only refused records are decoded again, so other requests need not keep
+    /// these values.
     private func read(_ event: ProducerRecord?) -> OutcomeEvent? {
         guard let event else { return nil }
         return try? OutcomeReader().read(

@@ -5,32 +5,33 @@ public import Logging
 public import QuotaSharing
 internal import Synchronization
 
-/// Publishes a lane's messages to the fleet. `FleetLink` is the real one.
+/// Publishes a lane's messages to the fleet. `FleetLink` implements it.
 public protocol FleetPublisher: Sendable {
     /// Publishes messages in the order of the calls. Does not wait.
     func publish(_ messages: [FleetMessage])
 }
 
-/// A process's connection to the fleet topic: it writes the messages of the lanes, and hands them the messages of all
-/// members.
+/// A process's connection to the fleet topic: it writes the lanes' messages and passes the messages of all members to
+/// the lanes.
 ///
-/// Partition 0 of the topic is used. Where the topic cannot be read or written, members go on with the quota that they
-/// may use without messages, and one log line reports it. Thread-safe.
+/// Only partition 0 of the topic is used. If the topic cannot be read or written, members continue with the quota that
+/// needs no messages, and one log line reports the problem. Thread-safe.
 public final class FleetLink: FleetPublisher {
-    /// The topic, and how it is read.
+    /// The topic, and how to read it.
     public struct Configuration: Sendable {
         public var topic: String
-        /// The number of newest records that are read at the start; 0: none that was there before.
+        /// The number of existing records to read at the start, newest first. 0: only new records are read.
         public var history: Int64 = 0
-        /// True when members must not begin without the topic, because they keep daily call budgets by it.
+        /// True if members must not begin without the topic, because it stores their daily call budgets.
         public var isNeeded = false
-        /// True when members share quota over the topic. Without it and without budgets, only orders of people come by it.
+        /// True if members share quota over the topic. Without shared quota and budgets, the topic carries control
+        /// orders only.
         public var sharesQuota = true
 
         public init(topic: String) { self.topic = topic }
     }
 
-    /// The reasons why the topic cannot be used, by what was tried.
+    /// The reasons why the topic cannot be used, by operation.
     private struct Problems {
         var hasBeenOpen = false
         var reading: String?
@@ -40,7 +41,7 @@ public final class FleetLink: FleetPublisher {
         var first: String? { reading ?? writing }
     }
 
-    /// The pause before the topic is opened anew after a failure.
+    /// The pause after a failure, before the topic is opened again.
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(10)
     private static let recordsPerRead = 500
@@ -56,25 +57,25 @@ public final class FleetLink: FleetPublisher {
     private let unwritten: AsyncStream<[FleetMessage]>
     private let publishing: AsyncStream<[FleetMessage]>.Continuation
 
-    /// - Parameter loop: where the clients live.
+    /// - Parameter loop: the loop of the clients.
     public init(_ configuration: Configuration, clients: FleetTopicClients, loop: EventLoop, log: Logger) {
         self.configuration = configuration
         self.clients = clients
         self.loop = loop
         self.log = log
-        // Where more is published than can be written, the newest messages are kept: only those count.
+        // If messages are published faster than they are written, the newest are kept: they supersede the older ones.
         (unwritten, publishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
 
-    /// The reason why the topic cannot be used at present, as one line for a person; `nil` while it can.
+    /// The reason why the topic cannot be used at present, as one line for an operator; `nil` while it can.
     public var problem: String? {
         problems.withLock { $0.first ?? ($0.hasBeenOpen ? nil : "the topic is not open yet") }
     }
 
-    /// True once something has failed, until it works again.
+    /// True from a failure until the topic works again.
     public var hasFailed: Bool { problems.withLock { $0.first != nil } }
 
-    /// True where members use the topic for quota: limits that are shared by demand, or daily budgets.
+    /// True if members use the topic for quota: rate limits shared by demand, or daily call budgets.
     public var carriesQuota: Bool { configuration.sharesQuota || configuration.isNeeded }
 
     /// Publishes messages in the order of the calls. Does not wait.
@@ -82,10 +83,11 @@ public final class FleetLink: FleetPublisher {
         if !messages.isEmpty { publishing.yield(messages) }
     }
 
-    /// Reads and writes on the loop until `end`, or until the task is cancelled, which leaves the last messages unwritten.
+    /// Reads and writes on the loop until `end`, or until the task is cancelled, which discards the last messages.
     /// - Parameters:
-    ///   - topicOpened: called each time before the topic is read from some record on.
-    ///   - needsOlder: asked after `topicOpened` and `receive` whether the topic must be read from its oldest record on.
+    ///   - topicOpened: called before the topic is read, each time it is opened.
+    ///   - needsOlder: called after `topicOpened` and `receive`; `true` makes the link read the topic from its oldest
+    ///     record.
     ///   - receive: called with the records that were read, one call after another.
     public func run(
         topicOpened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
@@ -135,8 +137,8 @@ public final class FleetLink: FleetPublisher {
         }
     }
 
-    /// Begins to read the newest records.
-    /// - Parameter history: the most records to read of those that are there now.
+    /// Opens a reader at the newest records.
+    /// - Parameter history: the most existing records to read.
     private func open(
         _ position: inout FleetTopicPosition, history: Int64
     ) async throws(KafkaError) -> (any FleetTopicReader, FleetTopicExtent) {
@@ -154,7 +156,7 @@ public final class FleetLink: FleetPublisher {
         return (reader, extent)
     }
 
-    /// - Parameter error: an error about missing records is no failure of the topic, which is read anew.
+    /// - Parameter error: `recordsMissing` does not count as a failure: the topic is opened again.
     private func noteReadingFailed(_ error: KafkaError) {
         guard error.kind == .recordsMissing else { return note { $0.reading = "\(error)" } }
         log.warning(
@@ -201,7 +203,7 @@ public final class FleetLink: FleetPublisher {
 
     // MARK: - Problems
 
-    /// Notes the result of a try, and logs a line when the topic can be used no more, or can be used again.
+    /// Records the result of an operation, and logs a line when the topic becomes unusable or usable again.
     private func note(_ change: (inout Problems) -> Void) {
         let (problem, isNews) = problems.withLock { problems in
             change(&problems)

@@ -2,7 +2,7 @@ public import EventLoop
 internal import LocationSearch
 public import QuotaSharing
 
-/// One lane's connection to its fleet: it ticks the lane's member, publishes the member's messages, and hands it the
+/// One lane's connection to its fleet. It ticks the lane's member, publishes the member's messages, and passes it the
 /// messages of all members.
 ///
 /// Confined to its lane; not `Sendable`.
@@ -11,12 +11,12 @@ public final class FleetTicker {
     private let link: (any FleetPublisher)?
     private let loop: EventLoop
     private var hasLeft = false
-    /// `false` while no request may begin, because there is no quota yet that it could use.
+    /// `false` while no request may begin, because the member has no quota yet.
     public private(set) var isReady: Bool
     private let wakeUp = WakeUp()
     private var nextTick = LeaseTimes().tick
 
-    /// - Parameter link: `nil`: messages go nowhere.
+    /// - Parameter link: `nil`: messages are discarded.
     public init(_ member: (any FleetMember)?, link: (any FleetPublisher)?, loop: EventLoop) {
         self.member = member
         self.link = link
@@ -24,12 +24,12 @@ public final class FleetTicker {
         isReady = !(member?.usesMessages ?? false)
     }
 
-    /// `true` when nothing may be asked before the number of partitions is known.
+    /// `true` if no provider may be called before the number of partitions is known.
     public var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
 
     // MARK: - Ticking
 
-    /// Ticks until `stop`. Returns at once where quota is not shared by messages.
+    /// Ticks until `stop`. Returns at once if quota is not shared by messages.
     public func run() async {
         guard let member, member.usesMessages else { return }
         await member.onWakeUp { [wakeUp] in wakeUp.wake() }

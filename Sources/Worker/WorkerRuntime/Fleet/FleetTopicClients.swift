@@ -3,48 +3,49 @@ public import Kafka
 public import Logging
 package import QuotaSharing
 
-/// A reader as `FleetLink` needs it, which is freed with its last reference. `TopicReader` is the real one.
+/// The reader interface that `FleetLink` uses. The client is freed with its last reference. `TopicReader` implements
+/// it.
 public protocol FleetTopicReader: Sendable {
-    /// Returns the first and the last offset of each partition of a topic now.
+    /// Returns the current offset range of each partition of a topic.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>]
 
-    /// Begins to read each partition at an offset that is there.
+    /// Begins to read each partition at an existing offset.
     func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError)
 
-    /// Returns the next records as soon as there are any, at most `max`; empty when the time was up.
-    /// - Throws: `recordsMissing` where the next record was deleted before it was read, `unknownTopicOrPartition` when the
+    /// Returns at most `max` records as soon as there are any; none if `bound` passes first.
+    /// - Throws: `recordsMissing` if the next record was deleted before it was read, `unknownTopicOrPartition` if the
     ///   topic was deleted.
     func news(max: Int, within bound: Duration) async throws(KafkaError) -> TopicReader.News
 }
 
-/// A producer as `FleetLink` needs it. `KafkaProducer` is the real one.
+/// The producer interface that `FleetLink` uses. `KafkaProducer` implements it.
 public protocol FleetTopicWriter: Sendable {
-    /// Puts a record into the local queue, in the order of the calls.
-    /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
+    /// Enqueues a record locally, in the order of the calls.
+    /// - Returns: a receipt for exactly one `confirm`. Every receipt must be confirmed.
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt
 
-    /// Returns once the brokers have confirmed the record.
+    /// Returns once the brokers have acknowledged the record.
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition
 
-    /// Frees the client. Records that are not confirmed by then end as `closed`.
+    /// Frees the client. Records that are unconfirmed by then fail with `closed`.
     func close() async
 }
 
 extension TopicReader: FleetTopicReader {}
 extension KafkaProducer: FleetTopicWriter {}
 
-/// Makes the link's clients, each time that a failed client needs a successor.
+/// Makes the link's clients, and their replacements after failures.
 public struct FleetTopicClients: Sendable {
-    /// A message that has not been written by then is too old to be of use.
+    /// The time after which an unwritten message is too old to be useful.
     package static let writingTime = Duration.seconds(5)
 
-    /// The reader must read every record, or report that some are missing.
+    /// Makes a reader that reads every record, or reports that some are missing.
     public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
     public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
-    /// Decodes a record's message; `nil` for a record without one.
+    /// Decodes a record's message; `nil` for a record without a message.
     package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
 
     public init(
@@ -57,10 +58,10 @@ public struct FleetTopicClients: Sendable {
 }
 
 extension FleetTopicClients {
-    /// Makes clients of a cluster: readers that belong to no group, and producers that send each message at once.
+    /// Makes clients of a cluster: readers without a consumer group, and producers that send each message at once.
     /// - Parameters:
-    ///   - consumer: its group is not used.
-    ///   - loop: where the producers live.
+    ///   - consumer: the connection settings; its group is not used.
+    ///   - loop: the loop of the producers.
     public static func kafka(
         consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop, log: Logger
     ) -> FleetTopicClients {

@@ -2,12 +2,12 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// How a record runs with nothing else under way in its process.
+/// Runs a record with nothing else in flight in the process.
 extension CarefulIntake {
-    /// What is under way has so long to end before a record runs alone: longer than any deadline.
+    /// The longest wait for in-flight requests to finish before a record runs in isolation. It exceeds every deadline.
     private static let timeToGetQuiet = Duration.seconds(65)
 
-    /// Runs a record alone, or lets it begin beside others where that would take too long.
+    /// Runs a record in isolation, or lets it begin among others if isolation would take too long.
     func takeAlone(
         _ record: ConsumerRecord, of partition: OwnedPartition, mayBegin: Wait, isOpen: () -> Bool, begin: Begin
     ) async {
@@ -23,9 +23,9 @@ extension CarefulIntake {
         if !isAlone, isOurs(partition) { await takeStep(of: partition, atLeast: 1, mayBegin: mayBegin, begin: begin) }
     }
 
-    /// Notes that a record is about to run alone. While the intake is paused no such note stands: the record would be blamed if the worker
-    /// was killed, although it has not run.
-    /// - Returns: `false` when the lane takes no more requests.
+    /// Writes the note that a record is about to run in isolation. The note is withdrawn while intake is paused.
+    /// Otherwise the record would be blamed if the worker were killed before the record has run.
+    /// - Returns: `false` if the lane takes no more requests.
     private func noteAlone(
         _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool, isOpen: () -> Bool
     ) async -> Bool {
@@ -38,7 +38,8 @@ extension CarefulIntake {
         return false
     }
 
-    /// Runs a record with nothing else under way in the process. One that takes longer than its turn goes on beside others.
+    /// Runs a record with nothing else in flight in the process. A record that exceeds its time limit continues among
+    /// others.
     private func runAlone(_ record: ConsumerRecord, of partition: OwnedPartition, begin: Begin) async {
         if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
             await source.commitOnCrash((partition: partition.id, next: commit))
@@ -52,16 +53,16 @@ extension CarefulIntake {
             if request.fate != .abandoned { partition.watch.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
-        // The note of another record goes with the next one's, within milliseconds. One that goes on beside others must not be blamed for
-        // the partition's loss meanwhile.
+        // The next record's note clears the note of an ordinary record within milliseconds. A record that continues
+        // among others must not be blamed if the partition is lost meanwhile, so its note is cleared now.
         if mustTakeBack { await tryCommit(of: partition) }
     }
 
-    /// Waits until a record may run alone.
+    /// Waits until a record may run in isolation.
     ///
-    /// One that a process has ended with before waits for the group to be at rest. While the group forms, the note that it runs cannot
-    /// be taken back, so that it would be blamed for the end of a worker that is killed meanwhile, however well the record has ended.
-    /// - Returns: `false` where it is to begin beside others, so that no end is put down to it.
+    /// A suspect record waits until the group is stable. While the group rebalances, its note cannot be withdrawn. If
+    /// the worker were then killed, the record would be blamed, even if it had finished.
+    /// - Returns: `false` if the record is to begin among others, so that no crash is attributed to it.
     private func mayBeAlone(
         _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool
     ) async -> Bool {
@@ -69,12 +70,12 @@ extension CarefulIntake {
         guard await waitForRest(of: partition, mayBegin: mayBegin), await waitUntilAlone(for: partition) else {
             return false
         }
-        // What was under way may have taken its time to end.
+        // In-flight requests may have taken long to finish.
         return await waitForRest(of: partition, mayBegin: mayBegin)
     }
 
-    /// Waits until the group is at rest.
-    /// - Returns: `false` when that took too long.
+    /// Waits until the group is stable.
+    /// - Returns: `false` if that took too long.
     private func waitForRest(of partition: OwnedPartition, mayBegin: () async -> Bool) async -> Bool {
         guard groupRest.isWorthWaiting(at: loop.now) else { return false }
         let start = loop.now
@@ -90,7 +91,8 @@ extension CarefulIntake {
         return false
     }
 
-    /// Commits a partition's notes, even where the brokers have them, to see whether the group takes a commit at once.
+    /// Commits a partition's notes, even if the brokers already have them, to test whether the group accepts a commit
+    /// at once.
     @discardableResult
     private func tryCommit(of partition: OwnedPartition) async -> Bool {
         let asked = loop.now
@@ -101,8 +103,8 @@ extension CarefulIntake {
         return isNoted
     }
 
-    /// Waits until nothing is under way in the process, and has the other lanes begin nothing.
-    /// - Returns: `false` when that took too long: then no end of the process may be put down to the record.
+    /// Waits until nothing is in flight in the process, and keeps the other lanes from beginning requests.
+    /// - Returns: `false` if that took too long: then no crash of the process may be attributed to the record.
     private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
         if isPutBack(.aloneBesideOthers) { return loneTurn.take(for: lane) }
         let start = loop.now

@@ -3,40 +3,42 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// Begins records of partitions that were just assigned, or with which a process has crashed: see `CrashWatch`.
+/// Begins the records of partitions that were just assigned, or whose former owners crashed: see `CrashWatch`.
 ///
-/// Their records are held, undecoded, while the lane goes on with its other partitions. Nothing more is read of a partition until
-/// all that it holds has begun, and nothing begins before the brokers have the note of it. What runs alone runs with nothing else
-/// under way in this process: see `LoneTurn`. If the process then crashes by a fault of its own, it says so with its last commit,
-/// and the record is found at once.
+/// Their records are kept undecoded while the lane processes its other partitions. Such a partition is not read further
+/// until all kept records have begun. No record begins before the brokers have the note about it.
+///
+/// A record that runs in isolation has nothing else in flight beside it in the process: see `LoneTurn`. If its fault
+/// then crashes the process, the crash handler commits a note that identifies the record at once.
 ///
 /// Confined to its lane; not `Sendable`.
 final class CarefulIntake {
-    /// So many requests of watched partitions that were read before begin with one commit. More would make the line at a provider
-    /// long, and what is more urgent would wait behind them.
+    /// The most waiting requests of watched partitions that begin with one commit. More would lengthen the queue at a
+    /// provider and delay more urgent requests.
     static let largestStepFromRoom = 8
     /// The most records of a partition that begin with one note.
     private static let largestStep = 64
-    /// In a watched partition the next records begin when those before them have ended, or after this time.
+    /// The time after which a watched partition's next records begin, even if those before them have not finished.
     private static let stepTime = Duration.seconds(1)
-    /// A commit that was refused is tried again after this time. One that reaches the group just after it has formed anew costs a
-    /// member all its partitions, so that many tries would keep the group from coming to rest.
+    /// The pause before a refused commit is retried. A commit that reaches the group just after a rebalance costs the
+    /// member all its partitions. Frequent retries would therefore keep the group from becoming stable.
     static let retryPause = Duration.milliseconds(500)
-    /// How often the other lanes are looked at meanwhile.
+    /// The interval at which the states of the other lanes and of records in isolation are polled.
     static let pause = Duration.milliseconds(10)
 
     let partitions: PartitionTable
     let delivery: any OutcomeDelivery
     let source: any RequestSource
     let loneTurn: LoneTurn
-    /// True where records may begin before others that were read earlier: see `WaitingRoom`.
+    /// True if records may begin before others that were read earlier: see `WaitingRoom`.
     private let looksAhead: Bool
-    /// The lane's number at the turn.
+    /// The lane's number in `loneTurn`.
     private(set) var lane = 0
     var groupRest = GroupRest()
-    /// True while a partition of this lane runs a record alone, or waits for that. It would be spent care if another one waited for it.
+    /// True while a partition of this lane runs a record in isolation, or waits for that. Other partitions do not spend
+    /// their time limit on this wait.
     var isOneAlone = false
-    /// The partitions whose records are about to begin.
+    /// The number of partitions with kept records that are about to begin.
     private var partitionsInCare = 0
     private var endOfCare = Condition()
     private var isCommitting = false
@@ -57,30 +59,31 @@ final class CarefulIntake {
         self.log = log
     }
 
-    /// Takes part in the lane's turns to run a record alone. Called once, before anything is taken.
-    /// - Parameter isQuiet: says whether nothing is under way on this lane.
+    /// Registers the lane with `loneTurn`. Called once, before any record is taken.
+    /// - Parameter isQuiet: returns whether nothing is in flight on this lane.
     func join(isQuiet: @escaping LoneTurn.IsQuiet) { lane = loneTurn.add(isQuiet) }
 
-    /// True while a lane of the process runs a record alone: nothing else may begin.
-    /// - Parameter isAlone: `true` for a record that this lane runs alone.
+    /// True while a lane of the process runs a record in isolation, so that no other may begin.
+    /// - Parameter isAlone: `true` for a record that this lane runs in isolation.
     func mustWait(isAlone: Bool) -> Bool { isAlone ? loneTurn.isTaken(besides: lane) : loneTurn.isTaken }
 
-    /// True while this lane, or another one of the process, runs a record alone, or is about to.
+    /// True while a lane of the process runs a record in isolation, or is about to.
     var runsAlone: Bool { loneTurn.isTaken }
 
-    /// How a record is begun, and set aside.
+    /// Begins a record, or sets it aside.
     typealias Begin = (ConsumerRecord, _ how: CrashWatch.Permission) -> RequestInProgress?
 
-    /// Waits while a record may not begin. `false` when the lane takes no more requests: the rest is left to the next owner.
+    /// Waits while a record may not begin. Returns `false` if the lane takes no more requests: the partition's next
+    /// owner then processes them.
     typealias Wait = (CrashWatch.Permission) async -> Bool
 
-    /// Counts a partition whose records are held from now on. `takeHeld` begins them.
+    /// Counts a partition whose records are kept from now on. `takeHeld` begins them.
     func willTakeHeld() { partitionsInCare += 1 }
 
-    /// Begins the records that a partition holds, one after another, and has more of it read afterwards.
+    /// Begins the kept records of a partition in order, and then resumes reading it.
     /// - Parameters:
-    ///   - isOpen: false while no record may run alone, and once the lane takes no more requests.
-    ///   - begin: begins a record, or sets it aside. It returns `nil` for one that need not be run.
+    ///   - isOpen: false while no record may run in isolation, and once the lane takes no more requests.
+    ///   - begin: begins a record, or sets it aside. Returns `nil` for a record that need not run.
     func takeHeld(of id: AssignedPartition, mayBegin: Wait, isOpen: () -> Bool, begin: Begin) async {
         defer {
             partitionsInCare -= 1
@@ -101,7 +104,7 @@ final class CarefulIntake {
         if partition.held.isEmpty { partitions.releaseCare(of: partition) }
     }
 
-    /// Waits until no partition's records are about to begin.
+    /// Waits until no partition has kept records that are about to begin.
     func waitForEnd() async {
         while partitionsInCare > 0 {
             await suspend(unless: partitionsInCare == 0) { endOfCare.add($0) }
@@ -120,14 +123,15 @@ final class CarefulIntake {
             metadata: ["partition": "\(record.partition.id)", "offset": "\(record.offset)"])
     }
 
-    // MARK: - In small steps
+    // MARK: - Small steps
 
-    /// Begins the next records that a partition holds. In a watched partition, waits until they have ended, or for a second.
-    /// - Parameter count: So many begin although they were to run alone.
+    /// Begins the next kept records of a partition. In a watched partition, waits until they have finished, or for
+    /// `stepTime`.
+    /// - Parameter count: the number of records that begin even if they should run in isolation.
     func takeStep(
         of partition: OwnedPartition, atLeast count: Int = 0, mayBegin: Wait, begin: Begin
     ) async {
-        // A slice of the list would have each removal copy the rest of it.
+        // An array, because a slice would make each removal copy the rest of the list.
         let next = Array(partition.held.prefix(Self.largestStep))
         let others = next.dropFirst(count).prefix { partition.permission(for: $0.offset) == .runs }
         let records = next.prefix(count) + others
@@ -143,7 +147,7 @@ final class CarefulIntake {
             if let request = begin(record, .runs) { requests.append(request) }
             partition.watch.haveBegun(CollectionOfOne(record.offset))
         }
-        // A request that waits to begin is noted again then.
+        // A request that waits to begin is noted again when it begins.
         guard partition.isWatched, !looksAhead else { return }
         _ = await partitions.waitForEnd(of: requests, atMost: Self.stepTime)
     }
@@ -157,7 +161,7 @@ final class CarefulIntake {
         }
     }
 
-    /// Notes requests that were read before, as far as their partitions are watched, and waits until they may begin.
+    /// Writes notes about waiting requests of watched partitions, and waits until they may begin.
     /// - Parameter isRunning: false once the lane takes no more requests.
     func note(_ requests: [RequestInProgress], while isRunning: () -> Bool) async {
         let ofPartitions = Dictionary(grouping: requests.filter(\.partition.isWatched), by: \.partition.id)
@@ -167,12 +171,12 @@ final class CarefulIntake {
         }
         _ = await commitNotes(of: noting, mayBegin: isRunning)
         for requests in ofPartitions.values { requests.first?.partition.watch.haveBegun(requests.map(\.offset)) }
-        // One that runs alone may have begun meanwhile.
+        // A record in isolation may have begun meanwhile.
         while runsAlone, isRunning() { await loop.pause(Self.pause) }
     }
 
-    /// Waits until the brokers have what is noted of some partitions.
-    /// - Returns: `false` when the lane takes no more requests.
+    /// Waits until the brokers have the notes of these partitions.
+    /// - Returns: `false` if the lane takes no more requests.
     func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
         if isPutBack(.noteNotAwaited) { return await mayBegin() }
         while noting.contains(where: { !$0.isNoted && partitions.contains($0) && !$0.isLeaving }) {
@@ -184,7 +188,7 @@ final class CarefulIntake {
         return await mayBegin()
     }
 
-    /// Commits the notes of all partitions. While a commit is under way, one more serves all that ask for one.
+    /// Commits the notes of all partitions. While one commit is in flight, a single further commit serves all callers.
     private func commitAllNotes() async {
         isCommitDue = true
         guard !isCommitting else { return }

@@ -2,9 +2,10 @@ internal import Basics
 internal import EventContract
 internal import Kafka
 
-/// Decides to which flow a request belongs: its class by its topic and by what it says itself, its tenant by `worker.fairBy`.
+/// Determines the flow of a request: its class by its topic and its own choice, its tenant by `worker.fairBy`.
 struct FlowRule {
-    /// Texts of tenants beyond this length are cut, so that what waits is bounded by the size of the records.
+    /// Longer tenant names are truncated, so that the memory of waiting requests is bounded by the size of their
+    /// records. In bytes.
     private static let longestTenant = 128
 
     private let topics: [String: RequestTopic]

@@ -1,40 +1,40 @@
 internal import Basics
 internal import EventLoop
 
-/// How many requests a lane has in flight: as many as are allowed, or fewer, as few as keep its loop busy.
+/// The limit of a lane's in-flight requests: as few as keep its loop busy, and at most the configured number.
 ///
-/// Where the loop and not the provider is what keeps requests waiting, more in flight do not go faster. They only take
-/// memory, which leaves the caches between one stage of a request and the next: each costs more.
+/// If the loop is the bottleneck and not the provider, more requests in flight do not increase throughput. They only
+/// take more memory, which evicts caches between the stages of a request and makes each request more expensive.
 struct InFlightWindow {
-    /// Long against a turn of the loop, short against what a provider's delay takes to change.
+    /// Long compared with one pass of the loop, short compared with changes in a provider's latency.
     static let period = Duration.milliseconds(50)
-    /// Fewer gain nothing: a request costs as much, and a turn of the loop serves fewer of them.
+    /// A smaller limit gains nothing: requests become no cheaper, and each pass of the loop serves fewer of them.
     static let least = 64
 
     private var most: Int
     private(set) var limit: Int
     private var rest: LoopRest
-    /// Since the period began the limit has held something back, or may have.
+    /// True if the limit has held back requests since the period began, or may have.
     private var wasFull = false
 
-    /// - Parameter most: what is allowed, at least 1.
+    /// - Parameter most: the largest allowed limit, at least 1.
     init(most: Int, asleep: Duration, at now: Instant) {
         self.most = most
         limit = min(Self.least, most)
         rest = LoopRest(every: Self.period, asleep: asleep, at: now)
     }
 
-    /// Changes what is allowed, to at least 1.
+    /// Changes the largest allowed limit, to at least 1.
     mutating func setMost(_ most: Int) {
         self.most = most
         limit = max(min(limit, most), min(Self.least, most))
     }
 
-    /// Looks at how busy the loop was, once in each period.
-    /// - Parameter asleep: for how long the loop had nothing to do, since it began.
+    /// Adapts the limit to the idle time of the loop, once per period.
+    /// - Parameter asleep: the loop's total idle time since it started.
     mutating func adapt(inFlight: Int, asleep: Duration, at now: Instant) {
         if inFlight >= limit, !wasFull {
-            // What the loop rested while there was room says nothing about what more requests would do.
+            // Idle time while there was room does not show whether more requests would help.
             wasFull = true
             rest = LoopRest(every: Self.period, asleep: asleep, at: now)
         }

@@ -1,34 +1,35 @@
 internal import Basics
 internal import EventLoop
 
-/// Decides how many more requests a lane may take, and keeps its reader waiting while that is none.
+/// Decides how many more requests a lane may take, and suspends its reader while there is no room.
 ///
-/// Three bounds count: requests in flight (within the window), open requests, and the bytes of unconfirmed outcomes. Confined to its lane; not `Sendable`.
+/// Three limits apply: requests in flight (within the window), open requests, and the bytes of unconfirmed outcomes.
+/// Confined to its lane; not `Sendable`.
 final class IntakeGate {
-    /// The bounds of what a lane takes at once.
+    /// The limits of a lane's work.
     struct Limits {
-        /// The most requests in flight: this lane's part of `worker.concurrency`.
+        /// The most requests in flight: this lane's share of `worker.concurrency`.
         var inFlight: Int
         /// The most open requests: in flight, or with an outcome that is unconfirmed.
         var open: Int
-        /// The most bytes of outcomes and dead letters that may wait for the brokers' confirmation.
+        /// The most bytes of unconfirmed outcomes and dead letters.
         var unconfirmedBytes: Int
     }
 
     private var limits: Limits
     private let settings: Limits
     private let loop: EventLoop
-    /// Requests that have begun and whose outcome is not made.
+    /// The number of requests that have begun and whose outcome is not made.
     private(set) var inFlight = 0
-    /// Requests in flight, and those whose outcome is unconfirmed.
+    /// The number of requests in flight, or with an unconfirmed outcome.
     private(set) var open = 0
-    /// The bytes of their outcomes that wait for the brokers' confirmation, or for their transaction.
+    /// The bytes of outcomes that wait for their delivery report or their transaction.
     private var unconfirmedBytes = 0
     private var window: InFlightWindow
     private var windowTimer: TimerID?
     private var change = Condition()
     private var isClosed = false
-    /// Called when there may be more room than before.
+    /// Called when there may be more room.
     var onRoom: (() -> Void)?
 
     init(_ limits: Limits, loop: EventLoop) {
@@ -37,14 +38,14 @@ final class IntakeGate {
         window = InFlightWindow(most: limits.inFlight, asleep: .zero, at: loop.now)
     }
 
-    // MARK: - What is under way
+    // MARK: - Counts
 
     func requestTaken() {
         inFlight += 1
         open += 1
     }
 
-    /// Takes a request out of those in flight: its outcome is made, or it waits for another request's dead letter.
+    /// Removes a request from those in flight: its outcome is made, or it waits for another request's dead letter.
     func leaveFlight() {
         inFlight -= 1
         wake()
@@ -63,14 +64,14 @@ final class IntakeGate {
 
     // MARK: - Room
 
-    /// Ends the gate for good: nobody waits any more.
+    /// Closes the gate permanently and ends all waits.
     func close() {
         isClosed = true
         wake()
     }
 
-    /// Changes the most requests in flight. What is in flight finishes.
-    /// - Parameter inFlight: at least 1; `nil`: what the settings say.
+    /// Changes the limit of requests in flight. Those in flight finish.
+    /// - Parameter inFlight: at least 1; `nil` restores the configured limit.
     func limit(inFlight: Int?) {
         let most = max(1, inFlight ?? settings.inFlight)
         guard most != limits.inFlight else { return }
@@ -80,22 +81,23 @@ final class IntakeGate {
         wake()
     }
 
-    /// Has the reader look at the room again. Call it after anything that may have made some.
+    /// Wakes the reader to check for room. Call it after anything that may have made room.
     func wake() {
-        // Beside the reader, careful intake and the task that begins requests may wait here.
+        // Careful intake and the task that begins requests may wait here besides the reader.
         change.broadcast()
         onRoom?()
     }
 
-    /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
+    /// Adapts the window to how busy the loop is. Call it once per pass of the reader.
     func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: loop.now) }
 
     /// Waits until there is room for at least one more request.
-    /// - Parameter isBlocked: `true` while nothing may begin for another reason. Code that changes that calls `wake`.
-    /// - Returns: how many more requests may be taken; `nil` once the gate is closed.
+    /// - Parameter isBlocked: `true` while requests may not begin for another reason. Code that changes this calls
+    ///   `wake`.
+    /// - Returns: the number of requests that may be taken; `nil` once the gate is closed.
     func waitForRoom(while isBlocked: () -> Bool) async -> Int? {
         while !isClosed {
-            // Read once, because time alone can change it.
+            // Read once, because it can change with time alone.
             let room = isBlocked() ? 0 : room
             if room > 0 { return room }
 
@@ -105,18 +107,19 @@ final class IntakeGate {
         return nil
     }
 
-    /// The part of all places, one in so many, that is kept for interactive requests, so that they need not wait until one of many batch
-    /// requests ends.
+    /// One in this many permits is reserved for interactive requests, so that they need not wait for one of many batch
+    /// requests to finish.
     private static let interactivePart = 8
 
     /// Returns whether a request of the class may begin now.
-    /// - Parameter others: The requests that are about to begin before it.
+    /// - Parameter others: the number of requests that are about to begin before it.
     func hasPlace(for requestClass: RequestClass, behind others: Int = 0) -> Bool {
         let reserved = requestClass == .batch ? window.limit / Self.interactivePart : 0
         return hasRoomForOutcome(of: requestClass) && window.limit - inFlight - others > reserved
     }
 
-    /// Returns whether the outcome of a request of the class may be made now. A request without a call needs no more than that.
+    /// Returns whether there is room for the outcome of a request of the class. A request without a call needs nothing
+    /// else.
     func hasRoomForOutcome(of requestClass: RequestClass) -> Bool {
         let reserved = requestClass == .batch ? limits.unconfirmedBytes / Self.interactivePart : 0
         return !isClosed && open < limits.open && unconfirmedBytes < limits.unconfirmedBytes - reserved
@@ -124,7 +127,7 @@ final class IntakeGate {
 
     private var room: Int { hasRoomForOutcome(of: .interactive) ? max(0, window.limit - inFlight) : 0 }
 
-    /// Looks at the window again after its period, because it may widen although nothing ends meanwhile.
+    /// Adapts the window after its period, because it may grow although no request finishes meanwhile.
     private func watchWindow() {
         guard window.limit < limits.inFlight, windowTimer == nil else { return }
 

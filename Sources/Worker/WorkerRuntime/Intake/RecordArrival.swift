@@ -1,15 +1,15 @@
 internal import Basics
 internal import EventContract
 
-/// The time at which records were taken from the consumer. Read once for all that were read together.
+/// The time at which records were taken from the consumer. Read once for all records of one read.
 struct RecordArrival {
-    /// The loop's clock, for measuring what follows.
+    /// By the loop's clock, for measuring durations.
     let instant: Instant
-    /// The wall clock, for comparing with records' timestamps.
+    /// By the wall clock, for comparing with the timestamps of records.
     let time: EventTime
 
-    /// Returns how long a record had waited in its topic, by its timestamp; zero for a timestamp that is ahead of our clock,
-    /// and `nil` without one.
+    /// Returns the time that a record has waited in its topic, by its timestamp. Zero if the timestamp is in the
+    /// future, `nil` if there is none.
     func wait(of record: IncomingRecord) -> Duration? {
         record.timestamp.map { max(.zero, time.duration(since: $0)) }
     }

@@ -1,72 +1,72 @@
 public import Kafka
 
-/// The consumer as a lane needs it: records to read, partitions that come and go, and offsets to commit.
+/// The consumer interface that a lane uses: records to read, rebalances, and offsets to commit.
 ///
-/// `KafkaConsumer` is the real one; unit tests drive a lane with a source of their own. Every call is safe from any task.
+/// `KafkaConsumer` implements it; unit tests use a fake. Every call is safe from any task.
 public protocol RequestSource: Sendable {
-    /// Joins the group. Called once, before anything is read.
-    /// - Throws: `KafkaError` when the topics or the group cannot be subscribed to.
+    /// Joins the group. Called once, before any read.
+    /// - Throws: an error if the topics or the group cannot be subscribed to.
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError)
 
     /// Waits until at least one record can be read, and returns at most `max` of them.
-    /// - Returns: an empty array once `stopReading` was called.
-    /// - Throws: `KafkaError` when nothing more can be read (`fatal`, `fenced`).
+    /// - Returns: an empty array after `stopReading`.
+    /// - Throws: an error after which nothing more can be read (`fatal`, `fenced`).
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord]
 
-    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` while records may come.
+    /// The error that ends all reading (`fatal`, `fenced`), which `records` throws; `nil` if there is none.
     var failure: KafkaError? { get async }
 
-    /// Ends reading for good. Membership and partitions stay.
+    /// Stops reading permanently. The member keeps its partitions.
     func stopReading() async
 
-    /// Leaves a partition's records with the brokers until `resume`.
+    /// Pauses fetching from a partition until `resume`.
     func hold(_ partition: AssignedPartition) async
     func resume(_ partition: AssignedPartition) async
 
-    /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
+    /// Stores offsets for the next `commit`. Ignores partitions whose assignment has ended.
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async
 
-    /// Commits what is stored, and waits at most `bound` for the broker's answer.
-    /// - Throws: `KafkaError` that says why something of it is not committed; the next call tries again.
+    /// Commits the stored offsets, and waits at most `bound` for the broker's answer.
+    /// - Throws: the reason why some of them are not committed; the next call retries.
     @discardableResult
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64]
 
-    /// Why the brokers refuse to commit offsets of single partitions. They are tried again with each commit.
+    /// The reasons why the brokers refuse the offsets of single partitions. Each commit retries them.
     var refusedCommits: [AssignedPartition: KafkaError] { get async }
 
-    /// Has an offset committed if the process crashes from now on by a fault of its own, while it runs on this lane's loop. Nothing else
-    /// of the partition may be about to be committed then.
-    /// - Parameter commit: `nil`: none any more.
+    /// Registers an offset that is committed if a fault of the process crashes it while it runs on this lane's loop. No
+    /// other commit of the partition may be pending then.
+    /// - Parameter commit: `nil` removes the registration.
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async
 
-    /// Notes offsets that a transaction has committed, so that `positions` shows them.
+    /// Records offsets that a transaction has committed, for `positions`.
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
 
-    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
-    /// - Returns: no offset for a partition of which nothing was ever committed.
-    /// - Throws: `KafkaError` that says why the brokers did not answer within `bound`; asking again is safe.
+    /// Fetches the group's committed offsets. Waits for offsets that an open transaction is about to commit.
+    /// - Returns: the offsets by partition, without partitions for which nothing was ever committed.
+    /// - Throws: the reason why the brokers did not answer within `bound`; a retry is safe.
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset]
 
-    /// The member's identity in the group's present generation; `nil` without an assignment, and when it is lost. A caller
-    /// that commits partitions in its name must still own them after this call.
+    /// The member's identity in the group's current generation; `nil` without an assignment, and when the assignment is
+    /// lost. A caller that commits offsets with it must check after this call that it still owns their partitions.
     var membership: GroupMembership? { get async }
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }
-    /// Why the group does not take this member in, as one line for a person; `nil` where it has not refused to.
+    /// The reason why the group refuses this member, as one line for an operator; `nil` if it has not refused it.
     var groupRefusal: String? { get async }
 
-    /// The client's figures at the end of its last statistics interval; `nil` before that, or without one.
+    /// The client's statistics of the last complete interval; `nil` before that, or without statistics.
     var statistics: ClientStatistics? { get }
 
-    /// The number of partitions that a topic has; `nil` while no broker says.
+    /// Returns the number of partitions of a topic; `nil` until a broker has reported it.
     func partitionCount(of topic: String) async -> Int?
 
-    /// Asks the brokers what is wrong with a topic, within 2 s.
+    /// Asks the brokers for the state of a topic. Takes at most 2 s.
     func diagnosis(of topic: String) async -> TopicDiagnosis
 
-    /// Leaves the group and frees the client, waiting at most `bound` for the brokers.
+    /// Leaves the group and frees the client. Waits at most `bound` for the brokers.
     func close(within bound: Duration) async
 }
 

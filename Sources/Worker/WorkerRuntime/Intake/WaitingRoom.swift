@@ -5,29 +5,31 @@ internal import LocationSearch
 internal import ProviderCalls
 internal import Resilience
 
-/// Requests that were read and have not begun, from which the most urgent begin first.
+/// Requests that were read and have not begun. The most urgent begin first.
 ///
-/// Requests wait here, and not at their provider, because what has begun holds a place in flight and spends its deadline. A request
-/// begins when there is a place for its class and when the line of one of its providers is short: so what waits in those lines is
-/// little, and what comes later and is more urgent is soon served. Requests for different providers do not wait for each other.
+/// Requests wait here and not at their provider, because a request that has begun holds an in-flight permit and its
+/// deadline is running. A request begins when there is a permit for its class and the queue of one of its providers is
+/// short. Few requests then wait in those queues, and a more urgent request that arrives later is soon served. Requests
+/// for different providers do not block each other.
 ///
-/// Where an order is promised, an outcome waits for those before it, and its request holds its place in flight meanwhile. So requests
-/// must begin in the order in which they are to end, whatever their providers: all wait in one line for each flow, those that need no call
-/// too. Else a place could be held by a request that waits for one which finds no place.
+/// If an order is promised, an outcome waits for earlier outcomes, and its request holds its permit meanwhile. All
+/// requests of a flow then wait in one queue for all providers, including those that need no call, and begin in the
+/// order in which they must end. Otherwise two requests could deadlock over the last permit.
 ///
-/// With exactly-once an outcome may wait for every earlier request of its partition. So the oldest unfinished request of a partition also
-/// begins while outcomes take all their room: see docs/internals/concurrency.md, "Why nothing stands still".
+/// With exactly-once, an outcome may wait for every earlier request of its partition. The oldest unfinished request of
+/// a partition therefore begins even if outcomes occupy all their room: see docs/internals/concurrency.md, "Why nothing
+/// stands still".
 ///
-/// What waits here has cost nothing. A partition that goes to another member takes its part along, and the next owner reads it again.
+/// No calls have been made for a waiting request. When its partition is revoked, the next owner reads it again.
 ///
 /// Confined to its lane; not `Sendable`.
 final class WaitingRoom {
-    /// The requests that would be asked of the same providers.
+    /// The waiting requests with the same list of providers.
     fileprivate final class Queue {
         /// Empty for requests that need no call.
         let providers: [ProviderID]
         let requests: CallOrder<RequestInProgress>
-        /// True where the queue holds requests for any of the providers.
+        /// True if the queue holds requests for any of the providers.
         let isForAll: Bool
 
         init(_ providers: [ProviderID], isForAll: Bool, _ terms: FairTerms) {
@@ -42,20 +44,21 @@ final class WaitingRoom {
         }
     }
 
-    /// Where a request waits.
+    /// The queue entry of a waiting request.
     struct Place {
         fileprivate let queue: Queue
         fileprivate let ticket: CallOrder<RequestInProgress>.Ticket
-        /// Ends the wait of a request that may not wait for any time.
+        /// Ends the wait of a request with a time limit.
         fileprivate var timer: TimerID?
     }
 
-    /// The memory that a waiting request takes beside the bytes of its record: the request itself with its entries in the tables and
-    /// what was decoded, the timer of one that may not wait for any time, and the line of a tenant of which nothing else waits.
-    /// Measured by the experiment `memory-waiting`, which fails where they are too small.
+    /// The memory in bytes of a waiting request, in addition to its record. `bytesOfRequest`: the request, its table
+    /// entries and its decoded form. `bytesOfTimer`: the timer of a request with a time limit. `bytesOfLine`: the queue
+    /// of a tenant without other requests. The experiment `memory-waiting` measures them, and fails if they are too
+    /// small.
     private static let (bytesOfRequest, bytesOfTimer, bytesOfLine) = (1200, 256, 704)
 
-    /// The requests that are left to other members in one job of the loop: a millisecond's worth.
+    /// The most requests that are returned to other members in one job of the loop, which takes about a millisecond.
     private static let mostLeftAtOnce = 256
 
     private let gate: IntakeGate
@@ -63,16 +66,16 @@ final class WaitingRoom {
     private let loop: EventLoop
     private let calls: any CallQueues
     private let terms: FairTerms
-    /// The bytes that may wait, of all partitions together.
+    /// The most bytes of waiting requests, for all partitions together.
     private let limit: Int
-    /// True where outcomes leave in an order.
+    /// True if outcomes are published in an order.
     let isOrdered: Bool
-    /// True where an outcome may wait for earlier requests of its partition.
+    /// True if an outcome may wait for earlier requests of its partition.
     private let outcomesWait: Bool
-    /// The providers of all requests where they wait in one line.
+    /// The providers of all requests if they wait in one queue.
     var configuredProviders: [ProviderID] = []
     private var queues: [Queue] = []
-    /// Signalled when a request may begin that could not before.
+    /// Signalled when a waiting request may have become able to begin.
     private var change = Condition()
     private var isChanged = true
 
@@ -90,12 +93,12 @@ final class WaitingRoom {
         outcomesWait = isOrdered || configuration.delivery == .exactlyOnce
     }
 
-    // MARK: - In
+    // MARK: - Adding
 
-    /// Adds a request. `next` returns it when its turn has come.
+    /// Adds a request. `next` returns it when it may begin.
     /// - Parameters:
-    ///   - providers: those that it would be asked of, best first; empty for a request that needs no call.
-    ///   - time: how long it may wait; `nil`: for any time.
+    ///   - providers: the providers that it may call, preferred first; empty for a request that needs no call.
+    ///   - time: the longest wait; `nil`: unlimited.
     func enter(_ request: RequestInProgress, for providers: [ProviderID], atMost time: Duration?) {
         let queue = queue(for: providers)
         let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
@@ -107,9 +110,9 @@ final class WaitingRoom {
         noteChange()
     }
 
-    /// Counts the memory of a request that waits.
+    /// Counts the memory of a waiting request.
     private func count(_ request: RequestInProgress, isFirstOfLine: Bool, hasTimer: Bool) {
-        // Of a record that was decoded the key and the texts of the value are left.
+        // A decoded request keeps the key and the texts of its value.
         var bytes = Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
         if hasTimer { bytes += Self.bytesOfTimer }
         if isFirstOfLine { bytes += Self.bytesOfLine }
@@ -123,7 +126,7 @@ final class WaitingRoom {
         }
     }
 
-    /// Has a request that waits end without a call: its time is over, or a newer search has taken its place.
+    /// Ends the wait of a request without a call: its time limit has passed, or a newer search has replaced it.
     func endWait(of request: RequestInProgress) {
         if remove(request) { enter(request, for: [], atMost: nil) }
     }
@@ -136,20 +139,20 @@ final class WaitingRoom {
         return new
     }
 
-    /// True for a partition of which no more is to be read for the time being: it has its part of the memory.
+    /// True if a partition must not be read further for now: it has used its share of the memory.
     func isFull(of partition: OwnedPartition, among partitions: Int) -> Bool {
         partition.waitingBytes > limit / max(1, partitions)
     }
 
-    /// True for a partition of which reading may go on.
+    /// True if reading of a partition may resume.
     func hasRoom(for partition: OwnedPartition, among partitions: Int) -> Bool {
         partition.waitingBytes <= limit / max(1, partitions) / 2
     }
 
-    // MARK: - Out
+    // MARK: - Removing
 
-    /// Removes the request that is to begin now; `nil` while none may.
-    /// - Parameter others: The requests that were removed before it, and have not begun yet.
+    /// Removes the request that is to begin now; `nil` if none may.
+    /// - Parameter others: the number of requests that were removed before it and have not begun yet.
     func next(behind others: Int = 0) -> RequestInProgress? {
         for _ in queues.indices {
             let queue = queues.removeFirst()
@@ -165,10 +168,11 @@ final class WaitingRoom {
         return nextOldest()
     }
 
-    /// Removes the oldest unfinished request of a partition while outcomes take all their room. They may wait for this one, so it begins
-    /// without room of its own. While places in flight are all that is lacking, it waits for its turn: no outcome holds one.
+    /// Removes the oldest unfinished request of a partition if outcomes occupy all their room. They may wait for this
+    /// request, so it begins although there is no room for its outcome. If only in-flight permits are missing, it waits
+    /// for its turn, because no outcome holds a permit.
     private func nextOldest() -> RequestInProgress? {
-        // Where batch requests have room, the others have it too.
+        // If batch requests have room, so do the others.
         guard outcomesWait, !gate.hasRoomForOutcome(of: .batch), !isPutBack(.reserveMissing) else { return nil }
         let oldest = partitions.oldestWaiting.first { request in
             let requestClass = request.flow.requestClass
@@ -180,8 +184,8 @@ final class WaitingRoom {
         return oldest
     }
 
-    /// Removes a request before its turn.
-    /// - Returns: false for one that does not wait.
+    /// Removes a request before it may begin.
+    /// - Returns: false if the request does not wait.
     @discardableResult
     func remove(_ request: RequestInProgress) -> Bool {
         guard let place = request.place, place.queue.requests.remove(place.ticket) != nil else { return false }
@@ -189,7 +193,8 @@ final class WaitingRoom {
         return true
     }
 
-    /// Leaves the waiting requests of some partitions to their next owners, `mostLeftAtOnce` in each job of the loop.
+    /// Abandons the waiting requests of some partitions, at most `mostLeftAtOnce` in each job of the loop. The
+    /// partitions' next owners read them again.
     func leaveToNextOwners(_ leaving: [OwnedPartition]) async {
         var count = 0
         for partition in leaving {
@@ -201,9 +206,9 @@ final class WaitingRoom {
         }
     }
 
-    /// Leaves a request that was removed to the next owner of its partition.
+    /// Abandons a removed request. The next owner of its partition reads it again.
     func leaveToNextOwner(_ request: RequestInProgress) {
-        // A record that ran alone may wait for the turns of those before it.
+        // A record that ran in isolation may wait for its predecessors' outcomes.
         if isOrdered { request.partition.giveUpWhatOvertook(request.slot) }
         request.end(as: .abandoned)
         request.leaveTurn()
@@ -217,7 +222,7 @@ final class WaitingRoom {
         return request
     }
 
-    /// Charges the tenant of a request that has ended for its calls beyond the first: turns are shared by calls.
+    /// Charges a finished request's calls beyond the first to its tenant: fairness counts calls.
     static func charge(_ request: RequestInProgress, for calls: Int) {
         guard let place = request.place else { return }
         request.place = nil
@@ -226,14 +231,14 @@ final class WaitingRoom {
 
     // MARK: - Changes
 
-    /// Has the lane look whether a request may begin. Call it after anything that may have made room.
+    /// Wakes the lane to check whether a request may begin. Call it after anything that may have made room.
     func noteChange() {
         isChanged = true
         change.signal()
     }
 
     /// Waits until something has changed since the last call.
-    /// - Parameter isOver: true once nothing may begin any more.
+    /// - Parameter isOver: true once no request may begin.
     func waitForChange(unless isOver: () -> Bool) async {
         while !isChanged, !isOver() {
             await suspend(unless: isChanged || isOver()) { change.add($0) }
@@ -241,16 +246,16 @@ final class WaitingRoom {
         isChanged = false
     }
 
-    // MARK: - What waits
+    // MARK: - Status
 
-    /// How long a request that came now would wait for its turn, as far as a limit tells; `nil` where none does.
+    /// Estimates how long a new request would wait, from the providers' rate limits; `nil` if a provider has none.
     func expectedWait(of flow: Flow, for providers: [ProviderID]) -> Duration? {
         let paces = providers.map { calls.pace(of: $0) }
         guard !paces.contains(nil), let pace = paces.compactMap({ $0 }).max(), pace > 0 else { return nil }
         return .seconds(saturating: queue(for: providers).requests.ahead(of: flow) / pace)
     }
 
-    /// Tells the providers' clients how many requests wait for them, which is part of the loop's demand.
+    /// Reports the number of waiting requests to the providers' clients, as part of the loop's demand.
     func publishCounts() {
         var waiting: [ProviderID: WaitingRequests] = [:]
         for queue in queues {
@@ -262,7 +267,7 @@ final class WaitingRoom {
         calls.noteWaiting(waiting)
     }
 
-    /// The requests that wait, by flow. A flow of which requests wait for different providers is named for each of these.
+    /// The waiting requests by flow. A flow with requests for several lists of providers has an entry for each list.
     func waiting(at now: Instant) -> [LaneStatus.WaitingFlow] {
         queues.flatMap { queue in
             RequestClass.allCases.flatMap { requestClass in
@@ -277,7 +282,7 @@ final class WaitingRoom {
 }
 
 extension IncomingRecord {
-    /// The bytes that the record's parts have.
+    /// The size of the record's parts in bytes.
     fileprivate var size: Int {
         headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
     }
