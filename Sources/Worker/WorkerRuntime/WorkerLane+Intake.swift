@@ -4,15 +4,16 @@ internal import EventLoop
 internal import Kafka
 internal import QuotaSharing
 
-/// How a lane takes records: it begins their requests, or holds the records of partitions that need care.
+/// Takes records: begins their requests, or keeps the records of partitions that need care.
 extension WorkerLane {
     func takeRecords() async throws(KafkaError) {
         while let room = await waitForPlaces() {
-            // A cancelled task would be given nothing to read any more, at once and for ever.
+            // In a cancelled task, every read would return nothing at once.
             if Task.isCancelled { await drain() }
             await partitions.holdBack()
             var records = try await source.records(max: min(room, Self.largestRead))[...]
-            // They may have been long in coming, or the first of an assignment, and others may have begun meanwhile.
+            // The records may have taken long to arrive, or may be the first of an assignment, and others may have
+            // begun meanwhile.
             while !records.isEmpty {
                 guard let room = await waitForPlaces() else { return }
                 take(records.prefix(room))
@@ -23,7 +24,7 @@ extension WorkerLane {
     }
 
     /// Waits until requests may begin.
-    /// - Returns: how many; `nil` when the lane takes no more requests.
+    /// - Returns: the number of requests that may begin; `nil` if the lane takes no more.
     private func waitForPlaces() async -> Int? {
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
@@ -33,9 +34,9 @@ extension WorkerLane {
         return nil
     }
 
-    /// Waits while nothing new may begin.
-    /// - Parameter isAlone: `true` for a record that this lane runs alone.
-    /// - Returns: `false` when the lane takes no more requests.
+    /// Waits while no request may begin.
+    /// - Parameter isAlone: `true` for a record that this lane runs in isolation.
+    /// - Returns: `false` if the lane takes no more requests.
     func waitUntilRequestsMayBegin(isAlone: Bool = false) async -> Bool {
         while state.isRunning {
             if !rebalancing.isShareKnown {
@@ -56,13 +57,13 @@ extension WorkerLane {
         return false
     }
 
-    /// False while `waitUntilRequestsMayBegin` waits.
+    /// False while `waitUntilRequestsMayBegin` would wait.
     private func requestsMayBegin(isAlone: Bool = false) -> Bool {
         state.isRunning && isIntakeOpen && rebalancing.isShareKnown && !carefulIntake.mustWait(isAlone: isAlone)
             && rebalancing.fleet.isReady && delivery.acceptsRequests
     }
 
-    /// Begins records, or holds those of partitions that need care.
+    /// Begins records, or keeps those of partitions that need care.
     func take(_ records: some Sequence<ConsumerRecord>) {
         let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
         for record in records {
@@ -76,7 +77,7 @@ extension WorkerLane {
         }
     }
 
-    /// Begins the records that a partition holds.
+    /// Begins the kept records of a partition.
     private func takeHeld(of id: AssignedPartition) async {
         await carefulIntake.takeHeld(
             of: id, mayBegin: { await mayBegin($0) }, isOpen: { requestsMayBegin(isAlone: true) }
@@ -88,8 +89,8 @@ extension WorkerLane {
         if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
     }
 
-    /// Waits until a record that was held may begin.
-    /// - Returns: `false` when the lane takes no more requests.
+    /// Waits until a kept record may begin.
+    /// - Returns: `false` if the lane takes no more requests.
     private func mayBegin(_ permission: CrashWatch.Permission) async -> Bool {
         guard permission != .runsAlone else { return await waitUntilRequestsMayBegin(isAlone: true) }
         return waitingRoom == nil ? await waitForPlaces() != nil : await waitUntilRequestsMayBegin()

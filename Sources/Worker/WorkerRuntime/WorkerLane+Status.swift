@@ -2,22 +2,22 @@ internal import EventLoop
 public import Kafka
 public import QuotaSharing
 
-/// The questions that others ask of a lane.
+/// The status of a lane, for other modules.
 extension WorkerLane {
-    /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
-    /// answers within 2 s.
+    /// Returns the lane's topics that do not exist or that this user may not describe. Empty if no broker answers
+    /// within 2 s.
     public func missingTopics() async -> [String] {
         let end = loop.now + .seconds(2)
         var missing: [String] = []
         for topic in configuration.topics.all {
             if await source.partitionCount(of: topic) == nil { missing.append(topic) }
-            // A question that waits in vain says nothing about its topic.
+            // A query that times out proves nothing about its topic.
             if loop.now >= end { return [] }
         }
         return missing.count < configuration.topics.all.count ? missing : []
     }
 
-    /// Returns the work that this lane has under way. Cheap.
+    /// The state of this lane's work. Cheap to read.
     public var status: LaneStatus {
         get async {
             let positions = await source.positions.map { position in
@@ -42,15 +42,15 @@ extension WorkerLane {
     }
 }
 
-/// The lane's part in the fleet, which `LaneGroup` hands what it reads of the fleet topic.
+/// The lane's connection to the fleet. `LaneGroup` passes it the records of the fleet topic.
 extension WorkerLane {
-    /// Begins to read the fleet topic, for the first time or anew.
+    /// Called when the fleet topic has been opened, for the first time or again.
     public func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
 
-    /// Takes in records of the fleet topic, in their order.
+    /// Processes records of the fleet topic, in their order.
     public func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
 
-    /// `true` when the fleet's topic must be read from its oldest record on.
+    /// `true` if the fleet topic must be read from its oldest record on.
     public var needsOlderFleetRecords: Bool {
         get async { await rebalancing.fleet.needsOlderRecords }
     }

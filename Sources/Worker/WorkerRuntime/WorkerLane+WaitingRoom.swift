@@ -5,10 +5,10 @@ internal import Kafka
 internal import LocationSearch
 internal import ProviderCalls
 
-/// How a lane takes records where requests differ in class or tenant: it reads ahead as far as its memory allows, and begins what is most
-/// urgent.
+/// Takes records if requests differ in class or tenant: reads ahead as far as memory allows, and begins the most urgent
+/// requests.
 extension WorkerLane {
-    /// Reads records into the waiting room, and begins those whose turn it is, until the lane ends.
+    /// Reads records into the waiting room until the lane ends. A separate task begins them.
     func fillWaitingRoom() async throws(KafkaError) {
         let room = waitingRoom
         room?.configuredProviders = runner.configuredProviders
@@ -17,7 +17,7 @@ extension WorkerLane {
         Task(executorPreference: loop) { await self.serveWaitingRoom() }
 
         while await waitUntilRequestsMayBegin() {
-            // A cancelled task would be given nothing to read any more, at once and for ever.
+            // In a cancelled task, every read would return nothing at once.
             if Task.isCancelled { await drain() }
             await partitions.holdBack()
             let records = try await source.records(max: Self.largestRead)
@@ -28,8 +28,8 @@ extension WorkerLane {
         }
     }
 
-    /// Takes a record in, whose request begins when its turn has come.
-    /// - Returns: `nil` for one that is not to be run.
+    /// Adds a record to the waiting room, which decides when its request begins.
+    /// - Returns: `nil` for a record that is not to be run.
     func enter(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival
     ) -> RequestInProgress? {
@@ -50,7 +50,7 @@ extension WorkerLane {
         }
 
         if let decoded { request.keep(decoded) }
-        // A search that came too late takes no part in its session.
+        // An expired search does not supersede others of its session.
         let isInTime = time.map { $0 > .zero } ?? true
         let needsCall = !providers.isEmpty && request.refusal == nil && isInTime
         room.enter(request, for: needsCall ? providers : [], atMost: needsCall ? time : nil)
@@ -59,9 +59,9 @@ extension WorkerLane {
         return request
     }
 
-    /// Begins a record that waits for nothing: one that runs alone, or is set aside. It belongs to its class and tenant all the same, by
-    /// which outcomes are ordered, turns are given, and calls are counted.
-    /// - Parameter isDecoded: `false` for a record that is not decoded any more. It counts as one that says nothing of its class.
+    /// Begins a record without waiting: one that runs in isolation, or is set aside. Its class and tenant still count
+    /// for the order of outcomes, for fairness and for charged calls.
+    /// - Parameter isDecoded: `false` for a record that must not be decoded. It has the standard class of its topic.
     func takePastOthers(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival, isDecoded: Bool
     ) -> RequestInProgress? {
@@ -84,7 +84,7 @@ extension WorkerLane {
         decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.source.topic))
     }
 
-    /// Ends the older search of a session that still waits, so that no call is made for it.
+    /// Ends the older search of a session if it still waits, so that no call is made for it.
     private func endSuperseded(by request: RequestInProgress, _ decoded: DecodedRequest) {
         guard let older = runner.joinSession(request, as: decoded.request) as? RequestInProgress,
             older.waitingBytes > 0, waitingRoom?.isOrdered == false
@@ -92,9 +92,9 @@ extension WorkerLane {
         waitingRoom?.endWait(of: older)
     }
 
-    // MARK: - Out of the room
+    // MARK: - Leaving the waiting room
 
-    /// Begins requests as there is room for them, until the lane ends.
+    /// Begins waiting requests as room becomes available, until the lane ends.
     private func serveWaitingRoom() async {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
@@ -103,7 +103,8 @@ extension WorkerLane {
                 noting.count < 2 * CarefulIntake.largestStepFromRoom, let request = room.next(behind: noting.count)
             {
                 if request.partition.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
-                // The request reaches its provider's line in a job of its own. Until then that line seems short for the next one too.
+                // The request joins its provider's queue in a separate job. Until then, that queue would also seem
+                // short for the next request.
                 await Task.yield()
             }
             if carefulIntake.runsAlone { continue }
@@ -112,8 +113,8 @@ extension WorkerLane {
         }
     }
 
-    /// Begins a request of a partition with which a process has crashed, once the brokers have the note of it. Requests of other
-    /// partitions begin meanwhile.
+    /// Begins a request of a watched partition once the brokers have the note about it. Requests of other partitions
+    /// begin meanwhile.
     private func beginOnceNoted(_ request: RequestInProgress) {
         noting.append(request)
         guard noting.count == 1 else { return }
@@ -136,18 +137,18 @@ extension WorkerLane {
 
     private func leaveToNextOwner(_ request: RequestInProgress) { waitingRoom?.leaveToNextOwner(request) }
 
-    /// Begins a request, unless its partition has gone to another member.
+    /// Begins a request, unless its partition has been revoked.
     private func beginWaiting(_ request: RequestInProgress) {
         guard partitions.contains(request.partition), !request.partition.isLeaving else {
             return leaveToNextOwner(request)
         }
         partitions.begin(request)
         start(request)
-        // It may have been why no more of its partition was read.
+        // The memory of this request may have been the reason why reading of its partition was paused.
         if let waitingRoom { partitions.adaptReading(of: request.partition, to: waitingRoom) }
     }
 
-    /// Leaves what waits to the next owners of its partitions. To be called once nothing may begin any more.
+    /// Abandons all waiting requests. The partitions' next owners read them again. Call it once no request may begin.
     func emptyWaitingRoom() async {
         waitingRoom?.noteChange()
         await waitingRoom?.leaveToNextOwners(partitions.all)

@@ -7,16 +7,16 @@ public import Logging
 public import ProviderCalls
 public import QuotaSharing
 
-/// One event loop's worth of a worker: takes records from its source, runs each request, has its outcome delivered, and
-/// only then counts the record as done. A process has `worker.loops` of them, each a member of the group.
+/// The work of one event loop: takes records from its source, runs each request, and has its outcome delivered. Only
+/// then does the record count as done. A process has `worker.loops` lanes, each a member of the group.
 ///
-/// A request goes one way: the intake decides how much may be taken, the partition table takes the record in, the runner
-/// makes an outcome of it, the delivery publishes that and finishes the request at the table, which makes room at the
-/// intake. The parts are plain objects on the lane's executor: see docs/internals/architecture.md.
+/// The intake decides how many requests may be taken. The partition table registers the record, and the runner produces
+/// its outcome. The delivery publishes the outcome and finishes the request in the table, which makes room for new
+/// requests. These parts are plain objects on the lane's executor: see docs/internals/architecture.md.
 public actor WorkerLane {
-    /// The most records read at once: enough to keep the loop busy, few enough to look at the room often.
+    /// The most records in one read: enough to keep the loop busy, few enough to check for room often.
     static let largestRead = 64
-    /// How often the lane looks whether its client has failed.
+    /// The interval at which the lane checks whether its client has failed.
     private static let timeBetweenLooks = Duration.seconds(1)
 
     public nonisolated let loop: EventLoop
@@ -26,7 +26,8 @@ public actor WorkerLane {
     let source: any RequestSource
     let gate: IntakeGate
     let partitions: PartitionTable
-    /// Where requests wait to begin; `nil` where all are alike, and begin in the order in which they come.
+    /// The requests that wait to begin; `nil` if requests do not differ in class or tenant, and begin in the order in
+    /// which they come.
     let waitingRoom: WaitingRoom?
     let flowRule: FlowRule
     let calls: (any CallQueues)?
@@ -39,27 +40,30 @@ public actor WorkerLane {
     let meters: WorkerMeters
     var state = LaneState.running
     private var isPrepared = false
-    /// `false` while no request may begin: the orders of people are not known yet, or say so.
+    /// `false` while no request may begin: controls have not been read yet, or they pause intake.
     private(set) var isIntakeOpen = true
-    /// Requests for which providers are asked.
+    /// The requests whose searches are in progress.
     private var searching = NumberedValues<RequestInProgress>()
-    /// Requests whose tasks have yet to run, in the order of both: they wait for dead letters, or for their turn to leave.
+    /// Requests whose tasks have yet to run, oldest first. They wait for dead letters, or (in `leaving`) for their
+    /// position in the order of outcomes.
     private var waitingForDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
     private var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
-    /// Requests of watched partitions that begin once the brokers have the note of them.
+    /// Requests of watched partitions that begin once the brokers have the notes about them.
     var noting: Deque<RequestInProgress> = []
 
     /// - Parameter source: the consumer, on the same loop.
     /// - Parameter sink: the producer, on the same loop.
-    /// - Parameter makeSink: makes one like `sink`, for when that has failed for good. `nil`: then the worker ends.
-    /// - Parameter makeSingleSink: makes one like `sink` that puts each record into a batch of its own. `nil`: then a record
-    ///   that is refused with its batch is sent again in another batch.
-    /// - Parameter interactor: its worker and services live on the same loop.
-    /// - Parameter calls: the lines in which calls wait, on the same loop. `nil`: requests begin in the order in which they come.
-    /// - Parameter fleet: told at each rebalance which partitions of the first request topic are this lane's.
-    /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
+    /// - Parameter makeSink: makes a replacement for `sink` after a fatal error. `nil`: the worker then ends.
+    /// - Parameter makeSingleSink: makes a producer whose batches hold one record each. `nil`: a record that is refused
+    ///   with its batch is retried in another batch.
+    /// - Parameter interactor: the searches; their services live on the same loop.
+    /// - Parameter calls: the queues of provider calls, on the same loop. `nil`: requests begin in the order in which
+    ///   they come.
+    /// - Parameter fleet: the fleet member, which each rebalance updates with the lane's partitions of the first
+    ///   request topic.
+    /// - Parameter link: publishes the fleet member's messages; `nil`: they are discarded.
     /// - Parameters departure, loneTurn: shared by the lanes of a process.
-    /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
+    /// - Parameter tracing: starts the trace of each request; `nil`: requests are not traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
@@ -103,10 +107,11 @@ public actor WorkerLane {
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
     }
 
-    // MARK: - The lane's life
+    // MARK: - Life cycle
 
-    /// Joins the group and works until `drain`, cancellation, which means the same, or a fatal failure. Returns when
-    /// everything taken is finished or given up, committed, and the group is left.
+    /// Joins the group and works until `drain`, a fatal failure, or cancellation, which means the same as `drain`.
+    /// Returns when all taken requests are finished or abandoned, offsets are committed, and the lane has left the
+    /// group.
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
         await withTaskCancellationHandler {
@@ -123,11 +128,11 @@ public actor WorkerLane {
         if let failure = state.failure { throw failure }
     }
 
-    /// Does what can fail before the group is joined, once. `run` does it where nobody has.
+    /// Performs, once, the steps that can fail before the group is joined. `run` calls it if that has not happened.
     ///
-    /// A process prepares all its lanes before it runs any: a lane that cannot begin after another has joined would take that
-    /// one out of the group again, at the cost of two rebalances for everybody.
-    /// - Returns: `false` when the lane has failed. `run` then throws why.
+    /// A process prepares all its lanes before it runs any. Otherwise a lane that fails to start after another has
+    /// joined would make that one leave again, at the cost of two rebalances for the whole group.
+    /// - Returns: `false` if the lane has failed. `run` then throws the reason.
     @discardableResult
     public func prepare() async -> Bool {
         guard !isPrepared, state.isRunning else { return state.failure == nil }
@@ -136,14 +141,14 @@ public actor WorkerLane {
         do throws(KafkaError) {
             try await delivery.prepare()
         } catch {
-            // A lane that drains before it has begun has cut short whatever failed here.
+            // If the lane drains before it has begun, the drain itself interrupted this call.
             if !state.isDraining { fail(error) }
         }
         return state.failure == nil
     }
 
     /// Takes and runs requests until the lane drains or fails.
-    /// - Returns: the delivery's own work, if it began.
+    /// - Returns: the task of the delivery, if it has begun.
     private func work() async -> Task<Void, Never>? {
         await prepare()
         guard state.isRunning else { return nil }
@@ -169,8 +174,8 @@ public actor WorkerLane {
 
     private func watchPartitionCount() async { await rebalancing.watchPartitionCount() }
 
-    /// Ends the lane when its client has failed for good. Who reads is told, but a lane whose intake waits does not read: for a share of
-    /// the quota, a note, a commit, or a person's order, for however long.
+    /// Ends the lane when its client has failed fatally. `records()` throws this error, but a paused lane never calls
+    /// `records()`. It may be paused indefinitely by missing quota, a note, a commit, or a control order.
     private func watchSource() async {
         while state.isRunning, (try? await loop.sleep(for: Self.timeBetweenLooks)) != nil {
             if state.isRunning, let failure = await source.failure { fail(failure) }
@@ -193,7 +198,7 @@ public actor WorkerLane {
         }
     }
 
-    /// Begins the end: nothing more is taken, what is in flight has `worker.shutdownGrace` to finish.
+    /// Begins the shutdown: the lane takes no new requests, and those in flight have `worker.shutdownGrace` to finish.
     public func drain() async {
         guard state.isRunning else { return }
         let end = loop.now + configuration.shutdownGrace
@@ -222,7 +227,7 @@ public actor WorkerLane {
         Task(executorPreference: loop) { await self.cutShort() }
     }
 
-    /// Ends the waits for Kafka that a failed lane would else sit out before it leaves its group.
+    /// Ends the waits for Kafka that would otherwise delay a failed lane before it leaves its group.
     private func cutShort() async {
         await emptyWaitingRoom()
         await delivery.cutCallsShort()
@@ -234,14 +239,14 @@ public actor WorkerLane {
         case .failed: await shutdown.abandon(delivering: delivering)
         case .draining(let end):
             await shutdown.drain(until: end, delivering: delivering, hasFailed: { state.failure != nil })
-        // Reading ends without either only when the source was closed from outside.
+        // Reading ends in this state only if the source was closed from outside.
         case .running:
             await drain()
             await end(delivering: delivering)
         }
     }
 
-    /// Follows the orders of people, in place of those before.
+    /// Applies control orders, replacing the previous ones.
     func apply(_ controls: LaneControls) {
         isIntakeOpen = controls.isIntakeOpen
         gate.limit(inFlight: controls.concurrency)
@@ -267,7 +272,7 @@ public actor WorkerLane {
         return request
     }
 
-    /// Record in, outcome out: the way of one request, which has no task of its own.
+    /// Runs a request from its record to its outcome, without a dedicated task.
     func start(_ request: RequestInProgress) {
         switch runner.read(request) {
         case .rejected(let rejection):
@@ -284,8 +289,9 @@ public actor WorkerLane {
         }
     }
 
-    /// Starts a request once the dead letters of earlier records of its partition are written. That takes no place in flight from
-    /// other partitions, and no time from the request. A task cannot be handed it: see docs/internals/concurrency.md, 4.
+    /// Starts a request once the dead letters of earlier records of its partition are written. Meanwhile it holds no
+    /// in-flight permit, and its deadline does not run. The request cannot be passed to the task: see
+    /// docs/internals/concurrency.md, 4.
     private func startBehindDeadLetters() async {
         guard let (request, decoded) = waitingForDeadLetters.popFirst() else { return }
         await request.partition.waitForDeadLetters(before: request)
@@ -310,10 +316,11 @@ public actor WorkerLane {
         end(request, with: runner.end(request, with: &report))
     }
 
-    /// Hands an outcome over when its turn has come.
+    /// Publishes an outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        // A record that ran alone, or is set aside, may have overtaken requests that wait for a place and must leave before it. A record
-        // that is no request may have to leave after one that waits for a dead letter, and so for what has yet to begin.
+        // A record that ran in isolation, or is set aside, may have overtaken requests that wait for a permit and must
+        // publish first. An invalid record may have to wait for a request that waits for a dead letter, and so for
+        // requests that have yet to begin.
         if !keepsPlace(request) { gate.leaveFlight() }
         guard request.turn?.hasCome == false || request.permission == .runsAlone else {
             return leave(request, with: outcome)
@@ -329,7 +336,7 @@ public actor WorkerLane {
     private func leaveNext() async {
         guard let (request, outcome) = leaving.popFirst() else { return }
         await request.turn?.wait()
-        // What it did is about to be committed, so that nothing may be said of it any more.
+        // The request's result is about to be committed, so the crash note must be withdrawn.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
         leave(request, with: outcome)
     }

@@ -4,7 +4,7 @@ internal import Metrics
 public import ProviderCalls
 public import QuotaSharing
 
-/// The meters of calls to providers. Thread-safe.
+/// The metrics of calls to providers. Thread-safe.
 public struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: CaseTable<ProviderID, Durations>
@@ -12,7 +12,7 @@ public struct CallMeters: Sendable {
     private let foreignMessages: Counter
     private let unscopedMessages: Counter
 
-    /// The durations of one provider's calls, by how they ended.
+    /// The durations of one provider's calls, by result.
     private struct Durations {
         let answered: Timer
         let cancelled: Timer
@@ -39,10 +39,10 @@ public struct CallMeters: Sendable {
         }
     }
 
-    /// Counts calls whose answer nobody gets: the request was superseded, or its partition went to another member.
+    /// Counts calls whose results are not used: the request was superseded, or its partition was revoked.
     public func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
 
-    /// Counts a message of the fleet's topic that is not about this worker's quota.
+    /// Counts a fleet topic message that does not concern this worker's quota.
     public func countIgnoredMessage(_ relation: ScopeRelation) {
         switch relation {
         case .own: break
@@ -51,8 +51,8 @@ public struct CallMeters: Sendable {
         }
     }
 
-    /// Counts a call to a provider that has ended.
-    /// - Parameter priceClass: what the provider charges it as.
+    /// Counts a finished call to a provider.
+    /// - Parameter priceClass: the class by which the provider charges it.
     public func countEnded(_ priceClass: PriceClass, _ end: CallEnd, after time: Duration) {
         bySKU[priceClass].increment()
 

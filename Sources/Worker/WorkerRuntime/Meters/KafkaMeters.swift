@@ -2,7 +2,7 @@ internal import Basics
 internal import Kafka
 internal import Metrics
 
-/// The meters of the exchange with the brokers.
+/// The metrics of the exchange with the brokers.
 struct KafkaMeters: Sendable {
     private let partitionsAssigned: Meter
     private let producersReplaced: Counter
@@ -11,9 +11,9 @@ struct KafkaMeters: Sendable {
     private let deadLetters: Counter
     private let missed: Counter
     private let passedOver: Counter
-    /// The counter of each topic that a record went to.
+    /// By `DeliveryStallDetector.Topic`: the durations of sends to that topic.
     private let sends: [Timer]
-    /// One for each topic of requests.
+    /// The durations of commits, by request topic.
     private let commits: [(topic: String, timer: Timer)]
     private let rebalances: CaseTable<RebalanceKind, Timer>
 
@@ -42,28 +42,29 @@ struct KafkaMeters: Sendable {
         }
     }
 
-    /// Counts a record that the brokers have confirmed.
+    /// Counts a record that the brokers have acknowledged.
     func countConfirmed(by topic: DeliveryStallDetector.Topic, after time: Duration) {
         sends[topic.rawValue].record(wait: time)
     }
 
-    /// Counts a dead letter that the brokers have confirmed.
+    /// Counts a dead letter that the brokers have acknowledged.
     func countDeadLetter() { deadLetters.increment() }
 
     /// Counts a request that a former owner of its partition had done.
     func countPassedOver() { passedOver.increment() }
 
-    /// Counts requests that the brokers deleted before anybody read them.
+    /// Counts requests that the brokers deleted before they were read.
     func countMissed(_ count: Int64) { missed.increment(by: count) }
 
-    /// Counts a commit of finished offsets, or of a transaction: once for each topic that has offsets in it.
+    /// Counts a commit of finished offsets, or of a transaction, once for each topic with offsets in it.
     func countCommit(of partitions: some Collection<AssignedPartition>, after time: Duration) {
         for commit in commits where commits.count == 1 || partitions.contains(where: { $0.id.topic == commit.topic }) {
             commit.timer.record(wait: time)
         }
     }
 
-    /// Counts a committed transaction and what it wrote. Its records are confirmed together, as far as can be told from here.
+    /// Counts a committed transaction and its records. All records count as acknowledged at the same time, because
+    /// their own times are not known.
     func countTransaction(_ attempt: TransactionAttempt) {
         guard let times = attempt.times else { return }
 
@@ -74,16 +75,16 @@ struct KafkaMeters: Sendable {
         }
     }
 
-    /// Counts a commit that was refused, or not answered in time.
+    /// Counts a commit that was refused or timed out.
     func countFailedCommit() { commitsFailed.increment() }
 
-    /// Counts a producer that failed for good while another delivers what it left.
+    /// Counts a producer that failed and was replaced by one that writes its records.
     func countReplacedProducer() { producersReplaced.increment() }
 
-    /// Counts a producer that was replaced while a call held it.
+    /// Counts a producer that was replaced while it was blocked in a call.
     func countAbandonedProducer() { producersAbandoned.increment() }
 
-    /// - Parameter change: by how much the number of assigned partitions differs from before.
+    /// - Parameter change: the change in the number of assigned partitions.
     func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }
 
     func countRebalance(_ kind: RebalanceKind, after time: Duration) { rebalances[kind].record(wait: time) }

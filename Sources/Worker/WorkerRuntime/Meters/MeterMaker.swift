@@ -1,7 +1,7 @@
 internal import Basics
 internal import Metrics
 
-/// Makes the handles of metrics, one for each value of a label.
+/// Makes metric handles, one for each value of a label.
 struct MeterMaker {
     let factory: any MetricsFactory
 
@@ -15,7 +15,7 @@ struct MeterMaker {
         Timer(label: name, dimensions: labels, factory: factory)
     }
 
-    /// Returns what `make` makes of the text of each value.
+    /// Makes a table with the result of `make` for each raw value.
     func each<Key: Equatable & RawRepresentable<String> & CaseIterable, Value>(
         _ keys: Key.Type, _ make: (String) -> Value
     ) -> CaseTable<Key, Value> {
@@ -24,10 +24,11 @@ struct MeterMaker {
 }
 
 extension Timer {
-    /// A record's timestamp is whatever its producer wrote. One from 1970 would hide all others in the sum.
+    /// The longest recorded time. A record's timestamp is written by its producer, and one from 1970 would dominate the
+    /// sum.
     private static let longest = Duration.seconds(30 * 86_400)
 
-    /// Records a time of 0 to 30 days; what is outside counts as the nearest of the two.
+    /// Records a time, clamped to 0 to 30 days.
     func record(wait: Duration) {
         recordNanoseconds(min(max(wait, .zero), Self.longest).wholeNanoseconds)
     }

@@ -2,7 +2,7 @@ internal import Basics
 internal import LocationSearch
 internal import Metrics
 
-/// The meters of requests, from their receipt to their confirmed outcome.
+/// The metrics of requests, from their receipt to their acknowledged outcome.
 struct RequestMeters: Sendable {
     private let taken: Counter
     private let rejected: Counter
@@ -15,7 +15,7 @@ struct RequestMeters: Sendable {
     private let callWait: Timer
     private let classWait: CaseTable<RequestClass, Timer>
     private let endToEnd: Timer
-    /// One for each topic of requests, in their order.
+    /// The processing times, by the index of the request topic.
     private let processing: [Timer]
 
     init(topics: [String], group: String, maker: MeterMaker) {
@@ -51,7 +51,7 @@ struct RequestMeters: Sendable {
     }
 
     /// Counts a record that was taken.
-    /// - Parameter wait: the time that it had waited in its topic; `nil` where its timestamp is not known.
+    /// - Parameter wait: the time that it waited in its topic; `nil` if its timestamp is unknown.
     func countTaken(after wait: Duration?) {
         taken.increment()
         inFlight.increment()
@@ -62,11 +62,11 @@ struct RequestMeters: Sendable {
 
     func countRejected() { rejected.increment() }
 
-    /// Counts a record that is not run, because processes have crashed with it.
+    /// Counts a record that is not run because it has crashed processes.
     func countSetAside() { setAside.increment() }
 
     /// Counts an outcome.
-    /// - Parameter wait: the time from the receipt of the request to its first call; `nil` when it made none.
+    /// - Parameter wait: the time from the receipt of the request to its first call; `nil` if it made none.
     func countFinished(_ outcome: SearchOutcome, callWait wait: Duration?) {
         switch outcome.result {
         case .success: outcome.provider.map { completed[$0].increment() }
@@ -78,14 +78,14 @@ struct RequestMeters: Sendable {
         upstream[provider].record(wait: outcome.upstream)
     }
 
-    /// Counts how long a request waited in all, in its topic and in this process, until its first call began.
+    /// Counts the time that a request waited in its topic and in this process until its first call began.
     func countWait(_ wait: Duration, of requestClass: RequestClass) { classWait[requestClass].record(wait: wait) }
 
-    /// Counts an outcome that the brokers have confirmed.
+    /// Counts an outcome that the brokers have acknowledged.
     /// - Parameters:
     ///   - time: the time since the record was taken.
-    ///   - wait: the time that the record had waited in its topic; `nil` where its timestamp is not known.
-    ///   - topicIndex: the index of its topic among those of requests.
+    ///   - wait: the time that the record waited in its topic; `nil` if its timestamp is unknown.
+    ///   - topicIndex: the index of its topic among the request topics.
     func countDelivered(after time: Duration, topicWait wait: Duration?, topicIndex: Int) {
         processing[topicIndex].record(wait: time)
         if let wait { endToEnd.record(wait: wait + time) }

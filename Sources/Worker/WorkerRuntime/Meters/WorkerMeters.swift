@@ -1,19 +1,20 @@
 public import Metrics
 
-/// The worker's metrics: handles made once, so that counting is an atomic add. Shared by all lanes; thread-safe.
+/// The worker's metrics. The handles are made once, so that counting is an atomic add. Shared by all lanes;
+/// thread-safe.
 ///
-/// Names, labels and buckets are those of the table of metrics (docs/metrics.md). Labels are made of providers, error codes
-/// and our own topics only, never of anything that was read from a record.
+/// docs/metrics.md lists names, labels and buckets. Label values are providers, error codes and configured topics only,
+/// never data from a record.
 public struct WorkerMeters: Sendable {
     let requests: RequestMeters
-    /// The calls to providers.
+    /// The metrics of calls to providers.
     public let calls: CallMeters
     let kafka: KafkaMeters
 
     /// - Parameters:
-    ///   - topics: the names that show as `messaging_destination_name`: those of the lanes that count here.
-    ///   - group: the consumer group, which shows as `messaging_consumer_group_name`.
-    ///   - factory: where the metrics are kept; `nil`: where the process keeps its own.
+    ///   - topics: the topics for the label `messaging_destination_name`.
+    ///   - group: the consumer group, for the label `messaging_consumer_group_name`.
+    ///   - factory: the metrics backend; `nil`: the process-wide one.
     public init(
         topics: WorkerConfiguration.Topics = WorkerConfiguration.Topics(), group: String = "",
         factory: (any MetricsFactory)? = nil

@@ -1,35 +1,35 @@
 internal import Basics
 package import Kafka
 
-/// The text that a lane commits beside an offset: a few fields with semicolons between them, such as `locsearch1;at=164;runs=BgGk`.
-/// Other clients may read it, and must not write it.
+/// The metadata text that a lane commits with an offset: fields separated by semicolons, such as
+/// `locsearch1;at=164;runs=BgGk`. Other clients may read it, and must not write it.
 package struct CommitMetadata: Sendable, Hashable {
-    /// The meaning of a text that is committed with an offset.
+    /// The result of parsing a metadata text.
     package enum Reading: Sendable, Hashable {
         case known(CommitMetadata)
-        /// There is no text.
+        /// There is no metadata.
         case nothing
-        /// It was written beside another offset. A tool has copied it, and what it says is wrong here.
+        /// It was written for another offset. A tool has copied it, so its contents do not apply here.
         case copied
-        /// Another program wrote it, or a later version of this one, or it is damaged.
+        /// Another program or a later version wrote it, or it is damaged.
         case foreign
     }
 
-    /// Names this program and the version of the text. Fields that a reader does not know are passed over; a change that an older
-    /// reader must not pass over gets another number.
+    /// Identifies this program and the version of the format. Readers ignore unknown fields. A change that an older
+    /// reader must not ignore needs another number.
     private static let header = "locsearch1"
 
-    /// Where the group began, as a field of its own: see `GroupHistory`. It lasts until the first request of the partition is
-    /// done.
+    /// A separate field with the group's starting point: see `GroupHistory`. It is kept until the first request of the
+    /// partition is done.
     package var startNote = ""
-    /// What is done beyond the offset.
+    /// The offsets that are done beyond the committed one.
     package var done = DoneSet()
-    /// What is known of processes that crashed with the partition.
+    /// The notes about processes that crashed while they owned the partition.
     package var crashes = CrashNotes()
 
     package init() {}
 
-    /// Reads the text that is committed with an offset.
+    /// Parses the metadata that is committed with an offset.
     package static func read(_ committed: CommittedOffset) -> Reading {
         if committed.metadata.isEmpty { return .nothing }
         let (base, fields) = committed.textFields
@@ -45,8 +45,8 @@ package struct CommitMetadata: Sendable, Hashable {
         return .known(metadata)
     }
 
-    /// Reads one field.
-    /// - Returns: `false` for one that is damaged. Fields that are not known are passed over.
+    /// Parses one field. Ignores unknown fields.
+    /// - Returns: `false` for a damaged field.
     private mutating func read(_ field: Substring, from base: Int64) -> Bool {
         if field.hasPrefix("runs=") || field.hasPrefix("bits=") {
             guard let done = DoneSet(text: field, from: base) else { return false }
@@ -58,17 +58,17 @@ package struct CommitMetadata: Sendable, Hashable {
         return crashes.read(field)
     }
 
-    /// Returns a commit whose text names its offset alone. Brokers that return it keep texts.
+    /// Returns a commit whose metadata contains only its offset. A broker that returns it stores metadata.
     static func proof(at offset: Int64) -> CommittedOffset { CommittedOffset(offset, fields: [header]) }
 
-    /// Returns the text for an offset, and what of the done-set it has no room for.
+    /// Returns the metadata for an offset, and the end of the done-set that fits into it.
     /// - Parameters:
-    ///   - limit: The most bytes of the text. 0: none is written.
-    ///   - reserved: The bytes that are kept for notes about crashes.
+    ///   - limit: the most bytes of the text. 0: no text is written.
+    ///   - reserved: the bytes reserved for crash notes.
     package func text(for offset: Int64, atMost limit: Int, notes reserved: Int = 0) -> DoneSet.Text {
         var fields = [Self.header] + crashes.fields
         func text() -> String { CommittedOffset(offset, fields: fields).metadata }
-        // The note of the group's beginning is the first to go where the room is small. Then what is written later is read from its start.
+        // If there is little room, the start note is omitted first. A later reader then begins at the start of the log.
         if !startNote.isEmpty, text().utf8.count + startNote.utf8.count < limit { fields.insert(startNote, at: 1) }
 
         // bounded: lengths of texts, and a part of a limit

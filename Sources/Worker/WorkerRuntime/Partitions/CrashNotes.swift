@@ -1,22 +1,23 @@
-/// What the owners of a partition note beside its committed offset about processes that ended while they had the partition, without
-/// saying goodbye. A record that crashes each process that runs it is found by these notes.
+/// The notes that a partition's owners commit with its offset about processes that crashed while they owned it. The
+/// notes identify a record that crashes each process that runs it.
 ///
-/// As text, each is a field of the metadata: `tries=3;begun=164;alone=120:1`, or `tries=3;running=120+37+8843`.
+/// In the text, each note is a field of the metadata: `tries=3;begun=164;alone=120:1`, or
+/// `tries=3;running=120+37+8843`.
 package struct CrashNotes: Sendable, Hashable {
-    /// A record that was run alone, with nothing else under way in its process.
+    /// A record that ran in isolation, with nothing else in flight in its process.
     package struct Suspect: Sendable, Hashable {
         package var offset: Int64
-        /// The number of processes that ended while they ran the record alone.
+        /// The number of processes that crashed while they ran the record in isolation.
         package var ends: Int
-        /// True while a process runs it.
+        /// True while a process runs the record in isolation.
         package var isRunning: Bool
     }
 
-    /// The owners that have begun since the partition last got on, the present one among them; `mostEnds` stands for more.
+    /// The number of owners since the partition last made progress, including the present one; at most `mostEnds`.
     package var tries = 0
-    /// One past the last record that any of them may have begun; `nil` where that was not noted.
+    /// The offset after the last record that any of them may have begun; `nil` if not noted.
     package var begun: Int64?
-    /// The records that may be under way, in ascending order, where records begin before others that were read earlier.
+    /// The records that may be in flight, in ascending order, if records may begin before earlier ones.
     package var running: [Int64] = []
     package var suspect: Suspect?
 
@@ -29,26 +30,27 @@ package struct CrashNotes: Sendable, Hashable {
 
     package var isEmpty: Bool { self == CrashNotes() }
 
-    /// The largest number of tries, and of ends: a text may hold any.
+    /// The upper bound of the counts, because a text may contain any number.
     private static let mostEnds = 9999
 
-    /// Returns the number that follows on a number of tries, or of ends.
+    /// Returns the count after `count`.
     static func next(after count: Int) -> Int { min(count, mostEnds - 1) + 1 }  // bounded: as here
 
-    // MARK: - As fields of the metadata
+    // MARK: - Fields of the metadata
 
-    /// The most bytes of all fields but `running`, and of the suspect alone: four digits for each count, and 19 for each offset.
+    /// The most bytes of all fields but `running`, and of the suspect field: four digits for each count, and 19 for
+    /// each offset.
     static let (bytesWithoutRunning, bytesOfSuspect) = (80, 34)
 
-    /// The bytes that the fields take, each with a semicolon before it.
+    /// The bytes of the fields, each with its semicolon.
     var bytes: Int { fields.reduce(0) { $0 + $1.utf8.count + 1 } }
 
-    /// The fields; none where there is nothing to note.
+    /// The fields; none if there is nothing to note.
     var fields: [String] {
         var fields = tries > 0 ? ["tries=\(tries)"] : []
         if let begun { fields.append("begun=\(begun)") }
         if let first = running.first {
-            // The first one, and how far each of the others lies behind the one before it.
+            // The first offset, then the difference of each offset from the previous one.
             let steps = zip(running, running.dropFirst()).map { "+\($1 - $0)" }  // bounded: ascending, none below 0
             fields.append("running=\(first)\(steps.joined())")
         }
@@ -56,8 +58,8 @@ package struct CrashNotes: Sendable, Hashable {
         return fields
     }
 
-    /// Reads one field.
-    /// - Returns: `false` for a field of these notes that is damaged. Fields of another kind are passed over.
+    /// Parses one field. Ignores fields that are not crash notes.
+    /// - Returns: `false` for a damaged field.
     mutating func read(_ field: Substring) -> Bool {
         let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return true }
@@ -82,7 +84,7 @@ package struct CrashNotes: Sendable, Hashable {
         return true
     }
 
-    /// Reads what `text` writes of the records that may be under way.
+    /// Parses the value of `running`.
     private static func offsets(in text: Substring) -> [Int64]? {
         var offsets: [Int64] = []
         for part in text.split(separator: "+", omittingEmptySubsequences: false) {

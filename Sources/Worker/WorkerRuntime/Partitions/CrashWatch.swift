@@ -1,53 +1,56 @@
 internal import Basics
 
-/// Decides how careful a lane has to be with one partition, by what former owners have noted, and what this owner notes.
+/// Decides how carefully a lane runs one partition, from the notes of former owners, and maintains this owner's notes.
 ///
-/// A process that ends without saying goodbye leaves its try in the notes. The next owner then begins few records at a time, and
-/// notes how far it begins, or which of them where records may overtake others. After two such ends in a row, the records that may
-/// have been under way are run alone, each noted before it begins, as long as `careLeft` lasts. A record that three processes ended
-/// with while they ran it alone is set aside: it is not run again.
+/// A process that crashes leaves its try in the notes. The next owner then begins few records at a time. It notes the
+/// last record that it begins, or each record if they may overtake others. After two crashes in a row, the records that
+/// may have been in flight run in isolation, each noted before it begins, as long as `careLeft` lasts. A record that
+/// was running in isolation when three processes crashed is set aside: it is not run again.
 struct CrashWatch {
-    /// What may be done with a record.
+    /// The permission to run a record.
     enum Permission: Equatable {
-        /// It may begin beside others.
+        /// It may begin among others.
         case runs
-        /// It may begin once nothing else is under way.
+        /// It may begin once nothing else is in flight.
         case runsAlone
-        /// It must not be run, nor be decoded.
+        /// It must be neither run nor decoded.
         case isSetAside
     }
 
-    /// After so many ends without a goodbye, records are run alone. One may be a node that failed; two in a row, so soon that the
-    /// partition had not got on between them, are rarely that.
+    /// The number of consecutive crashes after which records run in isolation. One crash may be a failed node. Two
+    /// without progress of the partition between them rarely are.
     private static let endsUntilAlone = 2
-    /// The number of processes that end with a record that ran alone before it is set aside. While a group forms nothing can be
-    /// committed, so the note of a record that has ended well may stand when its process is killed. In a healthy fleet whose group never
-    /// came to rest, two of six workers killed every 6 s, that happened twice in a row to 3 records, and three times to 2, in 200 kills
-    /// each. So a record runs alone again only while the group is at rest: see `CarefulIntake`.
+    /// The number of processes that must crash while a record runs in isolation before it is set aside. During a
+    /// rebalance nothing can be committed, so the note of a finished record may remain when its process is killed. This
+    /// was measured in a healthy fleet with continuous rebalances, in which two of six workers were killed every 6 s.
+    /// In 200 kills each, it happened twice in a row to 3 records, and three times to 2. A suspect record therefore
+    /// runs in isolation only while the group is stable: see `CarefulIntake`.
     private static let endsUntilSetAside = 3
-    /// How many records, and how long, an owner goes on in small steps after an end without a goodbye. A process has at most some
-    /// hundred records under way in a partition, so that one that crashed it is among these.
+    /// The number of records, and the time, for which an owner continues in small steps after a crash. A process has at
+    /// most a few hundred records of a partition in flight, so the one that crashed it is among these.
     private static let (watchedRecords, watchedTime) = (1024, Duration.seconds(30))
 
-    /// How long one record, and all of a partition together, may hold the rest of the process up after those ends, and twice as long
-    /// after each further one. A healthy fleet that lost two owners in a row, beside slow requests, soon goes on so, and is rarely
-    /// hit again while a slow one runs alone. A record that crashes processes is found nevertheless, after more ends where it is slow.
+    /// The longest time for which one record, and all records of a partition together, may block the process by running
+    /// in isolation. Each further crash doubles both limits. A healthy fleet with slow requests that lost two owners in
+    /// a row soon continues, and is rarely hit again while a slow record runs in isolation. A record that crashes
+    /// processes is found nevertheless, after more crashes if it is slow.
     private static let (shortestTurn, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
 
-    /// What former owners have left, until the partition has got on.
+    /// The notes of former owners, until the partition has made progress.
     private var inherited = CrashNotes()
-    /// What is to be committed of it.
+    /// The notes to commit.
     private(set) var notes = CrashNotes()
-    /// Records that are noted and have not begun yet: those that are being read, and those that begin from the waiting room.
+    /// Records that are noted and have not begun: those that are being read, and those that begin from the waiting
+    /// room.
     private var announced: Set<Int64> = []
-    /// The records taken since the assignment, while that matters.
+    /// The number of records taken since the assignment; counted only while the partition is watched.
     private var taken = 0
     private var watchEnd: Instant?
-    /// How long records that ran alone have held the process up.
+    /// The total time for which records in isolation have blocked the process.
     private var careSpent = Duration.zero
     private(set) var hasBegun = false
 
-    /// Takes over what former owners have noted, before the first record is taken.
+    /// Takes over the notes of former owners, before the first record is taken.
     mutating func inherit(_ former: CrashNotes) {
         inherited = former
         if let suspect = former.suspect, suspect.isRunning {
@@ -61,16 +64,16 @@ struct CrashWatch {
     /// True while records begin in small steps, each noted before it is taken.
     var isWatched: Bool { inherited.tries > 0 }
 
-    /// The number of former owners in a row that ended without saying goodbye.
+    /// The number of consecutive former owners that crashed.
     var ends: Int { inherited.tries }
 
-    /// True while some records are to be run alone.
+    /// True while some records must run in isolation.
     var isCareful: Bool { inherited.tries >= Self.endsUntilAlone }
 
-    /// How much longer records may hold the process up so that they run alone.
+    /// The remaining time for which records may block the process by running in isolation.
     var careLeft: Duration { isCareful ? max(.zero, lengthened(Self.shortestCare) - careSpent) : .zero }
 
-    /// How long the next of them may.
+    /// The longest time for which the next such record may block the process.
     var nextTurn: Duration { min(careLeft, lengthened(Self.shortestTurn)) }
 
     private func lengthened(_ time: Duration) -> Duration {
@@ -93,7 +96,7 @@ struct CrashWatch {
         offset < (inherited.begun ?? 0) || inherited.running.contains(offset)
     }
 
-    /// True for a record that a former owner has ended with while it ran alone.
+    /// True for a record that ran in isolation when a former owner crashed.
     func isSuspect(_ offset: Int64) -> Bool { inherited.suspect.map { $0.offset == offset && $0.ends > 0 } ?? false }
 
     // MARK: - Records
@@ -105,8 +108,8 @@ struct CrashWatch {
 
     /// Notes that records are about to begin.
     /// - Parameters:
-    ///   - end: One past the last of them.
-    ///   - count: How many there are.
+    ///   - end: the offset after the last of them.
+    ///   - count: the number of these records.
     mutating func willBegin(before end: Int64, count: Int, at now: Instant) {
         noteTry()
         guard isWatched else { return }
@@ -116,29 +119,30 @@ struct CrashWatch {
         if watchEnd == nil { watchEnd = now + Self.watchedTime }
     }
 
-    /// Notes that some records are about to be read, of which each may begin before others that were read earlier.
+    /// Notes that records are about to be read, each of which may begin before earlier ones.
     /// - Parameters:
-    ///   - offsets: Theirs, in ascending order.
-    ///   - underWay: The records that are under way.
-    ///   - bytes: The most that the notes may take. Of the records that are under way, the first ones are left out.
+    ///   - offsets: the offsets of the records, in ascending order.
+    ///   - underWay: the offsets of records in flight.
+    ///   - bytes: the most bytes of the notes. If there is too little room, the oldest of the records in flight are
+    ///     omitted.
     mutating func willRead(_ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant) {
         noteTry()
-        // These are noted anew. Records are read in the order of the log, so what lies before them does not come any more.
+        // These are noted again. Records are read in the order of the log, so earlier offsets will not be read again.
         if let last = offsets.last { inherited.running.removeAll { $0 <= last } }
         noteRunning(offsets, beside: underWay, atMost: bytes, at: now)
     }
 
-    /// Notes that records are about to begin which were read before.
+    /// Notes that waiting records are about to begin.
     mutating func willBegin(_ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant) {
         noteRunning(offsets, beside: underWay, atMost: bytes, at: now)
         taken += offsets.count
     }
 
-    /// Notes that records which were about to be read, or to begin, are under way or wait.
+    /// Records that noted records were read or have begun.
     mutating func haveBegun(_ offsets: some Sequence<Int64>) { announced.subtract(offsets) }
 
-    /// Those that former owners had under way, and that are still to be read, stay under suspicion. So do those that another task has
-    /// noted and not begun yet.
+    /// Keeps the records that former owners had in flight and that have not been read yet under suspicion. Also keeps
+    /// those that another task has noted and not begun.
     private mutating func noteRunning(
         _ offsets: [Int64], beside underWay: [Int64], atMost bytes: Int, at now: Instant
     ) {
@@ -154,14 +158,14 @@ struct CrashWatch {
         if watchEnd == nil { watchEnd = now + Self.watchedTime }
     }
 
-    /// Notes the range of the records that may be under way in place of each, where there is no room for each.
+    /// If the individual offsets do not fit, notes the range of the records that may be in flight instead.
     mutating func fit(into bytes: Int) {
         guard notes.bytes > bytes, let last = notes.running.last else { return }
         notes.begun = max(last.saturatingAdding(1), notes.begun ?? 0)
         notes.running = []
     }
 
-    /// Notes that a record is about to be run alone.
+    /// Notes that a record is about to run in isolation.
     mutating func willRunAlone(_ offset: Int64, at now: Instant) {
         if inherited.running.isEmpty {
             willBegin(before: offset + 1, count: 1, at: now)
@@ -172,18 +176,18 @@ struct CrashWatch {
         notes.suspect = CrashNotes.Suspect(offset: offset, ends: ends, isRunning: true)
     }
 
-    /// Returns what the next owner has to know where this process crashes by a fault of its own while it runs a record alone. No further
-    /// end is needed then: nothing else can have caused it.
+    /// Returns the notes for a crash that this process's own fault causes while it runs a record in isolation. The
+    /// record is set aside after this single crash, because nothing else can have caused it.
     func notes(ofCrashWith offset: Int64) -> CrashNotes {
         var notes = notes
         notes.suspect = CrashNotes.Suspect(offset: offset, ends: Self.endsUntilSetAside, isRunning: false)
         return notes
     }
 
-    /// Takes the note back that a record is about to run alone, because it does not begin yet.
+    /// Withdraws the note that a record is about to run in isolation, because it does not begin yet.
     mutating func withdrawAlone() { notes.suspect = inherited.suspect }
 
-    /// Notes that a record that ran alone has ended well.
+    /// Records that a record in isolation has finished.
     mutating func hasRunAlone(_ offset: Int64) {
         notes.suspect = nil
         notes.running.removeAll { $0 == offset }
@@ -191,20 +195,20 @@ struct CrashWatch {
         if inherited.suspect?.offset == offset { inherited.suspect = nil }
     }
 
-    /// Counts time for which a record held the process up.
+    /// Adds time for which a record has blocked the process.
     mutating func spendCare(_ time: Duration) { careSpent += time }
 
-    /// Looks whether the partition has got on, so that what former owners have noted is of the past.
-    /// - Parameter position: Where the group would continue now.
+    /// Clears the notes of former owners once the partition has made progress.
+    /// - Parameter position: the offset from which the group would continue now.
     mutating func review(position: Int64, at now: Instant) {
         guard hasBegun, isWatched else { return }
         let isLongAgo = taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
-        // Behind a slow request the position stays where it is, and the partition gets on all the same.
+        // Behind a slow request the position does not move, although the partition makes progress.
         let haveAllRun = position >= (inherited.begun ?? 0) && inherited.running.isEmpty
         let isPast = isCareful && haveAllRun || careLeft == .zero && isLongAgo
         guard isPast else { return }
 
-        // What comes behind the records that ran alone may hold another one: it begins in small steps first.
+        // Records behind those that ran in isolation may crash processes too, so they begin in small steps first.
         inherited = CrashNotes(tries: isCareful ? 1 : 0)
         notes = CrashNotes(
             tries: CrashNotes.next(after: inherited.tries), begun: isWatched ? notes.begun : nil,
@@ -213,7 +217,7 @@ struct CrashWatch {
         careSpent = .zero
     }
 
-    /// Notes that this owner ends in order: its try counts no more.
+    /// Removes this owner's try from the notes, because it ends in order.
     mutating func sayGoodbye() {
         if !isPutBack(.triesNotTakenBack) { notes = inherited }
     }

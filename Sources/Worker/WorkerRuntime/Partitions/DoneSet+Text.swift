@@ -1,42 +1,43 @@
-/// A done-set as a text of limited length, which brokers keep beside the committed offset.
+/// Encodes a done-set as a text of limited length, which brokers store with the committed offset.
 ///
-/// There are two forms, and the shorter one is written. Both use the 64 characters of base64url, six bits each, because every
-/// client shows and copies those as they are.
-/// - `runs=` holds the lengths of open and done runs in turn, from the committed offset on. A length is written in groups of five
-///   bits, the lowest first; the sixth bit of a character says that another group follows. (Source maps write numbers so.)
-/// - `bits=` holds one bit for each offset from the committed one on, set where it is done, the lowest bit first.
+/// There are two forms, and the shorter one is written. Both use the 64 characters of base64url, with six bits each,
+/// because every client displays and copies those unchanged.
+/// - `runs=` holds the lengths of alternating open and done runs, from the committed offset on. A length is written in
+///   groups of five bits, the lowest first. The sixth bit of a character means that another group follows, as in source
+///   maps.
+/// - `bits=` holds one bit for each offset from the committed one on, set if the offset is done, the lowest bit first.
 ///
-/// One slow request with 60,000 done behind it takes 5 characters. A hundred open ones among 10,000, at random, take some 290 as
-/// runs. Where every other offset is done, 3,000 characters reach 18,000 offsets far.
+/// One slow request with 60,000 done offsets behind it takes 5 characters. A hundred random open ones among 10,000 take
+/// about 290 characters as runs. If every other offset is done, 3,000 characters cover 18,000 offsets.
 extension DoneSet {
-    /// A done-set that was written.
+    /// An encoded done-set.
     package struct Text: Sendable, Hashable {
-        /// The form with its data, such as `runs=BgGk`; empty where nothing is to be written, or nothing fits.
+        /// The form with its data, such as `runs=BgGk`; empty if there is nothing to write, or nothing fits.
         package var text = ""
-        /// One past the last offset that the text tells anything of. What is done from here on did not fit; `nil`: all did.
+        /// The offset after the last one that the text covers. Later done offsets did not fit. `nil`: all fitted.
         package var cut: Int64?
-        /// Beside an offset: the bytes that the form takes.
+        /// In commit metadata: the bytes of this text.
         package var bytes = 0
-        /// Beside an offset: the bytes that other fields take, or that are kept for them.
+        /// In commit metadata: the bytes that other fields use or that are reserved for them.
         package var others = 0
     }
 
-    /// No offset is larger, whatever a text says, so that the length of a set can be counted.
+    /// The largest accepted offset, so that lengths cannot overflow.
     private static let largestOffset: Int64 = 1 << 62
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let (runsPrefix, bitsPrefix) = ("runs=", "bits=")
 
-    /// Writes the set.
+    /// Encodes the set.
     /// - Parameters:
-    ///   - base: The committed offset, at or before everything in the set.
-    ///   - limit: The most characters. What does not fit is left out, the farthest first.
+    ///   - base: the committed offset, at or before everything in the set.
+    ///   - limit: the most characters. The offsets that do not fit are omitted, the largest first.
     package func text(from base: Int64, atMost limit: Int) -> Text {
         guard !isEmpty else { return Text() }
         let room = limit - Self.runsPrefix.utf8.count
         guard room > 0 else { return Text(cut: base) }
 
         let runs = encodedRuns(from: base, atMost: room)
-        // The other form takes a character for six offsets, done or not.
+        // The other form takes one character for six offsets, done or not.
         let bitsLength = ((end ?? base) - base + 5) / 6
         let isShorter = runs.cut == nil ? bitsLength < runs.text.utf8.count : true
         guard isShorter else { return Text(text: Self.runsPrefix + runs.text, cut: runs.cut) }
@@ -48,8 +49,8 @@ extension DoneSet {
             : Text(text: runs.text.isEmpty ? "" : Self.runsPrefix + runs.text, cut: runs.cut)
     }
 
-    /// Reads a set that `text` has written.
-    /// - Returns: `nil` for anything else.
+    /// Decodes a set that `text` has encoded.
+    /// - Returns: `nil` for any other text.
     package init?(text: some StringProtocol, from base: Int64) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, base >= 0 else { return nil }

@@ -1,19 +1,19 @@
-/// Offsets of one partition that are done although an earlier one is not.
+/// The offsets of one partition that are done although an earlier one is not.
 package struct DoneSet: Sendable, Hashable {
-    /// Runs of done offsets, in ascending order. No two of them touch.
+    /// Ranges of done offsets, in ascending order. No two of them touch.
     package private(set) var runs: [Range<Int64>] = []
 
     package init() {}
 
     package var isEmpty: Bool { runs.isEmpty }
 
-    /// One past the last done offset; `nil` where none is.
+    /// The offset after the last done one; `nil` if the set is empty.
     package var end: Int64? { runs.last?.upperBound }
 
-    /// The number of done offsets, gaps of the log between two done records among them.
+    /// The number of done offsets, including gaps of the log between two done records.
     package var count: Int64 { runs.reduce(0) { $0 + Int64($1.count) } }
 
-    /// Adds offsets behind all that are in the set. An empty range, and one that is not behind them, changes nothing.
+    /// Adds offsets behind all that are in the set. Ignores an empty range, and one that is not behind them.
     package mutating func append(_ offsets: Range<Int64>) {
         guard !offsets.isEmpty, offsets.lowerBound >= runs.last?.upperBound ?? .min else { return }
 
@@ -24,7 +24,7 @@ package struct DoneSet: Sendable, Hashable {
         }
     }
 
-    /// Removes what lies before an offset.
+    /// Removes all offsets before `offset`.
     package mutating func removeAll(before offset: Int64) {
         let kept = runs.firstIndex { $0.upperBound > offset } ?? runs.endIndex
         runs.removeFirst(kept)

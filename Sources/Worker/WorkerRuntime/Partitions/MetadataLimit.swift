@@ -1,10 +1,12 @@
 internal import Kafka
 internal import Logging
 
-/// How many bytes a lane writes beside each committed offset: `worker.doneSetBytes`, or less where the brokers take less.
+/// The most bytes of metadata that a lane commits with each offset: `worker.doneSetBytes`, or less if the brokers
+/// accept less.
 ///
-/// With transactions it is 0 until the brokers have shown that they keep what is written there, because an outcome that is published
-/// beyond the offset would be published again where they do not. Some brokers that speak Kafka's protocol drop it without an error.
+/// With transactions it is 0 until the brokers have shown that they store metadata. Without stored metadata, an outcome
+/// published beyond the offset would be published again. Some brokers that implement Kafka's protocol drop metadata
+/// without an error.
 ///
 /// Confined to its lane; not `Sendable`.
 final class MetadataLimit {
@@ -15,9 +17,9 @@ final class MetadataLimit {
     }
 
     private let log: Logger
-    /// `worker.doneSetBytes=0`: no partition waits for room, because there never is any.
+    /// True for `worker.doneSetBytes=0`: no partition waits for room, because there never is any.
     private let isOff: Bool
-    /// The most bytes that the brokers take, as far as that is known.
+    /// The most bytes that the brokers accept, as far as is known.
     private(set) var allowed: Int
     private var proof: Proof
 
@@ -29,21 +31,21 @@ final class MetadataLimit {
         self.log = log
     }
 
-    /// 0: nothing is written of what is done, and only unbroken runs are committed.
+    /// The most bytes of metadata. 0: no done-set is written, and only unbroken runs are committed.
     var bytes: Int { proof == .given ? allowed : 0 }
 
-    /// How many bytes notes about crashes may take; 0 where there are none. These bytes are kept for them: what is done must not grow into
-    /// them, because a transaction cannot leave it out again.
+    /// The bytes reserved for crash notes; 0 if none are written. The done-set must not use these bytes, because a
+    /// transaction cannot remove it again.
     ///
-    /// Notes are written before the brokers have shown that they keep them. Notes that are dropped do no harm. Otherwise a record that
-    /// ends each process before its first transaction would never be found.
+    /// Crash notes are written before the brokers have shown that they store metadata. Otherwise a record that crashes
+    /// each process before its first transaction would never be found. If the notes are dropped, that does no harm.
     var bytesOfNotes: Int { proof == .failed || allowed < 128 ? 0 : max(CrashNotes.bytesWithoutRunning, allowed / 4) }
 
-    /// True while a commit is to carry a text by which the brokers can show that they keep it.
+    /// True while a commit should carry a text with which the brokers can show that they store metadata.
     var needsProof: Bool { proof == .needed && allowed > 0 }
 
-    /// Notes a text that was read back.
-    /// - Parameter committed: An offset that this program has committed with a text.
+    /// Records metadata that was read back.
+    /// - Parameter committed: an offset that this program has committed with metadata.
     func noteReadBack(_ committed: CommittedOffset) {
         guard proof == .needed else { return }
         if case .known = CommitMetadata.read(committed) {
@@ -58,17 +60,17 @@ final class MetadataLimit {
         }
     }
 
-    /// Returns the part of the room for what is done that a text takes, from 0 to 1; 2 where something was left out of it.
+    /// Returns the used fraction of the room for the done-set, from 0 to 1; 2 if a part of the set did not fit.
     ///
-    /// Notes about crashes are left out of account: a partition that waited for those to become shorter would wait for ever.
+    /// Crash notes are not counted: a partition that waited for them to shrink would wait forever.
     func use(of text: DoneSet.Text) -> Double {
         guard text.cut == nil else { return isOff ? 0 : 2 }
         guard bytes > 0, text.bytes > 0 else { return 0 }
         return min(2, Double(text.bytes) / Double(max(1, bytes - text.others)))
     }
 
-    /// Halves the limit where the brokers have refused a commit for the length of its metadata.
-    /// - Returns: `false` for another error.
+    /// Halves the limit if the brokers refused a commit because its metadata is too long.
+    /// - Returns: `false` for any other error.
     func shrink(after error: KafkaError) -> Bool {
         guard error.isMetadataTooLarge else { return false }
         if allowed == 0 { return true }

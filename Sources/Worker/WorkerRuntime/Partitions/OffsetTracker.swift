@@ -3,48 +3,49 @@ internal import DequeModule
 
 /// Tracks which offsets of one partition are done, for one assignment of it.
 ///
-/// Records finish in any order. The unbroken run of delivered ones moves the frontier, which is the offset that gets committed;
-/// what is delivered beyond it is the done-set, which is committed along with the offset. A record passes two marks. It is
-/// *ready* once its outcome exists, a mark that only transactions need. It is *delivered* once the brokers have confirmed its
-/// outcome.
+/// Records finish in any order. The frontier is the end of the unbroken run of delivered records, and is the offset to
+/// commit. The records delivered beyond it form the done-set, which is committed with the offset. A record is *ready*
+/// once its outcome exists, which matters only for transactions. It is *delivered* once the brokers have acknowledged
+/// its outcome.
 ///
-/// A new owner begins with the done-set of the former one: records of it are passed over as they come, and count as delivered.
+/// A new owner begins with the former owner's done-set: its records are skipped as they are read, and count as
+/// delivered.
 ///
-/// Offsets ascend, with the gaps that compaction and transaction markers leave. A log that was made anew starts over at lower offsets, and
-/// has a tracker of its own.
+/// Offsets ascend, with the gaps that compaction and transaction markers leave. A log that was created again starts at
+/// lower offsets and has a separate tracker.
 struct OffsetTracker {
-    /// Names one record of this tracker. Names compare in the order in which records were taken.
+    /// Identifies one record of this tracker. Slots compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
         fileprivate let serial: UInt64
 
         static func < (a: Slot, b: Slot) -> Bool { a.serial < b.serial }
     }
 
-    /// How far a partition has come.
+    /// The progress of a partition.
     struct Progress: Hashable {
         /// The offset to continue from.
         var next: Int64
-        /// What is delivered beyond it.
+        /// The offsets that are delivered beyond it.
         var done: DoneSet
     }
 
-    /// What becomes of a record that the consumer hands over.
+    /// The decision about a record that the consumer returns.
     enum Beginning: Equatable {
-        /// It is to be run.
+        /// The record is to be run.
         case run(Slot)
-        /// It was handed over before, and must not run twice.
+        /// It was returned before, and must not run twice.
         case isKnown
         /// A former owner of the partition has published its outcome.
         case wasDone
     }
 
-    /// A record that is not delivered, with what is delivered between it and the next such record. So a long run of delivered
-    /// records behind a slow one takes no room.
+    /// An undelivered record, with the range of delivered records before the next undelivered one. A long run of
+    /// delivered records behind a slow one therefore takes no memory.
     private struct OpenRecord {
         let slot: Slot
         let offset: Int64
         var isReady = false
-        /// From the first delivered record behind this one to the last; the gaps of the log between them count as delivered.
+        /// The range of delivered records behind this one. Gaps of the log between them count as delivered.
         var doneBehind: DoneRun?
 
         mutating func extend(by run: DoneRun) {
@@ -52,55 +53,55 @@ struct OffsetTracker {
         }
     }
 
-    /// Delivered records in the order in which they were handed over, without an open one between them.
+    /// A range of delivered records without an open one between them.
     private struct DoneRun {
         let first: Int64
-        /// One past the last.
+        /// The offset after the last.
         let end: Int64
     }
 
     private var open: Deque<OpenRecord> = []
     private var nextSerial: UInt64 = 0
     private var lastTakenOffset: Int64 = -1
-    /// What former owners had done, as far as it has not been handed over yet.
+    /// The former owners' done offsets that have not been read yet.
     private(set) var inherited = DoneSet()
-    /// How much of that the log does not hold any more.
+    /// The number of those offsets that are not in the log any longer.
     private var inheritedAndGone: Int64 = 0
-    /// True when something was delivered, or passed over, since the last call of `takeNews`.
+    /// True if a record was delivered or skipped since the last call of `takeNews`.
     private(set) var hasNews = false
 
-    /// The offset to continue from: one past the unbroken run of delivered records. `nil` before the first is delivered.
+    /// The offset to continue from: the end of the unbroken run of delivered records. `nil` before the first delivery.
     private(set) var frontier: Int64?
 
-    /// The offset to continue from, also before the first record is delivered; `nil` before one is taken.
+    /// The offset to continue from, even before the first delivery; `nil` before a record is taken.
     var position: Int64? { frontier ?? open.first?.offset }
 
-    /// The offset behind the record that was taken last; `nil` before the first.
+    /// The offset after the last taken record; `nil` before the first.
     var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
 
-    /// The oldest record that is not delivered.
+    /// The oldest undelivered record.
     var oldestSlot: Slot? { open.first?.slot }
 
     /// The number of records taken and not delivered.
     var undeliveredCount: Int { open.count }
 
-    /// The number of records taken that the frontier has not passed, delivered ones among them.
+    /// The number of taken records beyond the frontier, including delivered ones.
     var span: Int { open.first.map { Int(nextSerial - $0.slot.serial) } ?? 0 }
 
-    /// The newest record that has a delivered one behind it; `nil` where none has.
+    /// The newest undelivered record with a delivered one behind it; `nil` if there is none.
     var lastSlotBeforeDelivered: Slot? { open.last { $0.doneBehind != nil }?.slot }
 
     // MARK: - Records
 
-    /// Takes over what former owners had done. Call it before the first record of the assignment.
-    /// - Parameter base: The offset that was committed with the set, where reading begins.
+    /// Takes over the done-set of former owners. Call it before the first record of the assignment.
+    /// - Parameter base: the offset that was committed with the set, at which reading begins.
     mutating func inherit(_ done: DoneSet, from base: Int64) {
         guard lastTakenOffset < 0, !done.isEmpty else { return }
         inherited = done
         lastTakenOffset = base - 1
     }
 
-    /// Notes a record before any work on it starts.
+    /// Registers a record before any work on it starts.
     mutating func begin(_ offset: Int64) -> Beginning {
         guard offset > lastTakenOffset else { return .isKnown }
         lastTakenOffset = offset
@@ -111,8 +112,8 @@ struct OffsetTracker {
         return .run(slot)
     }
 
-    /// Counts a record as delivered that a former owner had done.
-    /// - Returns: `false` for one that is not done.
+    /// Counts a record that a former owner had done as delivered.
+    /// - Returns: `false` if the record is not done.
     private mutating func passOver(_ offset: Int64) -> Bool {
         let isDone = inherited.contains(offset)
         if let first = inherited.runs.first, first.lowerBound < offset { removeInherited(before: offset) }
@@ -128,14 +129,14 @@ struct OffsetTracker {
         return true
     }
 
-    /// Leaves out what the log does not hold any more of that which former owners had done.
+    /// Removes inherited offsets that the log has skipped.
     private mutating func removeInherited(before offset: Int64) {
         let count = inherited.count
         inherited.removeAll(before: offset)
         inheritedAndGone += count - inherited.count
     }
 
-    /// Counts those of some deleted offsets that former owners had not done. Nothing of them has been handed over.
+    /// Counts the deleted offsets that former owners had not done. None of them has been read.
     mutating func countUndone(among deleted: Range<Int64>) -> Int64 {
         removeInherited(before: deleted.upperBound)
         defer { inheritedAndGone = 0 }
@@ -144,22 +145,22 @@ struct OffsetTracker {
 
     // MARK: - Marks
 
-    /// Notes that a record's outcome exists. A second call changes nothing.
+    /// Records that a record's outcome exists. A second call changes nothing.
     mutating func markReady(_ slot: Slot) {
         if let index = index(of: slot) { open[index].isReady = true }
     }
 
-    /// True when the oldest open record is ready.
+    /// True if the oldest open record is ready.
     var isOldestReady: Bool { open.first?.isReady ?? false }
 
-    /// Returns the ready records, oldest first and at most `limit` of them.
-    /// - Parameter inOneRun: Only those that no record without an outcome stands before.
+    /// Returns at most `limit` ready records, oldest first.
+    /// - Parameter inOneRun: returns only those before the first record without an outcome.
     func readySlots(atMost limit: Int, inOneRun: Bool = false) -> [Slot] {
         let candidates = inOneRun ? open.prefix { $0.isReady } : open[...]
         return Array(candidates.lazy.filter(\.isReady).map(\.slot).prefix(limit))
     }
 
-    /// Notes that the brokers have confirmed a record's outcome. A second call changes nothing.
+    /// Records that the brokers have acknowledged a record's outcome. A second call changes nothing.
     mutating func markDelivered(_ slot: Slot) {
         guard let index = index(of: slot) else { return }
 
@@ -174,7 +175,7 @@ struct OffsetTracker {
     }
 
     private func index(of slot: Slot) -> Int? {
-        // Most records are delivered in the order in which they were taken.
+        // Fast path: most records are delivered in the order in which they were taken.
         if open.first?.slot == slot { return 0 }
 
         var (low, high) = (0, open.count)
@@ -187,19 +188,19 @@ struct OffsetTracker {
 
     // MARK: - Progress
 
-    /// Returns whether anything was delivered, or passed over, since the last call.
+    /// Returns whether a record was delivered or skipped since the last call.
     mutating func takeNews() -> Bool {
         defer { hasNews = false }
         return hasNews
     }
 
-    /// Has the next call of `takeNews` say that there is something.
+    /// Makes the next call of `takeNews` return `true`.
     mutating func renewNews() { hasNews = true }
 
-    /// Returns how far the partition will have come once some more records are delivered.
+    /// Returns the progress of the partition once some more records are delivered.
     /// - Parameters:
-    ///   - records: Those that are delivered then, beside those that are.
-    ///   - base: Where the partition stands while nothing is delivered. `nil`: then nothing is returned.
+    ///   - records: the records to count as delivered, in addition to those that are.
+    ///   - base: the offset to return if nothing is delivered. `nil`: nothing is returned then.
     func progress(with records: Set<Slot> = [], from base: Int64? = nil) -> Progress? {
         var (next, firstOpen): (Int64?, Int64?) = (frontier, nil)
         var done = DoneSet()

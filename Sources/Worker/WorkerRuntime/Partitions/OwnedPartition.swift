@@ -3,64 +3,64 @@ internal import DequeModule
 internal import EventLoop
 internal import Kafka
 
-/// One partition for as long as it is assigned to this lane. A new assignment of it is a new object, so that whatever
-/// comes late for the old one changes nothing.
+/// One partition for as long as it is assigned to this lane. Each assignment is a new object, so that late results of
+/// an old one change nothing.
 ///
 /// Confined to its lane; not `Sendable`.
 final class OwnedPartition {
-    /// Why nothing more is read from a partition for the time being.
+    /// The reasons why reading of a partition is paused.
     struct HoldReasons: OptionSet {
         let rawValue: UInt8
 
-        /// Too many records wait behind one that is not delivered.
+        /// Too many records wait behind an undelivered one.
         static let span = HoldReasons(rawValue: 1)
-        /// The dead letter of a record that is no request is not written yet.
+        /// The dead letter of an invalid record is not written yet.
         static let deadLetter = HoldReasons(rawValue: 2)
-        /// The metadata of the committed offset has little room left for what is done beyond the offset.
+        /// The commit metadata has little room left for the done-set.
         static let metadata = HoldReasons(rawValue: 4)
-        /// What was read and waits to begin takes all the memory that it may.
+        /// The waiting requests use all the memory that they may.
         static let memory = HoldReasons(rawValue: 8)
-        /// The brokers refuse to commit its offsets, because its topic is not there or may not be read.
+        /// The brokers refuse to commit its offsets, because its topic does not exist or must not be read.
         static let commit = HoldReasons(rawValue: 16)
-        /// Records of it are in `held`.
+        /// Some of its records are in `held`.
         static let care = HoldReasons(rawValue: 32)
     }
 
     let id: AssignedPartition
-    /// The index of its topic among those of `topics.requests`.
+    /// The index of its topic among `topics.requests`.
     let topicIndex: Int
     var tracker = OffsetTracker()
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
     var holdReasons: HoldReasons = []
-    /// Records that were read and may not simply begin, in the order of the log: see `CarefulIntake`.
+    /// Records that were read and must begin with care, in the order of the log: see `CarefulIntake`.
     var held: Deque<ConsumerRecord> = []
-    /// The memory that the partition's requests take which were read and have not begun, in bytes.
+    /// The bytes of memory of the partition's waiting requests.
     var waitingBytes = 0
     /// The requests that were read and have not begun: see `WaitingRoom`.
     var waiting: [OffsetTracker.Slot: RequestInProgress] = [:]
-    /// The partition goes to another member: what was read of it and not taken yet is left to that one.
+    /// True once the partition is being revoked: its next owner processes the records that were read and not taken.
     var isLeaving = false
     /// The newest search of each session.
     var sessions = SessionSearches()
     private let metadataLimit: MetadataLimit
-    /// Where the group began, as it stands beside the offset at which it did.
+    /// The group's starting point, and the offset with which it was committed.
     private var startNote = (text: "", offset: Int64(-1))
-    /// The commit that need not be handed out again.
+    /// The last commit that was returned, or that need not be returned.
     private var lastCommit: CommittedOffset?
-    /// What the group has committed, as far as the assignment and the transactions since have shown it.
+    /// The offset that the group has committed, as far as known from the assignment and later transactions.
     private(set) var committed: CommittedOffset?
-    /// Where the partition stands while nothing of it is delivered: where the group stood at the assignment, or at the first record.
+    /// The partition's offset before any delivery: the committed offset at the assignment, or the first record.
     private var base: Int64?
-    /// The notes about crashes: those of former owners, and those of this one.
+    /// The crash notes of former owners and of this one.
     var watch = CrashWatch()
-    /// Notes about crashes that the brokers must have before anything goes on.
+    /// The crash notes that the brokers must have before any record begins.
     private var awaitedNotes: CrashNotes?
     private var confirmedNotes = CrashNotes()
-    /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
+    /// The fraction of its limit that the last metadata used, from 0 to 1; more if a part did not fit.
     private(set) var metadataUse = 0.0
-    /// The part of it that what former owners had done takes, as far as its records have not been handed over. Only reading on makes
-    /// that less.
+    /// The fraction that the former owners' done offsets used, as far as they have not been read. Only further reading
+    /// reduces it.
     private(set) var inheritedUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
     private var deadLetterWrite = Condition()
@@ -83,9 +83,9 @@ final class OwnedPartition {
     /// True until the request has ended.
     func has(_ request: any TakenRequest) -> Bool { requests[request.slot] != nil }
 
-    // MARK: - What is committed
+    // MARK: - Commits
 
-    /// Takes over what the group has committed, before the first record is taken.
+    /// Takes over the group's committed offset and metadata, before the first record is taken.
     func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
         self.committed = committed
         tracker.inherit(metadata.done, from: committed.offset)
@@ -95,7 +95,7 @@ final class OwnedPartition {
         confirmedNotes = metadata.crashes
     }
 
-    /// Returns what is to be committed, if that changed since the last call.
+    /// Returns the offset to commit, if it has changed since the last call.
     func takeProgress() -> CommittedOffset? {
         guard tracker.takeNews(), let progress = progress else { return nil }
         let commit = commit(of: progress, atMost: metadataLimit.bytes)
@@ -104,9 +104,9 @@ final class OwnedPartition {
         return commit
     }
 
-    /// Returns what a transaction without outcomes is to commit, if that was not committed or left already.
+    /// Returns the offset that a transaction without outcomes must commit, if it was not committed or skipped already.
     ///
-    /// It leaves nothing out, because outcomes may have been published by what was committed before.
+    /// It omits no part of the done-set, because earlier commits may have published outcomes with it.
     func uncommittedProgress() -> CommittedOffset? {
         guard tracker.hasNews, let progress = progress else { return nil }
         let commit = commit(of: progress, atMost: .max)
@@ -115,38 +115,39 @@ final class OwnedPartition {
 
     private var progress: OffsetTracker.Progress? { tracker.progress(from: awaitedNotes == nil ? nil : base) }
 
-    /// Notes what a transaction has committed.
+    /// Records the offset that a transaction has committed.
     func noteCommitted(_ commit: CommittedOffset) {
         committed = commit
         leave(commit)
     }
 
-    /// Has a commit not handed out again before more is done.
+    /// Prevents a commit from being returned again before more records are done.
     func leave(_ commit: CommittedOffset) {
         let saysNothing = commit == CommitMetadata.proof(at: commit.offset)
         lastCommit = saysNothing ? CommittedOffset(commit.offset) : commit
     }
 
-    /// Returns what a transaction commits that holds the outcomes of some requests.
+    /// Returns the commit of a transaction that holds the outcomes of these requests.
     ///
-    /// It leaves nothing out: what a transaction publishes must be in what it commits. `publishable` has seen to the room.
+    /// It omits no part of the done-set: the commit must contain all published outcomes. `publishable` has checked that
+    /// there is room.
     func commit(publishing slots: Set<OffsetTracker.Slot>) -> CommittedOffset? {
         guard let progress = tracker.progress(with: slots) else { return nil }
         if isPutBack(.transactionPassesGaps), let end = progress.done.end { return CommittedOffset(end) }
         return commit(of: progress, atMost: .max)
     }
 
-    /// Returns a commit that moves nothing, for a text beside the offset by which the brokers can show that they keep it.
-    /// - Returns: `nil` where no record was taken yet.
+    /// Returns a commit that moves no offset, and whose metadata lets the brokers show that they store it.
+    /// - Returns: `nil` before the first record is taken.
     func proof() -> CommittedOffset? {
         tracker.position.map { CommitMetadata.proof(at: $0) }
     }
 
-    /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
-    /// they are done: all of them, or as many of the oldest as there is room for.
+    /// Returns those of the ready requests whose outcomes may be published now: all, or as many of the oldest as the
+    /// commit metadata has room for.
     ///
-    /// Where the commit can say nothing beyond its offset, that is the unbroken run of them from the oldest open request on. A ready
-    /// request that is not among them ends the run: its outcome has to go alone, or waits for its topic.
+    /// If the commit can have no done-set, that is the unbroken run of requests from the oldest open one on. A ready
+    /// request that is not in `slots` ends the run: its outcome needs a separate transaction, or waits for its topic.
     func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {
         if metadataLimit.bytes > 0 {
             var count = slots.count
@@ -177,7 +178,7 @@ final class OwnedPartition {
         return CommittedOffset(progress.next, metadata: text.text)
     }
 
-    /// - Parameter crashes: `nil`: what is noted now.
+    /// - Parameter crashes: `nil`: the present notes.
     private func text(
         for offset: Int64, done: DoneSet, crashes: CrashNotes? = nil, atMost limit: Int
     ) -> DoneSet.Text {
@@ -190,43 +191,44 @@ final class OwnedPartition {
 
     // MARK: - Crashes
 
-    /// False where too little is kept beside an offset. Crashes are not noted there.
+    /// False if too little metadata is stored. Crashes are not noted then.
     private var notesCrashes: Bool { metadataLimit.bytesOfNotes > 0 }
 
-    /// True while the partition's records may not simply begin.
+    /// True while the partition's records may not begin without care.
     var needsCare: Bool { watch.needsNote && notesCrashes }
 
-    /// True while records that are read of the partition go to `held`.
+    /// True while the partition's new records go to `held`.
     var holdsRecords: Bool { !held.isEmpty || needsCare }
 
-    /// True while the partition's records begin in small steps, because a process has crashed with it.
+    /// True while the partition's records begin in small steps, because a former owner crashed.
     var isWatched: Bool { watch.isWatched && notesCrashes }
 
-    /// True while what former owners had under way runs alone.
+    /// True while the records that former owners had in flight run in isolation.
     var isCareful: Bool { watch.isCareful && notesCrashes }
 
     func permission(for offset: Int64) -> CrashWatch.Permission {
         notesCrashes ? watch.permission(for: offset) : .runs
     }
 
-    /// True for a record that a process has ended with while it ran alone.
+    /// True for a record that ran in isolation when a process crashed.
     func isSuspect(_ offset: Int64) -> Bool { notesCrashes && watch.isSuspect(offset) }
 
-    /// Notes that some records are about to begin. `isNoted` says when they may.
+    /// Notes that records are about to begin. They may begin once `isNoted`.
     func willBegin(_ offsets: ClosedRange<Int64>, count: Int, at now: Instant) {
         watch.willBegin(before: offsets.upperBound + 1, count: count, at: now)
         awaitNotes(before: offsets.lowerBound)
     }
 
-    /// Notes that some records are about to be read, of which each may begin before others that were read earlier. `isNoted` says when.
-    /// - Parameter offsets: Theirs, in ascending order.
+    /// Notes that records are about to be read, each of which may begin before earlier ones. They may be read once
+    /// `isNoted`.
+    /// - Parameter offsets: the offsets of the records, in ascending order.
     func willRead(_ offsets: [Int64], at now: Instant) {
         guard let first = offsets.first else { return }
         watch.willRead(offsets, beside: underWay, atMost: bytesOfRunning, at: now)
         awaitNotes(before: first)
     }
 
-    /// Notes that some of the records that were read are about to begin. `isNoted` says when they may.
+    /// Notes that waiting records are about to begin. They may begin once `isNoted`.
     func willBegin(_ offsets: [Int64], at now: Instant) {
         guard let first = offsets.min() else { return }
         watch.willBegin(offsets, beside: underWay, atMost: bytesOfRunning, at: now)
@@ -235,16 +237,16 @@ final class OwnedPartition {
 
     private var underWay: [Int64] { requests.values.map(\.offset) }
 
-    /// The most bytes of notes that name records by themselves, so that one that runs alone can be noted as well.
+    /// The most bytes of notes that list single records. The rest is reserved for the note of a record in isolation.
     private var bytesOfRunning: Int { max(0, metadataLimit.bytesOfNotes - CrashNotes.bytesOfSuspect) }
 
-    /// Notes that a record is about to be run alone. `isNoted` says when it may.
+    /// Notes that a record is about to run in isolation. It may begin once `isNoted`.
     func willRunAlone(_ offset: Int64, at now: Instant) {
         watch.willRunAlone(offset, at: now)
         awaitNotes(before: offset)
     }
 
-    /// Returns what is to be committed if the process crashes while it runs a record alone: that the record is to be set aside.
+    /// Returns the commit for a crash while a record runs in isolation: its notes set the record aside.
     func commitOnCrash(with offset: Int64) -> CommittedOffset? {
         guard notesCrashes, let progress = tracker.progress(from: base) else { return nil }
         let text = text(
@@ -253,17 +255,18 @@ final class OwnedPartition {
         return CommittedOffset(progress.next, metadata: text.text)
     }
 
-    /// Looks whether what former owners have noted is of the past.
+    /// Clears the notes of former owners once the partition has made progress.
     func reviewCrashes(at now: Instant) {
         guard let position = tracker.position else { return }
         watch.review(position: position, at: now)
-        // The brokers may keep less by now.
+        // The brokers may accept less metadata by now.
         watch.fit(into: metadataLimit.bytesOfNotes)
-        // What is waited for is what the next commit says.
+        // The next commit contains these notes.
         if awaitedNotes != nil { awaitedNotes = watch.notes }
     }
 
-    /// Notes that this owner ends in order. Nothing of the partition may be under way any more.
+    /// Removes this owner's try from the notes, because it ends in order. Nothing of the partition may be in flight by
+    /// then.
     func sayGoodbye() {
         guard watch.hasBegun else { return }
         watch.sayGoodbye()
@@ -271,29 +274,29 @@ final class OwnedPartition {
     }
 
     private func awaitNotes(before offset: Int64) {
-        // Other notes may be on their way to the brokers, which are of the past by now.
+        // Outdated notes may be in flight to the brokers.
         guard notesCrashes, watch.notes != confirmedNotes || awaitedNotes != nil else { return awaitedNotes = nil }
         if base == nil { base = offset }
         awaitedNotes = watch.notes
         tracker.renewNews()
     }
 
-    /// Has notes that are not committed yet handed out again.
+    /// Returns uncommitted notes again at the next `takeProgress`.
     func renewNotes() {
         if awaitedNotes != nil { tracker.renewNews() }
     }
 
-    /// Has the notes committed once more although the brokers have them. `isNoted` then says that the group takes commits.
+    /// Commits the notes once more although the brokers have them. `isNoted` then shows that the group accepts commits.
     func repeatNotes() {
         awaitedNotes = watch.notes
         tracker.renewNews()
     }
 
-    /// True unless notes are to be committed before anything goes on. Where the brokers refuse that for the topic's sake, nothing more is
-    /// read, and what was read has no others wait.
+    /// True unless notes must be committed before more records begin. If the brokers refuse commits because of the
+    /// topic, the partition is not read further, and its records do not block others.
     var isNoted: Bool { awaitedNotes == nil || !notesCrashes || holdReasons.contains(.commit) }
 
-    /// Notes that the brokers have committed an offset with its notes.
+    /// Records that the brokers have committed an offset with its notes.
     func noteConfirmed(_ committed: CommittedOffset) {
         guard awaitedNotes != nil else { return }
         switch CommitMetadata.read(committed) {
@@ -304,19 +307,20 @@ final class OwnedPartition {
         if confirmedNotes == awaitedNotes { awaitedNotes = nil }
     }
 
-    // MARK: - Giving up
+    // MARK: - Abandoning
 
-    /// Abandons everything in flight. The partition's next owner does it again.
+    /// Abandons all requests. The partition's next owner processes them again.
     func giveUp() {
         for request in requests.values { request.end(as: .abandoned) }
         deadLetterWrite.broadcast()
     }
 
-    /// Abandons the requests that have cost nothing: the partition's next owner runs them as if they had never been taken.
+    /// Abandons the requests that were not billed: the partition's next owner runs them as if they had never been
+    /// taken.
     ///
-    /// Without done-sets, requests before the last one that has cost something go on, because the next owner would begin at the
-    /// oldest unfinished one and pay for all behind it again. So they do where outcomes are to keep an order, which one that is
-    /// left to the next owner would break.
+    /// Without done-sets, requests before the last billed one continue. The next owner would otherwise begin at the
+    /// oldest unfinished request, and pay again for all behind it. They also continue if outcomes must keep an order,
+    /// which an abandoned request would break.
     func giveUpUnpaid(inOrder: Bool = false) {
         defer { deadLetterWrite.broadcast() }
         if metadataLimit.bytes > 0, !inOrder {
@@ -332,8 +336,8 @@ final class OwnedPartition {
         }
     }
 
-    /// Abandons what has overtaken a request that is left to the partition's next owner, so that its outcome does not leave before that
-    /// one's, even if it is paid for again.
+    /// Abandons the requests that overtook an abandoned one. Otherwise their outcomes would be published before that
+    /// request's outcome. They may be billed again.
     func giveUpWhatOvertook(_ slot: OffsetTracker.Slot) {
         for request in requests.values where request.hasOvertaken && request.slot > slot { request.end(as: .abandoned) }
     }
@@ -342,11 +346,11 @@ final class OwnedPartition {
 
     /// Makes later requests of the partition wait until this record's dead letter is written.
     ///
-    /// If the letter cannot be written, the record stays unfinished and so does all behind it. Were later outcomes
-    /// published meanwhile, each restart would publish them, and pay for them, again.
+    /// If the letter cannot be written, the record and all behind it stay unfinished. If later outcomes were published
+    /// meanwhile, each restart would publish them, and pay for them, again.
     func expectDeadLetter(of slot: OffsetTracker.Slot) { pendingDeadLetters.insert(slot) }
 
-    /// - Returns: `true` when that was the last one expected.
+    /// - Returns: `true` if it was the last one expected.
     func deadLetterIsWritten(of slot: OffsetTracker.Slot) -> Bool {
         guard pendingDeadLetters.remove(slot) != nil else { return false }
         deadLetterWrite.broadcast()
@@ -357,7 +361,7 @@ final class OwnedPartition {
         !pendingDeadLetters.isEmpty && pendingDeadLetters.contains { $0 < slot }
     }
 
-    /// Returns once every dead letter of earlier records is written, or the request is no longer wanted.
+    /// Returns once the dead letters of all earlier records are written, or the request is abandoned.
     func waitForDeadLetters(before request: any TakenRequest) async {
         func mustWait() -> Bool { request.fate != .abandoned && awaitsDeadLetter(before: request.slot) }
 

@@ -4,9 +4,10 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// The partitions that are assigned to a lane, with the requests under way on each.
+/// The partitions that are assigned to a lane, with the requests in progress on each.
 ///
-/// Requests come in by `take` and leave by `finish`, which makes room at the intake. Confined to its lane; not `Sendable`.
+/// `take` adds requests, and `finish` removes them, which makes room for new ones. Confined to its lane; not
+/// `Sendable`.
 final class PartitionTable {
     private let source: any RequestSource
     private let gate: IntakeGate
@@ -14,21 +15,21 @@ final class PartitionTable {
     private let loop: EventLoop
     private let log: Logger
     private let ordering: WorkerConfiguration.Ordering
-    /// The names of the topics that requests are read from, in their order in the settings.
+    /// The names of the request topics, in the order of the settings.
     private let requestTopics: [String]
     private let maxSpan: Int
     private let keepsSteps: Bool
-    /// The flow of all requests where they are not told apart.
+    /// The flow of all requests if they are not distinguished.
     private let standardFlow: Flow
     let metadataLimit: MetadataLimit
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     private var endOfWork = Condition()
     private var commitOfNotes = Condition()
-    /// Nobody waits for what has failed.
+    /// True after a fatal failure: no wait continues.
     private var isAbandoned = false
     private var hasPassedOver = false
-    /// Partitions of which nothing more is to be read, which the reader has yet to tell the source.
+    /// Partitions that `holdBack` has yet to pause at the source.
     private var partitionsToHold: [AssignedPartition] = []
 
     init(
@@ -57,14 +58,14 @@ final class PartitionTable {
 
     subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
 
-    /// Returns the partition of a record; `nil` when its assignment is over or about to be.
+    /// Returns the partition of a record; `nil` if its assignment has ended or is about to end.
     func owner(of record: ConsumerRecord) -> OwnedPartition? {
         guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving
         else { return nil }
         return partition
     }
 
-    /// `true` unless the partition's assignment is over.
+    /// `true` unless the partition's assignment has ended.
     func contains(_ partition: OwnedPartition) -> Bool { partitions[partition.id.id] === partition }
 
     func add(_ assigned: [AssignedPartition]) {
@@ -77,7 +78,7 @@ final class PartitionTable {
         meters.kafka.countAssigned(change: partitions.count - before)
     }
 
-    /// - Returns: what was removed; partitions whose assignment was over already are left out.
+    /// - Returns: the removed partitions, without those whose assignment had already ended.
     func remove(_ assigned: [AssignedPartition]) -> [OwnedPartition] {
         let removed = assigned.filter { partitions[$0.id]?.id == $0 }.compactMap {
             partitions.removeValue(forKey: $0.id)
@@ -86,7 +87,7 @@ final class PartitionTable {
         return removed
     }
 
-    /// Takes over what the group has committed of partitions, before the first record of them is taken.
+    /// Takes over the group's committed offsets, before the first record of these partitions is taken.
     func begin(at committed: [AssignedPartition: CommittedOffset]) {
         for (id, commit) in committed {
             guard let partition = partitions[id.id], partition.id == id else { continue }
@@ -121,7 +122,7 @@ final class PartitionTable {
             ])
     }
 
-    /// Returns what is to be committed of each partition for which that changed since the last call.
+    /// Returns the offset to commit of each partition for which it has changed since the last call.
     func takeProgress() -> [(partition: AssignedPartition, next: CommittedOffset)] {
         partitions.values.compactMap { partition in
             partition.reviewCrashes(at: loop.now)
@@ -131,16 +132,15 @@ final class PartitionTable {
         }
     }
 
-    /// Has everything that is done handed out again by `takeProgress`.
+    /// Makes the next `takeProgress` return all done offsets again.
     func renewProgress() {
         for partition in partitions.values { partition.tracker.renewNews() }
     }
 
-    /// Reads nothing more of a partition while its metadata is nearly full, so that what is done beyond the offset goes on being
-    /// committed.
+    /// Pauses reading of a partition while its metadata is nearly full, so that its whole done-set can be committed.
     ///
-    /// What former owners had done is left out of account. Waiting does not make it less, and a partition that waited for that would
-    /// wait for ever.
+    /// The former owners' done offsets are not counted. Waiting does not reduce them, so a partition that waited for
+    /// that would wait forever.
     func adaptIntake(of partition: OwnedPartition) {
         let room = max(0, 1 - partition.inheritedUse)
         let use = partition.metadataUse - partition.inheritedUse
@@ -148,8 +148,8 @@ final class PartitionTable {
         if use <= 0.5 * room { release(partition, from: .metadata) }
     }
 
-    /// Reads nothing more of partitions whose offsets the brokers refuse for their topic's sake, until they take them: a crash would repeat
-    /// what is done of them, and what it costs.
+    /// Pauses reading of partitions while the brokers refuse their offsets because of the topic. A crash would repeat
+    /// the uncommitted work and its costs.
     func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
         for partition in partitions.values {
             guard let reason = refused[partition.id] else { release(partition, from: .commit); continue }
@@ -164,7 +164,7 @@ final class PartitionTable {
 
     // MARK: - Crashes
 
-    /// Notes what the brokers have committed.
+    /// Records the offsets and notes that the brokers have committed.
     func noteCommitted(_ committed: some Sequence<(AssignedPartition, CommittedOffset)>) {
         var isAnyNoted = false
         for (id, commit) in committed {
@@ -175,25 +175,25 @@ final class PartitionTable {
         if isAnyNoted { commitOfNotes.broadcast() }
     }
 
-    /// Waits until the brokers have the notes of some partitions, as far as these are ours.
-    /// - Returns: `false` when that took longer than `bound`.
+    /// Waits until the brokers have the notes of these partitions, except those that have been revoked.
+    /// - Returns: `false` if that took longer than `bound`.
     func waitUntilNoted(_ noting: [OwnedPartition], atMost bound: Duration) async -> Bool {
         await wait(on: \.commitOfNotes, before: loop.now + bound) {
             noting.contains { !$0.isNoted && contains($0) }
         }
     }
 
-    /// Waits until nothing is under way.
-    /// - Returns: `false` when that took longer than `bound`.
+    /// Waits until nothing is in progress.
+    /// - Returns: `false` if that took longer than `bound`.
     func waitUntilQuiet(atMost bound: Duration) async -> Bool {
         await wait(on: \.endOfWork, before: loop.now + bound) { !isQuiet }
     }
 
-    /// True while nothing is under way.
+    /// True while nothing is in progress.
     var isQuiet: Bool { partitions.values.allSatisfy(\.isIdle) }
 
     /// Waits until some requests have ended.
-    /// - Returns: `false` when that took longer than `bound`.
+    /// - Returns: `false` if that took longer than `bound`.
     func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
         await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.partition.has($0) } }
     }
@@ -212,9 +212,9 @@ final class PartitionTable {
 
     // MARK: - Requests
 
-    /// Takes a record in.
-    /// - Parameter partition: The record's own.
-    /// - Returns: `nil` for one that is not to be run: it is under way already, or a former owner has done it.
+    /// Takes a record.
+    /// - Parameter partition: the record's partition.
+    /// - Returns: `nil` for a record that is not to be run: it is in progress already, or a former owner has done it.
     @inline(__always)
     func take(_ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival) -> RequestInProgress? {
         guard let request = admit(record, of: partition, at: arrival, flow: { _ in standardFlow }) else { return nil }
@@ -222,9 +222,9 @@ final class PartitionTable {
         return request
     }
 
-    /// Notes a record that may begin later.
-    /// - Parameter flow: decides in which line it waits.
-    /// - Returns: as `take` does.
+    /// Registers a record that may begin later.
+    /// - Parameter flow: returns the flow of the request.
+    /// - Returns: `nil` for a record that is not to be run, as `take`.
     @inline(__always)
     func admit(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
@@ -246,7 +246,7 @@ final class PartitionTable {
         return request
     }
 
-    /// Begins a request that was admitted.
+    /// Begins an admitted request.
     @inline(__always)
     func begin(_ request: RequestInProgress) {
         request.partition.add(request)
@@ -259,7 +259,7 @@ final class PartitionTable {
         meters.kafka.countPassedOver()
     }
 
-    /// Returns whether records were passed over since the last call.
+    /// Returns whether records were skipped since the last call.
     func takeHasPassedOver() -> Bool {
         defer { hasPassedOver = false }
         return hasPassedOver
@@ -270,12 +270,12 @@ final class PartitionTable {
         return switch ordering {
         case .unordered: nil
         case .partition: .partition(id.topic, number: id.partition, requestClass)
-        // Without a key there is nothing to keep in order.
+        // A record without a key has no order to keep.
         case .key: record.key.map { .key(partition: id.topic, number: id.partition, key: $0, requestClass) }
         }
     }
 
-    /// Ends a request. Only a delivered one counts as done, and only while its partition is ours.
+    /// Ends a request. It counts as done only if it was delivered and its partition is still assigned.
     func finish(_ request: RequestInProgress, isDelivered: Bool) {
         let partition = request.partition
         partition.remove(request)
@@ -299,13 +299,14 @@ final class PartitionTable {
         if partition.isIdle || partition.isWatched { endOfWork.broadcast() }
     }
 
-    /// Has later requests of the partition wait until the dead letter of this record is written: see `OwnedPartition`.
+    /// Makes later requests of the partition wait until the dead letter of this record is written: see
+    /// `OwnedPartition`.
     func expectDeadLetter(of request: RequestInProgress) {
         request.partition.expectDeadLetter(of: request.slot)
         hold(request.partition, because: .deadLetter)
     }
 
-    /// Ends every request that is not being delivered, and all waiting for requests to end.
+    /// Ends every request that is not being delivered, and all waits for requests to end.
     func abandonAll() {
         isAbandoned = true
         for partition in partitions.values { partition.giveUp() }
@@ -313,23 +314,24 @@ final class PartitionTable {
         commitOfNotes.broadcast()
     }
 
-    // MARK: - Holding back
+    // MARK: - Pausing
 
-    /// Reads nothing more of a partition whose waiting requests take their part of the memory, and reads on once they take half of it.
+    /// Pauses reading of a partition whose waiting requests use their share of the memory. Resumes it once they use
+    /// half of that.
     func adaptReading(of partition: OwnedPartition, to room: WaitingRoom) {
         if room.isFull(of: partition, among: partitions.count) { hold(partition, because: .memory) }
         if room.hasRoom(for: partition, among: partitions.count) { release(partition, from: .memory) }
     }
 
-    /// Keeps a record until careful intake begins it, and reads no more of its partition.
-    /// - Returns: `true` for the first record that is held.
+    /// Keeps a record until careful intake begins it, and pauses reading of its partition.
+    /// - Returns: `true` for the first kept record.
     func hold(_ record: ConsumerRecord, of partition: OwnedPartition) -> Bool {
         partition.held.append(record)
         defer { hold(partition, because: .care) }
         return !partition.holdReasons.contains(.care)
     }
 
-    /// Reads on once careful intake has begun all records that were held.
+    /// Resumes reading once careful intake has begun all kept records.
     func releaseCare(of partition: OwnedPartition) {
         if !isPutBack(.heldPartitionForgotten) { release(partition, from: .care) }
     }
@@ -342,8 +344,8 @@ final class PartitionTable {
         Task(executorPreference: loop) { [source, id = partition.id] in await source.hold(id) }
     }
 
-    /// Holds what is to be held. The reader calls this before it reads, because while records come it never waits, so that no other
-    /// job would run before it had read all that the client has fetched.
+    /// Pauses the partitions that are due for it. The reader calls this before each read. While records arrive, the
+    /// reader never waits, so the task that pauses a partition would run only after all fetched records were read.
     func holdBack() async {
         while let id = partitionsToHold.popLast() { await source.hold(id) }
     }
@@ -356,7 +358,7 @@ final class PartitionTable {
 
     // MARK: - Waiting for the end
 
-    /// Waits for what is in flight on some partitions. What is not done by `end` is given up.
+    /// Waits for the requests of some partitions. Those that have not finished by `end` are abandoned.
     func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
         _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
         for partition in waited { partition.giveUp() }

@@ -4,26 +4,27 @@ internal import Kafka
 internal import Logging
 internal import QuotaSharing
 
-/// A lane's part in rebalances: partitions come and go. One call at a time: the group waits for it.
+/// Handles rebalances: assigned, revoked and lost partitions. The group waits for each call, and there is one call at a
+/// time.
 ///
 /// Confined to its lane; not `Sendable`.
 final class Rebalancing {
     private let partitions: PartitionTable
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
-    /// The requests that have not begun; `nil` where none wait.
+    /// The requests that have not begun; `nil` without a waiting room.
     private let waitingRoom: WaitingRoom?
-    /// The lane's part in the fleet, which follows its partitions.
+    /// The lane's connection to the fleet, whose quota share follows the lane's partitions.
     let fleet: FleetTicker
-    /// The names of the topics that requests are read from.
+    /// The names of the request topics.
     private let requestTopics: Set<String>
-    /// The topic by whose partitions limits are shared: the first one.
+    /// The first request topic. Its partitions determine quota shares.
     private let sharedTopic: String
     private let revokeGrace: Duration
     private let isOrdered: Bool
     private let loop: EventLoop
     private let log: Logger
-    /// The number of partitions of `sharedTopic`; 0 while it is not known.
+    /// The number of partitions of `sharedTopic`; 0 while unknown.
     private var partitionCount = 0
     private var isUnknownShareLogged = false
 
@@ -44,15 +45,15 @@ final class Rebalancing {
         self.log = log
     }
 
-    /// `false` while nobody has said how many partitions the topic has. A rate that is shared by partitions is zero until
-    /// then: whatever began would end as `rate-limited`.
+    /// `false` until a broker has reported the topic's number of partitions. Until then, a rate shared by partitions is
+    /// zero, and every request would end as `rate-limited`.
     var isShareKnown: Bool {
         guard fleet.sharesByPartitions, partitions.count > 0 else { return true }
         return partitionCount > 0
     }
 
-    /// - Parameter given: what the group hands over. Partitions of other topics are not taken in, so that nothing of them is
-    ///   run and they count for no share of a rate: a worker that takes its own outcomes for requests answers them for ever.
+    /// - Parameter given: the newly assigned partitions. Those of other topics are ignored: nothing of them is run, and
+    ///   they count for no quota share. A worker that took its own outcomes for requests would answer them forever.
     func assigned(_ given: [AssignedPartition]) async {
         let assigned = given.filter { requestTopics.contains($0.id.topic) }
         if assigned.count < given.count {
@@ -72,19 +73,20 @@ final class Rebalancing {
 
     func willRead(from committed: [AssignedPartition: CommittedOffset]) { partitions.begin(at: committed) }
 
-    /// - Parameter drainEnd: the end of a drain. Everything in flight is waited for until then, also what has cost nothing
-    ///   yet, and nothing beyond. `nil`: the lane does not drain.
+    /// - Parameter drainEnd: the end of a drain: all requests, billed or not, may finish until then, and none beyond.
+    ///   `nil`: the lane does not drain.
     func revoked(_ revoked: [AssignedPartition], drainEnd: Instant?) async {
         let leaving = revoked.compactMap { partitions[$0.id] }
 
-        // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
-        // published behind the commit.
+        // The consumer may still return records of these partitions. Taken after the last of the others has ended, they
+        // would be published after the commit.
         await leaveWaiting(of: leaving)
-        // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
+        // The other members wait for this one, so a request that waits for quota or for a breaker is returned
+        // unprocessed.
         if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid(inOrder: isOrdered) } }
 
-        // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
-        // the group still the one that we are a member of.
+        // The first commit secures what is finished, whatever happens later. The sooner it is made, the likelier is the
+        // group still in the same generation.
         if !isPutBack(.revocationDoesNotCommit) { await delivery.commitFinished() }
         let graceEnd = loop.now + (isPutBack(.revocationDoesNotWait) ? .zero : revokeGrace)
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
@@ -92,7 +94,8 @@ final class Rebalancing {
         if !isPutBack(.revocationDoesNotCommit) { await delivery.storeFinished() }
 
         remove(revoked)
-        // The fleet learns of it before the loss is acknowledged, when the next owner takes over this part of the rate.
+        // The quota share shrinks before the revocation is acknowledged, because the next owner takes over this share
+        // then.
         if !isPutBack(.shareKeptAfterRevocation) { await tellFleet() }
         if !isPutBack(.offsetsBehindRevocation) { await delivery.waitUntilArrived(of: revoked) }
         log.info(
@@ -112,7 +115,8 @@ final class Rebalancing {
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
     }
 
-    /// Begins anew with a partition whose topic was deleted and made again. What was not answered of the former topic is gone with it.
+    /// Begins anew with a partition whose topic was deleted and created again. The unfinished requests of the former
+    /// topic are abandoned.
     func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
         guard let leaving = partitions[former.id], leaving.id == former else { return }
         leaving.giveUp()
@@ -120,12 +124,13 @@ final class Rebalancing {
         partitions.add([renewed])
         partitions.begin(at: [renewed: CommittedOffset(offset)])
         if isPutBack(.formerTopicCounts) { partitions[renewed.id]?.tracker = leaving.tracker }
-        // A transaction of the former topic would commit its offset behind those of the new one.
+        // A transaction of the former topic could otherwise commit its offset after those of the new one.
         await delivery.waitUntilCertain(of: [renewed])
         await leaveWaiting(of: [leaving])
     }
 
-    /// Begins nothing more of partitions, and leaves what was read of them to their next owners.
+    /// Begins no more records of these partitions, and abandons their waiting requests. The next owners read them
+    /// again.
     private func leaveWaiting(of leaving: [OwnedPartition]) async {
         for partition in leaving { partition.isLeaving = true }
         await waitingRoom?.leaveToNextOwners(leaving)
@@ -135,18 +140,20 @@ final class Rebalancing {
         for partition in partitions.remove(assigned) { delivery.forget(partition) }
     }
 
-    // MARK: - The share of the rate
+    // MARK: - The quota share
 
-    /// Shares go by the partitions of one topic. Members that know one topic only, as workers of former versions, then reckon with
-    /// the same parts of the limit, and the sum of all parts stays the limit. A lane with partitions of other topics alone has
-    /// what others lease to it.
+    /// Updates the lane's quota share from its partitions.
+    ///
+    /// Shares follow the partitions of one topic. Members that have only this topic then calculate with the same
+    /// shares, and the sum of all shares stays the limit. A lane with partitions of other topics only uses the quota
+    /// that others lease to it.
     private func tellFleet(wasTaken: Bool = false) async {
         let owned = partitions.all.map(\.id.id).filter { $0.topic == sharedTopic }.map(\.partition)
         await fleet.assign(owned, of: partitionCount, wasTaken: wasTaken)
     }
 
-    /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
-    /// - Returns: `false` where no broker said.
+    /// Reads the topic's number of partitions. Called at each assignment, because a topic may grow.
+    /// - Returns: `false` if no broker answered.
     @discardableResult
     private func learnPartitionCount() async -> Bool {
         guard partitions.count > 0 else { return true }
@@ -155,15 +162,18 @@ final class Rebalancing {
         return true
     }
 
-    /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
-    /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
+    /// The interval at which the number of partitions is read while a rate is shared by it. A new owner of a partition
+    /// waits longer before it uses its share (`LeaseTimes.settling`). By then, all other members use the new number.
     private static let countPeriod = Duration.seconds(2)
-    /// The pause behind a question that nobody answered. A new owner may have had its own answered, and begins without waiting for ours.
+    /// The pause after an unanswered query. A new owner may have had an answer, and begins without waiting for this
+    /// member.
     private static let pauseWithoutAnswer = Duration.milliseconds(250)
 
-    /// Follows a topic that grows until its task is cancelled. With the protocol of KIP-848, a member whose partitions stay the same
-    /// learns nothing of it from its group, and would go on with a share of the former number; so would one that drains. Asks again,
-    /// too, where no broker has answered yet: a member without requests would else lease nothing out for good.
+    /// Follows the growth of the topic until its task is cancelled.
+    ///
+    /// With the protocol of KIP-848, the group does not inform a member whose partitions stay the same. That member, or
+    /// a draining one, would continue with a share of the old number. Also retries while no broker has answered: a
+    /// member without requests would otherwise never lease out its share.
     func watchPartitionCount() async {
         guard fleet.sharesByPartitions else { return }
         var pause = Self.countPeriod
@@ -174,7 +184,7 @@ final class Rebalancing {
         }
     }
 
-    /// Asks again for what the assignment could not learn, once; the caller repeats it until `isShareKnown`.
+    /// Queries once more for the number of partitions. The caller repeats it until `isShareKnown`.
     func learnShare() async {
         if !isUnknownShareLogged {
             isUnknownShareLogged = true

@@ -1,14 +1,14 @@
 internal import Basics
 
-/// The newest search under way of each session: a newer one supersedes it.
+/// The newest search in progress of each session: a newer one supersedes it.
 ///
-/// A value of one owner; what it holds are references, compared by identity.
+/// The searches are references and compared by identity; the value must have a single owner.
 struct SessionSearches {
     private var newest: [ExactText: (search: any TakenRequest, position: Int64)] = [:]
 
-    /// Enters a search.
-    /// - Parameter position: where the request stands in its partition. The higher one is newer.
-    /// - Returns: the search that is superseded now, which may be `search` itself; `nil` when the session had none.
+    /// Adds a search.
+    /// - Parameter position: the request's offset in its partition. A higher one is newer.
+    /// - Returns: the superseded search, which may be `search` itself; `nil` if the session had none.
     mutating func begin(_ search: any TakenRequest, session: String, position: Int64) -> (any TakenRequest)? {
         let session = ExactText(session)
         guard let other = newest.updateValue((search, position), forKey: session) else { return nil }
@@ -17,7 +17,7 @@ struct SessionSearches {
         return search
     }
 
-    /// Removes a search that has ended. Does nothing when a newer one has taken its place.
+    /// Removes a finished search. Does nothing if a newer one has replaced it.
     mutating func end(_ search: any TakenRequest, session: String) {
         guard let index = newest.index(forKey: ExactText(session)), newest.values[index].search === search else {
             return

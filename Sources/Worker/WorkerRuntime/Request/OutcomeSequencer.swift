@@ -2,12 +2,12 @@ internal import Basics
 internal import DequeModule
 internal import EventLoop
 
-/// Lets outcomes leave in the order in which their requests came, per group (a key or a partition). Requests still run
-/// side by side: only the handing over waits, and no longer than the deadline of the request at the head.
+/// Publishes outcomes in the order of their requests, per group (a key or a partition). Requests still run
+/// concurrently: only publishing waits, at most until the deadline of the group's first request.
 ///
 /// Confined to one actor; not `Sendable`.
 final class OutcomeSequencer<Group: Hashable> {
-    /// A request's turn within its group.
+    /// A request's position in the order of its group.
     final class Turn {
         let group: Group
         private unowned let sequencer: OutcomeSequencer
@@ -19,16 +19,16 @@ final class OutcomeSequencer<Group: Hashable> {
             self.sequencer = sequencer
         }
 
-        /// True once all earlier turns of the group have left.
+        /// True once all earlier requests of the group have left.
         var hasCome: Bool { sequencer.isFirst(self) || isPutBack(.outOfTurn) }
 
-        /// Returns once all earlier turns of the group have left.
+        /// Returns once all earlier requests of the group have left.
         func wait() async {
             guard !hasCome else { return }
             await suspend(unless: sequencer.isFirst(self)) { start.add($0) }
         }
 
-        /// Ends the turn, whether the outcome went out or the request was dropped: the next may go. A second call changes
+        /// Leaves the order, with an outcome or without, so that the next request may publish. A second call changes
         /// nothing.
         func leave() {
             guard !hasLeft else { return }
@@ -39,10 +39,10 @@ final class OutcomeSequencer<Group: Hashable> {
 
     private var groups: [Group: Deque<Turn>] = [:]
 
-    /// The number of groups that have a turn under way.
+    /// The number of groups with unpublished outcomes.
     var groupCount: Int { groups.count }
 
-    /// Takes the next turn of the group. Call it in the order of the requests.
+    /// Appends a position to the group's order. Call it in the order of the requests.
     func nextTurn(in group: Group) -> Turn {
         let turn = Turn(group, of: self)
         groups[group, default: []].append(turn)

@@ -1,14 +1,14 @@
 internal import Kafka
 
-/// The records that leave for one request. A class, so that passing it through async frames copies one pointer.
+/// The records that are published for one request. A class, so that passing it through async frames copies one pointer.
 final class OutgoingOutcome: Sendable {
-    /// The outcome event; `nil` where no error may follow from an error: see `RejectedRecord.deservesEvent`.
+    /// The outcome event; `nil` if the request must not produce an error event: see `RejectedRecord.deservesEvent`.
     let event: ProducerRecord?
-    /// `true` when the event goes to the results topic, `false` for the errors topic.
+    /// `true` if the event goes to the results topic, `false` for the errors topic.
     let isResult: Bool
-    /// The untouched bytes of a record that is no request; `nil` for a request, and for a dead letter that was read as one.
+    /// The unchanged bytes of an invalid record; `nil` for a request, and for a record that is a dead letter already.
     let deadLetter: ProducerRecord?
-    /// The provider calls made for the request, each of which may have cost money.
+    /// The number of provider calls made for the request, each of which may have been billed.
     let calls: Int
 
     init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0) {
@@ -20,7 +20,7 @@ final class OutgoingOutcome: Sendable {
 
     var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }
 
-    /// The records to be written, the event first.
+    /// The records to write, the event first.
     var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] {
         var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] = []
         if let event { records.append((event, eventTopic)) }
@@ -28,6 +28,6 @@ final class OutgoingOutcome: Sendable {
         return records
     }
 
-    /// The size of the records' values.
+    /// The size of the records' values in bytes.
     var bytes: Int { (event?.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
 }

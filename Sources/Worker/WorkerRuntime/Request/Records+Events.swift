@@ -2,7 +2,7 @@ package import EventContract
 package import Kafka
 
 extension IncomingRecord {
-    /// The record as the consumer handed it over. Copies no bytes.
+    /// Converts a consumer record. Copies no bytes.
     package init(_ record: ConsumerRecord) {
         self.init(
             source: SourcePosition(

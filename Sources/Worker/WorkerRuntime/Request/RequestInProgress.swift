@@ -8,42 +8,42 @@ internal import Resilience
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress: TakenRequest {
-    /// The record, without value and headers once it is decoded: see `keep`.
+    /// The record, without value and headers after decoding: see `keep`.
     private(set) var record: IncomingRecord
-    /// The size of the record's value, in bytes.
+    /// The size of the record's value in bytes.
     let bodySize: Int
     let takenAt: Instant
-    /// How long the record had waited in its topic by then; `nil` where its timestamp is not known.
+    /// The time that the record had waited in its topic by `takenAt`; `nil` if its timestamp is unknown.
     let topicWait: Duration?
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
-    /// The request's turn to have its outcome handed over; `nil` where outcomes leave in any order.
+    /// The request's position in the order of outcomes; `nil` if outcomes have no order.
     let turn: OutcomeSequencer<OrderKey>.Turn?
-    /// Notes whether a provider was called for the request.
+    /// Records whether a provider was called for the request.
     let context: RequestContext
-    /// The line in which the request waits.
+    /// The class and tenant by which the request waits.
     let flow: Flow
-    /// The memory for which it counts while it waits to begin, in bytes; 0 once it has begun.
+    /// The bytes of memory for which a waiting request counts; 0 once it has begun.
     var waitingBytes = 0
-    /// The request's place among those that waited to begin; `nil` for one that did not wait. Kept until the request has ended,
-    /// because its line is charged for its calls.
+    /// The request's entry in the waiting room; `nil` if it did not wait. Kept until the request has ended, because its
+    /// queue is charged for its calls.
     var place: WaitingRoom.Place?
-    /// The decoded record; `nil` before that, and for a record that is no request.
+    /// The decoded record; `nil` before decoding, and for an invalid record.
     private(set) var decoded: DecodedRequest?
-    /// When the request began, which its outcome names.
+    /// The time at which the request began, for its outcome.
     var receivedAt = EventTime(milliseconds: 0)
-    /// Who runs it, once it has begun, and the number of the search for it there.
+    /// The runner of a request that has begun, and the number of its search there.
     var (runner, search): (RequestRunner?, Int) = (nil, 0)
-    /// Why no provider is to be asked for it; `nil` for a request that is to be run.
+    /// The error with which the request ends without a provider call; `nil` if it is to be run.
     var refusal: SearchError?
-    /// True once it has its part in its session.
+    /// True once the request is registered with its session.
     var hasJoinedSession = false
-    /// The spans of the request; `nil` where it is not traced.
+    /// The spans of the request; `nil` if it is not traced.
     var trace: RequestTrace?
     private(set) var fate = RequestFate.wanted
-    /// How the record was begun.
+    /// The permission with which the record was begun.
     var permission = CrashWatch.Permission.runs
-    /// True for a record that is not decoded, because processes have crashed with it.
+    /// True for a record that is not decoded because it has crashed processes.
     var isSetAside: Bool { permission == .isSetAside }
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
@@ -68,14 +68,14 @@ final class RequestInProgress: TakenRequest {
 
     var offset: Int64 { record.source.offset }
 
-    /// The steps that the outcome names; `nil` where it names none.
+    /// The steps that the outcome names; `nil` if steps are off.
     var steps: RequestSteps? {
         guard var steps = context.steps else { return nil }
         steps.topicWait = topicWait
         return steps
     }
 
-    /// The metadata that says in a log line which request it is about.
+    /// The metadata that identifies the request in log lines.
     var logMetadata: Logger.Metadata {
         var metadata = trace?.logMetadata ?? [:]
         metadata["request"] = "\(partition.id.id)@\(offset)"
@@ -86,13 +86,13 @@ final class RequestInProgress: TakenRequest {
 
     var hasOvertaken: Bool { permission == .runsAlone }
 
-    /// Keeps the decoded record, in place of the value and the headers: only the dead letter of a record that is no request has these.
+    /// Stores the decoded record, and drops value and headers. Only the dead letter of an invalid record needs those.
     func keep(_ decoded: DecodedRequest) {
         self.decoded = decoded
         (record.value, record.headers) = (nil, [])
     }
 
-    /// Ends the search for the request too.
+    /// Also ends the search for the request.
     func end(as fate: RequestFate) {
         guard !isDelivering, self.fate != .abandoned else { return }
         self.fate = fate
@@ -101,11 +101,12 @@ final class RequestInProgress: TakenRequest {
 
     func beginDelivery() { isDelivering = true }
 
-    /// Lets the next outcome of the same key or partition go. A second call changes nothing.
+    /// Releases the next outcome of the same key or partition. A second call changes nothing.
     func leaveTurn() { turn?.leave() }
 }
 
-/// The scope of an order: outcomes with equal keys leave in the order of their requests. An order binds within a class.
+/// The scope of an order: outcomes with equal keys are published in the order of their requests, separately for each
+/// class.
 enum OrderKey: Hashable {
     case key(partition: String, number: Int32, key: [UInt8], RequestClass)
     case partition(String, number: Int32, RequestClass)

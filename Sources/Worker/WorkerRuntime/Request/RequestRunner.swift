@@ -7,12 +7,11 @@ internal import Logging
 internal import ProviderCalls
 internal import Resilience
 
-/// Runs one request after another of a lane: decodes its record, gives it the time it has, asks the interactor and
-/// encodes what came of it.
+/// Runs the requests of a lane: decodes the record, sets the deadline, starts the search, and encodes its outcome.
 ///
 /// Confined to its lane; not `Sendable`.
 final class RequestRunner {
-    /// A record of the requests topic, decoded.
+    /// A decoded record of a request topic, or the rejection of one.
     enum DecodedRecord {
         case request(DecodedRequest)
         case rejected(OutgoingOutcome)
@@ -28,12 +27,12 @@ final class RequestRunner {
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
     private let log: Logger
-    /// `nil` where requests are not told apart.
+    /// `nil` if requests are not distinguished by flow.
     private let flowRule: FlowRule?
-    /// True once the log says that the requests topic holds outcomes.
+    /// True once outcomes in the requests topic have been logged.
     private var hasReportedLoopback = false
 
-    /// - Parameter tracing: `nil`: no request is traced.
+    /// - Parameter tracing: `nil`: requests are not traced.
     init(
         interactor: SearchInteractor, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters,
         tracing: RequestTracing? = nil, log: Logger
@@ -52,13 +51,13 @@ final class RequestRunner {
             standard: configuration.deadline, longest: configuration.maxDeadline, maxAge: configuration.maxAge)
     }
 
-    /// Decodes a record before its request begins, for what decides when it begins.
-    /// - Returns: `nil` for a record that is no request: it begins at once.
+    /// Decodes a record before its request begins, to determine its flow and providers.
+    /// - Returns: `nil` for an invalid record, which begins at once.
     func decode(_ record: IncomingRecord, choosesClass: Bool) -> DecodedRequest? {
         try? decoder.decode(record, choosesClass: choosesClass)
     }
 
-    /// Reads a request's record, with which its trace begins.
+    /// Decodes a request's record, and begins its trace.
     func read(_ request: RequestInProgress) -> DecodedRecord {
         if request.isSetAside { return .rejected(setAside(request)) }
         #if DEBUG
@@ -88,7 +87,7 @@ final class RequestRunner {
         request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.bodySize)
     }
 
-    /// Logs, once in a lane's life, that the requests topic holds a worker's outcomes.
+    /// Logs, once per lane, that the requests topic holds a worker's outcomes.
     private func reportLoopback(_ request: RequestInProgress) {
         guard !hasReportedLoopback else { return }
         hasReportedLoopback = true
@@ -104,7 +103,7 @@ final class RequestRunner {
         return outcome(of: request, rejected)
     }
 
-    /// Returns what is written for a record that is not decoded, because it crashes processes.
+    /// Returns the outcome of a record that is not decoded because it crashes processes.
     private func setAside(_ request: RequestInProgress) -> OutgoingOutcome {
         meters.requests.countSetAside()
         return outcome(of: request, RejectedRecord.crashesWorkers(request.record))
@@ -115,8 +114,8 @@ final class RequestRunner {
             event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
     }
 
-    /// Returns the error event for a record that is no request.
-    /// - Returns: `nil` where none may follow.
+    /// Returns the error event for an invalid record.
+    /// - Returns: `nil` if the record must not produce one.
     private func errorEvent(for request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard rejected.deservesEvent else { return nil }
 
@@ -127,7 +126,7 @@ final class RequestRunner {
         return ProducerRecord(encoded, topics: topics)
     }
 
-    /// Returns the dead letter of a record that is no request.
+    /// Returns the dead letter of an invalid record.
     /// - Returns: `nil` for a record that is a dead letter already.
     private func deadLetter(of request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard !rejected.isDeadLetter else { return nil }
@@ -136,10 +135,10 @@ final class RequestRunner {
         return ProducerRecord(letter, topics: topics)
     }
 
-    /// Has the providers of a request asked.
-    /// - Parameter completion: called once on the loop with what came of that, maybe before this returns, unless there is an outcome
-    ///   at once.
-    /// - Returns: the outcome of a request for which nobody is asked.
+    /// Starts the search for a request.
+    /// - Parameter completion: called once on the loop with the result, possibly before this function returns. Not
+    ///   called if an outcome is returned.
+    /// - Returns: the outcome of a request for which no search starts.
     func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress,
         then completion: @escaping @Sendable (SearchReport) -> Void
@@ -158,12 +157,12 @@ final class RequestRunner {
         }
     }
 
-    /// Ends the search for a request whose outcome is no longer wanted: its completion is called soon.
+    /// Cancels the search for a request whose outcome is not needed; its completion is called soon.
     func cancelSearch(for request: RequestInProgress) { interactor.cancel(request.search) }
 
-    /// Begins a request's trace, and a search's part in its session.
-    /// - Returns: the time by which the request must be served, and until when it is of use; a failure when it came too
-    ///   late.
+    /// Begins the search's span, and registers the search with its session.
+    /// - Returns: the deadline of the request, and the time until which its result is useful.
+    /// - Throws: the reason why the request is not run.
     private func time(
         for decoded: DecodedRequest, of request: RequestInProgress
     ) throws(SearchError) -> (deadline: Deadline, lifetime: RequestLifetime?) {
@@ -180,7 +179,7 @@ final class RequestRunner {
         return (Deadline(now + time.time), time.lifetime(from: now))
     }
 
-    /// Ends a search's part in its session, and writes the outcome.
+    /// Ends the search's registration with its session, and encodes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
         guard let decoded = request.decoded else { preconditionFailure("a search for a record that is no request") }
         leaveSession(request, as: decoded.request)
@@ -206,16 +205,16 @@ final class RequestRunner {
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
     }
 
-    /// Ends the search of a traced request, and begins the sending of its outcome.
+    /// Ends the search span of a traced request, and begins the span for sending its outcome.
     @inline(never)
     private func beginSending(_ outcome: SearchOutcome, of trace: RequestTrace) -> TraceContext? {
         trace.endSearch(with: outcome)
         return trace.beginSending(to: outcome.result.isSuccess ? topics.results : topics.errors)
     }
 
-    /// Ends the older of two searches of one session. Offsets decide which that is, so that a record that was handed over
-    /// again never ends a newer one.
-    /// - Returns: The search that is superseded, which may be this one; `nil` where none is.
+    /// Ends the older of two searches of one session. The offsets decide which one is older, so that a record that is
+    /// read again never ends a newer one.
+    /// - Returns: the superseded search, which may be this one; `nil` if there is none.
     @discardableResult
     func joinSession(_ request: RequestInProgress, as search: SearchRequest) -> (any TakenRequest)? {
         guard !request.hasJoinedSession, let session = search.sessionID, search.operation == .search else { return nil }
@@ -225,12 +224,13 @@ final class RequestRunner {
         return superseded
     }
 
-    /// Returns the providers that a request would be asked of, best first; empty where none can serve it.
+    /// Returns the providers that a request would call, preferred first; empty if none can serve it.
     func providers(for decoded: DecodedRequest) -> [ProviderID] { interactor.providers(for: decoded.request) }
 
     var configuredProviders: [ProviderID] { interactor.configuredProviders }
 
-    /// How long a request may wait before its call begins, by its expiry and its age; `nil` where it may wait for any time.
+    /// Returns the time for which a request may wait before its call begins, by its expiry and its age; `nil` if it is
+    /// unlimited.
     func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
         let now = EventTime(loop.wallNow)
         let time = try? timeLimits.time(

@@ -2,19 +2,19 @@ internal import Basics
 internal import LocationSearch
 internal import ProviderCalls
 
-/// How much time requests have, and when they are too old to begin.
+/// The rules for the deadline of a request, and for its largest age.
 struct RequestTimeLimits: Sendable, Hashable {
-    /// `worker.deadline`: the time of a request that does not say `timeoutMs`.
+    /// `worker.deadline`: the default deadline of a request without `timeoutMs`.
     var standard: Duration
-    /// `worker.maxDeadline`: the most that `timeoutMs` can ask for.
+    /// `worker.maxDeadline`: the largest effective `timeoutMs`.
     var longest: Duration
-    /// `worker.maxAge`: an older request is expired. `nil`: age does not matter.
+    /// `worker.maxAge`: older requests end as `expired`. `nil`: no limit.
     var maxAge: Duration?
 
     /// Returns the time that a request has from now on.
-    /// - Parameter age: the time since the request was made; `nil` when that is not known.
-    /// - Parameter timeToExpiry: the time until the request is of no use any more; `nil`: it does not expire.
-    /// - Throws: `expired` when no time is left.
+    /// - Parameter age: the time since the request was made; `nil` if unknown.
+    /// - Parameter timeToExpiry: the time until the request expires; `nil`: it does not expire.
+    /// - Throws: `expired` if no time is left.
     func time(
         for request: SearchRequest, age: Duration?, timeToExpiry: Duration?
     ) throws(SearchError) -> RequestTime {
@@ -24,7 +24,7 @@ struct RequestTimeLimits: Sendable, Hashable {
         if let maxAge, let age = age.map({ max(.zero, $0) }) {
             guard age <= maxAge else { throw .tooOld }
             timeToLastCall = min(timeToLastCall ?? maxAge - age, maxAge - age)
-            // Where age matters, it is also part of the time that the request itself asked for.
+            // With `maxAge`, the age also counts towards the request's own timeout.
             if request.timeout != nil { time -= age }
         }
         if let timeToExpiry { time = min(time, timeToExpiry) }
@@ -34,17 +34,17 @@ struct RequestTimeLimits: Sendable, Hashable {
     }
 }
 
-/// How much time one request has, counted from the moment at which it was read.
+/// The time limits of one request, from the time at which it was read.
 struct RequestTime: Sendable, Hashable {
     /// The time for serving it, more than zero.
     var time: Duration
-    /// The time after which no call is begun for it any more; `nil` where only `time` counts.
+    /// The time after which no call for it may begin; `nil` if only `time` applies.
     var timeToLastCall: Duration?
-    /// The time after which its answer is of no use; `nil` where only `time` counts.
+    /// The time after which its result is useless; `nil` if only `time` applies.
     var timeToExpiry: Duration?
 
-    /// Returns the moments that bound how long the request may be held back.
-    /// - Parameter now: the moment at which the request was read.
+    /// Returns the times that limit how long the request may wait.
+    /// - Parameter now: the time at which the request was read.
     func lifetime(from now: Instant) -> RequestLifetime? {
         guard let timeToLastCall else { return nil }
         return RequestLifetime(lastCall: now + timeToLastCall, expiry: timeToExpiry.map { now + $0 })

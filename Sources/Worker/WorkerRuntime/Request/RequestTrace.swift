@@ -6,8 +6,8 @@ internal import Logging
 internal import ProviderCalls
 internal import Tracing
 
-/// The spans of one request that is traced: the whole of it, and within that the search and the sending of its outcome. The
-/// calls to providers are spans of the search.
+/// The spans of one traced request: the whole request, and within it the search and the sending of its outcome. Calls
+/// to providers are spans of the search.
 ///
 /// Confined to its lane; not `Sendable`.
 final class RequestTrace {
@@ -16,7 +16,7 @@ final class RequestTrace {
     private var search: (any Span)?
     private var send: (any Span)?
     private let requestID: String
-    /// True when the record named a trace. Its outcome then does so too, even if nobody records it.
+    /// True if the record named a trace. Its outcome then names the trace too, even if the trace is not sampled.
     private let continuesTrace: Bool
 
     init(tracer: any Tracer, process: any Span, requestID: String, continuesTrace: Bool) {
@@ -28,8 +28,8 @@ final class RequestTrace {
 
     // MARK: - Search
 
-    /// Begins the search.
-    /// - Parameter context: carries the trace to the calls that are made for the request.
+    /// Begins the search span.
+    /// - Parameter context: propagates the trace to the calls that are made for the request.
     @inline(never)
     func beginSearch(for request: SearchRequest, in context: RequestContext) {
         let span = tracer.startSpan("search", context: process.context)
@@ -64,8 +64,8 @@ final class RequestTrace {
 
     // MARK: - Outcome
 
-    /// Begins the sending of the outcome. A second call changes where it goes.
-    /// - Returns: the step of the trace that the outcome's headers name; `nil` when they name none.
+    /// Begins the span for sending the outcome. A second call changes its topic.
+    /// - Returns: the trace context for the outcome's headers; `nil` if they name no trace.
     @inline(never)
     func beginSending(to topic: String) -> TraceContext? {
         let span = send ?? tracer.startSpan("send \(topic)", context: process.context, ofKind: .producer)
@@ -85,7 +85,7 @@ final class RequestTrace {
         return trace
     }
 
-    /// Notes where the brokers have put the outcome.
+    /// Records the position of the outcome in its topic.
     @inline(never)
     func noteConfirmed(at position: RecordPosition) {
         send?.updateAttributes { attributes in
@@ -96,8 +96,8 @@ final class RequestTrace {
 
     // MARK: - End
 
-    /// Ends the request.
-    /// - Parameter wasHandedOver: whether its outcome was on its way.
+    /// Ends the spans of the request.
+    /// - Parameter wasHandedOver: whether its outcome was being delivered.
     @inline(never)
     func finish(isDelivered: Bool, wasHandedOver: Bool) {
         if !isDelivered {
@@ -115,7 +115,7 @@ final class RequestTrace {
 
     // MARK: - Log
 
-    /// The ids by which a log line of the request is found, for lines about what went wrong on its way.
+    /// The ids by which log lines of the request are found.
     var logMetadata: Logger.Metadata {
         var headers = TraceHeaders()
         tracer.inject(process.context, into: &headers, using: TraceHeaders.access)

@@ -2,22 +2,22 @@ internal import Basics
 internal import EventContract
 public import Tracing
 
-/// Starts the trace of each request. Off where a lane has none.
+/// Starts the trace of each request.
 public struct RequestTracing: Sendable {
     private let tracer: any Tracer
     private let consumerGroup: String
 
     /// - Parameter tracer: decides which requests are traced.
-    /// - Parameter consumerGroup: the group that the worker is a member of.
+    /// - Parameter consumerGroup: the worker's consumer group.
     public init(tracer: any Tracer, consumerGroup: String) {
         self.tracer = tracer
         self.consumerGroup = consumerGroup
     }
 
-    /// Begins the trace of a request, as a step of the trace that its record names.
+    /// Begins the trace of a request, as a child of the trace that its record names.
     ///
-    /// Kept out of line, because few workers trace and each request passes where this is called.
-    /// - Returns: `nil` for a request that is not to be traced.
+    /// Not inlined, because few workers trace and every request passes the call site.
+    /// - Returns: `nil` for a request that is not traced.
     @inline(never)
     func begin(_ envelope: RequestEnvelope, requestID: String, bodySize: Int) -> RequestTrace? {
         var context = ServiceContext.topLevel

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Tracing
 
-/// The headers of a trace, as a tracer reads and writes them.
+/// The headers of a trace, for a tracer to read and write.
 struct TraceHeaders: Sendable {
     private(set) var parent: String?
     private(set) var state: String?
@@ -13,7 +13,7 @@ struct TraceHeaders: Sendable {
         state = trace.traceState.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The trace that the headers name; `nil` when they name none.
+    /// The trace that the headers name; `nil` if they name none.
     var trace: TraceContext? {
         parent.flatMap { TraceContext(traceparent: Array($0.utf8), tracestate: state.map { Array($0.utf8) }) }
     }

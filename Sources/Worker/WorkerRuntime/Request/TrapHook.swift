@@ -2,7 +2,8 @@
     internal import EventContract
     internal import Foundation
 
-    /// Ends the process with a trap at a marked record, so that tests can see what crashes leave. Debug builds alone have it.
+    /// Crashes the process with a trap at a marked record, so that tests can examine the consequences. Only debug
+    /// builds contain it.
     ///
     /// The environment variable `LOCSEARCH_TEST_TRAP_HEADER` names the header that marks a record.
     enum TrapHook {

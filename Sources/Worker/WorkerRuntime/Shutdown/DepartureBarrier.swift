@@ -1,10 +1,9 @@
 internal import EventLoop
 
-/// A barrier at which the lanes of a process wait for each other at their end: none leaves the group before all have
-/// committed.
+/// A barrier for the shutdown of a process: no lane leaves the group before all lanes have committed.
 ///
-/// A member that leaves begins a rebalance, and while that lasts a coordinator may refuse what the others commit. It would
-/// be done again by the next owner, and paid for again.
+/// A member that leaves starts a rebalance, during which a coordinator may refuse the commits of others. The next owner
+/// would then repeat, and pay for, that work.
 public actor DepartureBarrier {
     private var lanesToCome: Int
     private var lastArrival = Condition()
@@ -12,7 +11,7 @@ public actor DepartureBarrier {
     /// - Parameter lanes: the number of lanes in the process, at least 1.
     public init(lanes: Int) { lanesToCome = lanes }
 
-    /// Notes that one lane has committed what it can. Each lane says so once, one that has failed too.
+    /// Records that a lane has committed what it can. Every lane calls it once, including a failed one.
     func arrive() {
         lanesToCome -= 1
         if lanesToCome <= 0 { lastArrival.broadcast() }

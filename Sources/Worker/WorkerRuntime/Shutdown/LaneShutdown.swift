@@ -2,15 +2,16 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 
-/// The ordered steps of a lane's end. Each depends on those before it: docs/internals/architecture.md has them as a picture.
+/// The ordered steps of a lane's shutdown. Each depends on those before it; docs/internals/architecture.md shows them
+/// as a diagram.
 ///
 /// Confined to its lane; not `Sendable`.
 final class LaneShutdown {
-    /// A consumer leaves its group within this time, or not at all. After a failure it has nothing to hand over.
+    /// The timeouts for leaving the group. After a failure there is nothing to hand over.
     private static let (timeToLeave, timeToLeaveAfterFailure) = (Duration.seconds(10), Duration.seconds(2))
-    /// Brokers that do not answer hold up each of the last two steps until so long after the grace, and no longer.
+    /// Unresponsive brokers delay each of the last two steps until at most this long after the grace period.
     private static let (leavingAfterGrace, flushingAfterGrace) = (Duration.seconds(3), Duration.seconds(5))
-    /// Each step that needs the brokers has this long, however late it begins.
+    /// The least time of each step that needs the brokers, however late it begins.
     private static let shortestStep = Duration.seconds(1)
 
     private let partitions: PartitionTable
@@ -30,10 +31,10 @@ final class LaneShutdown {
         self.loop = loop
     }
 
-    /// Ends a lane that was asked to: everything in flight finishes, is published and committed, then the lane leaves.
-    /// - Parameter end: what is not done by then is left to the next owner.
-    /// - Parameter delivering: the delivery's own work, which ends along with it.
-    /// - Parameter hasFailed: asked again before each step, because any of them may bring a fatal failure.
+    /// Drains a lane: all requests finish, their outcomes are published and committed, then the lane leaves the group.
+    /// - Parameter end: requests that have not finished by then are left to the next owner.
+    /// - Parameter delivering: the task of the delivery, which ends too.
+    /// - Parameter hasFailed: checked before each step, because any step may cause a fatal failure.
     func drain(
         until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool
     ) async {
@@ -50,10 +51,11 @@ final class LaneShutdown {
         await leave(after: end, hasFailed: hasFailed())
     }
 
-    /// Ends a lane after a fatal failure: nothing further is published, and what was delivered before is committed at the most.
+    /// Ends a lane after a fatal failure: nothing more is published, and at most what was delivered before is
+    /// committed.
     ///
-    /// It ends by its own decision, so that no record is to blame: a worker that is started again and again while a topic refuses its
-    /// outcomes would else have the records set aside that wait for that topic.
+    /// The partitions are marked as released in order, so that no record is blamed. A worker that is restarted
+    /// repeatedly while a topic refuses its outcomes would otherwise set aside the records that wait for that topic.
     func abandon(delivering: Task<Void, Never>?) async {
         await delivering?.value
         for partition in partitions.all { partition.sayGoodbye() }
@@ -62,13 +64,12 @@ final class LaneShutdown {
         await leave(hasFailed: true)
     }
 
-    /// Forgets the partitions of which the source, within its time, was not asked to give them up. Their outcomes are published by the
-    /// next owner.
+    /// Removes the partitions that the source did not revoke in time. Their next owner publishes the outcomes.
     private func forgetWhatIsLeft() {
         for partition in partitions.remove(partitions.all.map(\.id)) { delivery.forget(partition) }
     }
 
-    /// - Parameter grace: the end of the worker's grace, by which both steps are bounded. `nil`: there is none.
+    /// - Parameter grace: the end of the worker's grace period, which bounds both steps. `nil`: there is none.
     private func leave(after grace: Instant? = nil, hasFailed: Bool) async {
         func time(atMost limit: Duration, until margin: Duration) -> Duration {
             guard let grace else { return limit }
