@@ -1,17 +1,17 @@
 public import Basics
 public import LocationSearch
 
-/// A provider's rate limit on one loop, of which the fleet gives this loop a share.
+/// A provider's rate limit on one loop, which has a share of the fleet's limit.
 public protocol SharedRateLimit: AnyObject {
     var id: ProviderID { get }
 
-    /// Follows the loop's partitions, where the limit is shared by them or by processes.
+    /// Updates the share, if the limit is shared by partitions or by processes.
     func assign(_ assigned: Int, of partitions: Int)
 
-    /// Returns what this loop could use of the limit now.
+    /// Returns this loop's current demand for the limit.
     func demand(at now: Instant) -> LimitDemand
 
-    /// Takes over this loop's share of a limit that is shared by demand.
+    /// Sets this loop's share of a limit that is shared by demand.
     func take(_ share: LoopShare, at now: Instant)
 }
 
@@ -19,7 +19,7 @@ public protocol SharedRateLimit: AnyObject {
 ///
 /// Not `Sendable`: it belongs to one actor, as do the limits that are added to it.
 public final class QuotaMember {
-    /// A rate limit, with what is known of it beforehand, because every tick asks for it.
+    /// A rate limit, with cached properties, because every tick reads them.
     private struct Limit {
         let limiter: any SharedRateLimit
         let isByDemand: Bool
@@ -32,22 +32,22 @@ public final class QuotaMember {
     private let onIgnored: (ScopeRelation) -> Void
     private var limits: [Limit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
-    /// The leases to and from others; `nil` where no limit is shared by demand.
+    /// The leases granted and received; `nil` if no limit is shared by demand.
     private let leases: LeaseMember?
     private let budgets: BudgetPolicy?
-    /// `nil` where no provider has a daily budget.
+    /// `nil` if no provider has a daily budget.
     private let keeper: BudgetKeeper?
-    /// The quota for which each provider's calls count. A provider that is missing shares with every fleet.
+    /// The quota for which each provider's calls count. A missing provider shares its quota with every fleet.
     private var scopes: [ProviderID: QuotaScope]
 
     /// - Parameters:
-    ///   - name: this loop's name in the fleet: unique, and another one after each start of the process.
-    ///   - shares: the way in which each rate limit is shared; a provider without a limit is missing.
-    ///   - budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
+    ///   - name: this loop's name in the fleet: unique, and new after each start of the process.
+    ///   - shares: how each rate limit is shared; a provider without a limit is missing.
+    ///   - budgets: the daily call budgets of the fleet; `nil`: no provider has one.
     ///   - scopes: the quota for which each provider's calls count.
-    ///   - batchFloor: the part of its share of a rate limit that a member with batch work keeps for it, 0 to 1, whatever
-    ///     interactive requests of other members want. `nil`: the usual twentieth.
-    ///   - onIgnored: called for each message of the fleet topic that is not about this worker's quota.
+    ///   - batchFloor: the part of its share of a rate limit that a member with batch work keeps for it, 0 to 1,
+    ///     whatever the interactive demand of others. `nil`: the default of one twentieth.
+    ///   - onIgnored: called for each message of the fleet topic that does not concern this worker's quota.
     public init(
         name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
         scopes: [ProviderID: QuotaScope] = [:], batchFloor: Double? = nil, clock: any MonotonicClock,
@@ -77,16 +77,16 @@ public final class QuotaMember {
 
     // MARK: - Providers
 
-    /// Adds a provider's rate limit, which follows the fleet from here on.
+    /// Adds a provider's rate limit, and keeps its share up to date.
     public func add(_ limit: any SharedRateLimit) {
         limit.assign(ownership.assigned.count, of: ownership.partitions)
         limits.append(Limit(limiter: limit, isByDemand: shares[limit.id] == .byDemand, name: limitName(of: limit.id)))
     }
 
-    /// Returns the daily call budget of a provider; `nil` where it has none.
+    /// Returns the access to a provider's daily call budget; `nil` if it has none.
     public func budget(of provider: ProviderID) -> BudgetAccess? { keeper?.access(to: provider.rawValue) }
 
-    /// Has a provider's calls count for another quota, because it has a new key.
+    /// Counts a provider's calls for another quota, because its key has changed.
     public func renewScope(_ scope: QuotaScope, of provider: ProviderID) {
         leases?.rename(limitName(of: provider), to: scope.name)
         keeper?.renewScope(scope, of: provider.rawValue)
@@ -94,14 +94,15 @@ public final class QuotaMember {
         for index in limits.indices { limits[index].name = limitName(of: limits[index].limiter.id) }
     }
 
-    /// The name under which the fleet shares a provider's rate limit.
+    /// Returns the name under which the fleet shares a provider's rate limit.
     private func limitName(of provider: ProviderID) -> String { scopes[provider]?.name ?? provider.rawValue }
 
     // MARK: - Events
 
     public func onWakeUp(_ wake: @escaping () -> Void) { keeper?.onWant = wake }
 
-    /// Follows the partitions that this loop owns. To be called before a loss is acknowledged, and after a gain.
+    /// Updates the shares for the partitions that this loop owns. Call it before a revocation is acknowledged, and
+    /// after an assignment.
     public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
         ownership = (assigned, partitions)
         for limit in limits { limit.limiter.assign(assigned.count, of: partitions) }
@@ -111,16 +112,16 @@ public final class QuotaMember {
         updateShares(at: clock.now)
     }
 
-    /// Begins to read the fleet topic, for the first time or anew. `receive` follows for each record.
+    /// Called when the fleet topic has been opened, for the first time or again. `receive` follows for each record.
     public func topicOpened(_ extent: FleetTopicExtent) {
         keeper?.begin(extent, at: clock.now)
     }
 
-    /// True when the records since `topicOpened` do not hold all that is needed, so that the topic must be read from its
-    /// oldest record on.
+    /// True if the records since `topicOpened` are not sufficient, so that the topic must be read from its oldest
+    /// record on.
     public var needsOlderRecords: Bool { keeper?.member.needsOlderRecords ?? false }
 
-    /// Takes in records of the fleet topic, this member's own among them, in their order.
+    /// Processes records of the fleet topic in their order, including this member's own.
     public func receive(_ records: [FleetRecord]) {
         let now = clock.now
         for record in records {
@@ -144,14 +145,15 @@ public final class QuotaMember {
         leases.receive(message, at: now)
     }
 
-    /// Reports a message that is not about this worker's quota, and therefore ignored.
+    /// Reports an ignored message, which does not concern this worker's quota.
     private func report(_ relation: ScopeRelation) {
         if relation != .own { onIgnored(relation) }
     }
 
     // MARK: - Time
 
-    /// Looks at the clock. To be called when the time has passed that the last tick named, and after each change.
+    /// Updates the state for the current time. Call it when `nextTick` of the last tick has passed, and after each
+    /// change.
     public func tick() -> FleetTick {
         let now = clock.now
         let (shares, budget) = (tickLeases(at: now), tickBudgets(at: now))
@@ -186,7 +188,7 @@ public final class QuotaMember {
         guard let leases else { return FleetTick() }
         for limit in limits { leases.setDemand(limit.limiter.demand(at: now), of: limit.name) }
 
-        // The shares that this message leases out are not used from here on.
+        // From here on, the shares that this message leases out are not used.
         let message = leases.tick(at: now)
         updateShares(at: now)
         return FleetTick(
@@ -201,7 +203,7 @@ public final class QuotaMember {
         }
     }
 
-    /// Ends the sharing: no quota that is shared by messages is used from here on.
+    /// Ends the sharing: no quota that is shared by messages is used after this call.
     /// - Returns: the last messages.
     public func leave() -> [FleetMessage] {
         var messages: [FleetMessage] = []

@@ -1,29 +1,29 @@
-/// The part of the log that a new member reads before it knows the state: the records up to the end that the log had when
-/// the member began.
+/// The records that a new member reads before it knows the state: those up to the end of the log when the member began.
 struct BudgetHistory {
     /// The offset of the first record that was read.
     private var first: Int64
     private var hasBegun = false
-    /// One past the last record of the history.
+    /// The offset after the last record of the history.
     let end: Int64
-    /// The offset of the oldest record that the log has.
+    /// The offset of the oldest record in the log.
     private let oldest: Int64
-    /// The offset of the record whose snapshot `state` goes on from; `nil` while none was read.
+    /// The offset of the first usable snapshot; `nil` until one has been read.
     private(set) var snapshotOffset: Int64?
     private var state = BudgetLedger()
-    /// The state in the snapshot that `state` goes on from, without the records behind it.
+    /// The state in the snapshot on which `state` is based, without later records.
     private(set) var basis = BudgetLedger()
-    /// The records that were read, for as long as a snapshot may take the place of the one before.
+    /// The records that were read, kept while a later snapshot may replace the first.
     private var records: [(offset: Int64, message: BudgetMessage)] = []
 
-    /// - Parameter extent: of the topic when its reading began; by default one without a record.
+    /// - Parameter extent: the extent of the topic when reading began; by default an empty topic.
     init(of extent: FleetTopicExtent = FleetTopicExtent(first: 0, end: 0, oldest: 0)) {
         first = extent.first
         end = extent.end
         oldest = extent.oldest
     }
 
-    /// Notes a record that was read, with or without a message. The first may be later than was announced.
+    /// Counts a record that was read, with or without a message. The first one may come later than the announced
+    /// offset.
     mutating func note(_ offset: Int64) {
         if !hasBegun { first = max(first, offset) }
         hasBegun = true
@@ -53,11 +53,11 @@ struct BudgetHistory {
         }
     }
 
-    /// In a topic that was made anew, a member that had read more of the former one corrects the first snapshot. Snapshots are compared
-    /// for so many records behind the first one.
+    /// The number of records after the first snapshot in which later snapshots are compared with it. In a topic that
+    /// was created again, a member that had read more of the former topic corrects the first snapshot.
     private static let recordsWithCorrections: Int64 = 1000
 
-    /// True when all records that follow a snapshot are here.
+    /// True if all records that follow the snapshot have been read.
     private func isUsable(_ snapshot: BudgetMessage.Snapshot, at offset: Int64) -> Bool {
         snapshot.offset >= first - 1 && snapshot.offset < offset
     }
@@ -67,10 +67,10 @@ struct BudgetHistory {
         snapshotOffset.map { offset < $0 + Self.recordsWithCorrections } ?? true
     }
 
-    /// True when an older record must be read first: these hold no snapshot, and they are not all there is.
+    /// True if older records must be read: these contain no snapshot, and are not all that exist.
     var isTooShort: Bool { snapshotOffset == nil && first > oldest }
 
-    /// The state after these records. Where none of them holds a snapshot, it begins with nothing taken.
+    /// The state after these records. Without a snapshot among them, it starts with no calls taken.
     var ledger: BudgetLedger {
         if snapshotOffset != nil { return state }
         return records.reduce(into: BudgetLedger()) { $0.apply($1.message, at: $1.offset) }

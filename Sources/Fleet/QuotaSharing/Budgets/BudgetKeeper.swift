@@ -1,10 +1,11 @@
 public import Basics
 
-/// The daily budgets of one loop: a member of the fleet, and each provider's access to its budget.
+/// The daily call budgets of one loop: a member of the fleet, and each provider's access to its budget.
 ///
 /// Not `Sendable`: it belongs to one actor.
 public final class BudgetKeeper {
-    /// The loop's reservations. Messages are read by it directly; `review` must follow, once for any number of them.
+    /// The loop's reservations. Callers pass messages to it directly and then call `review`, once for any number of
+    /// messages.
     let member: BudgetMember
     private var accesses: [String: BudgetAccess] = [:]
     /// Called when `tick` should be called at once. Not called again before that.
@@ -14,7 +15,7 @@ public final class BudgetKeeper {
     /// - Parameter member: used by this keeper only.
     public init(_ member: BudgetMember) { self.member = member }
 
-    /// Returns the access to a provider's budget; `nil` where it has none.
+    /// Returns the access to a provider's budget; `nil` if it has no budget.
     public func access(to provider: String) -> BudgetAccess? {
         if let known = accesses[provider] { return known }
         guard let index = member.index(of: provider) else { return nil }
@@ -30,7 +31,7 @@ public final class BudgetKeeper {
         onWant?()
     }
 
-    // MARK: - What may let calls pass
+    // MARK: - Changes
 
     /// Begins to read the log: see `BudgetMember.begin`.
     public func begin(_ extent: FleetTopicExtent, at now: Instant) {
@@ -38,19 +39,19 @@ public final class BudgetKeeper {
         review(at: now)
     }
 
-    /// Has a provider's calls count for another account: see `BudgetMember.renewScope`.
+    /// Counts a provider's calls for another account: see `BudgetMember.renewScope`.
     public func renewScope(_ scope: QuotaScope, of provider: String) {
         member.renewScope(scope, of: provider)
         wake()
     }
 
-    /// Lets waiting calls pass where permits have come.
+    /// Releases waiting calls for which permits have become available.
     public func review(at now: Instant) {
         for access in accesses.values { access.review(at: now) }
     }
 
-    /// Looks at the clocks, and returns the message that is due: see `BudgetMember.tick`.
-    /// - Parameter days: the present day of each provider.
+    /// Updates the days, and returns the message that is due: see `BudgetMember.tick`.
+    /// - Parameter days: the current day of each provider.
     public func tick(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
         isWoken = false
         for (provider, day) in days { member.setDay(day, of: provider) }

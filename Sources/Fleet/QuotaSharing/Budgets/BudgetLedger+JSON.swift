@@ -1,4 +1,4 @@
-// The state of all budgets as it stands in JSON: see FleetJSON.swift.
+// The state of all budgets in JSON: see FleetJSON.swift.
 
 extension BudgetLedger.Day: FleetObject {
     static let members: [MessageMember<Self>] = [
@@ -9,7 +9,7 @@ extension BudgetLedger.Day: FleetObject {
 
     init() { self.init(limit: 0) }
 
-    /// Keeps numbers that no member would write within their range.
+    /// Clamps numbers to the range that members write.
     mutating func validate() {
         (limit, taken) = (BudgetLedger.bounded(limit), BudgetLedger.bounded(taken))
         ordered = ordered.map { BudgetLedger.bounded($0) }

@@ -2,8 +2,8 @@ internal import Basics
 
 extension BudgetLedger {
     /// Applies a message.
-    /// - Parameter offset: the message's; greater than that of any message before.
-    /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
+    /// - Parameter offset: the offset of the message, greater than that of any earlier one.
+    /// - Returns: `nil` for a message that was applied before, or that is older than another of its sender.
     @discardableResult
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
         guard noteMessage(of: message.sender, number: message.number, at: offset) else { return nil }
@@ -31,7 +31,7 @@ extension BudgetLedger {
                 day.made[kind] = (day.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
             }
 
-            // While settings are being changed members go by different budgets, each by its own.
+            // During a change of settings, members have different budgets. Each entry uses its sender's budget.
             let left = max(0, (day.ordered ?? limit) - day.taken)
             let granted = min(Self.bounded(entry.take), left)
             day.taken += granted

@@ -1,25 +1,25 @@
 internal import Basics
 
-/// The calls that are taken of each daily budget: a state that follows from the records of the log in their order, so
-/// that all members that have read the same records agree on it.
+/// The calls taken from each daily budget. The state results from the records of the log in their order, so all members
+/// that have read the same records agree on it.
 ///
-/// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope, as workers of older versions and
-/// people's orders do, is about every account within it. An account that is new begins as a copy of the next wider one.
+/// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope applies to every account
+/// within it, as operators' orders do. A new account begins as a copy of the next wider one.
 ///
-/// A member applies messages of its own fleet only: see `BudgetMessage.part(for:)`. Accounts end with their last day, and days
-/// end by the order of the records alone, so that no member's clock decides about another's count.
+/// A member applies messages of its fleet only: see `BudgetMessage.part(for:)`. Accounts end with their last day. Days
+/// end by the order of the records alone, so that no member's clock affects another's count.
 public struct BudgetLedger: Sendable, Hashable {
     /// One day of an account.
     public struct Day: Sendable, Hashable {
-        /// The calls that were reserved and not given back. Those that a crash stranded stay among them.
+        /// The calls that were reserved and not returned, including those lost in a crash.
         public internal(set) var taken = 0
         /// The calls that members have reported as made, by kind.
         public internal(set) var made: [String: Int] = [:]
-        /// The budget that the newest record names.
+        /// The budget in the newest record.
         public internal(set) var limit: Int
-        /// The budget that a person has ordered for this day, which counts in place of all settings.
+        /// The budget that an operator has ordered for this day, which overrides all settings.
         public internal(set) var ordered: Int?
-        /// The time at which the calls began to count, if not with the day.
+        /// The time at which counting began, if not with the day.
         public internal(set) var since: String?
         /// True once four fifths of the budget are taken.
         public internal(set) var isWarned = false
@@ -32,15 +32,16 @@ public struct BudgetLedger: Sendable, Hashable {
         public var budget: Int { ordered ?? limit }
         /// The number of calls that members have reported as made.
         public var used: Int { made.values.reduce(0) { $0.saturatingAdding($1) } }
-        /// The calls that are reserved and not reported as made, those of crashed members among them.
+        /// The calls that are reserved and not reported as made, including those of crashed members.
         public var reserved: Int { max(0, taken.saturatingSubtracting(used)) }
         /// The calls that are not reserved.
         public var left: Int { max(0, budget.saturatingSubtracting(taken)) }
 
-        /// True once four fifths are taken. A budget of unknown size, as after a reset of a day without calls, is not near its end.
+        /// True once four fifths are taken. A budget of unknown size, as after a reset of a day without calls, never
+        /// counts as nearly used up.
         var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
 
-        /// Returns this day with the calls of another account's.
+        /// Returns this day with the calls of another account added.
         fileprivate func merged(with other: Day) -> Day {
             var sum = self
             sum.taken = taken.saturatingAdding(other.taken)
@@ -52,11 +53,11 @@ public struct BudgetLedger: Sendable, Hashable {
         }
     }
 
-    /// The consequence of a message.
+    /// The effect of a message.
     public struct Effect: Sendable, Hashable {
-        /// The calls that each entry was granted, in their order.
+        /// The number of calls granted to each entry, in the order of the entries.
         public var granted: [Int] = []
-        /// The providers of whose day four fifths are taken with this message.
+        /// The providers for which this message takes the calls to four fifths of the budget.
         public var warned: [String] = []
     }
 
@@ -65,36 +66,36 @@ public struct BudgetLedger: Sendable, Hashable {
         var offset: Int64
     }
 
-    /// The number of days that are kept of each provider: those that records named last. More than two, so that a member whose
-    /// clock is wrong does not push the present day out.
+    /// The most days kept for each provider: those named by the most recent records. More than two, so that a member
+    /// with a wrong clock does not evict the current day.
     private static let mostDays = 4
     /// The most kinds of calls; members do not write more.
     static let mostKinds = 128
-    /// The most accounts and replaced keys that are kept. Beyond, a further key gets no calls.
+    /// The most accounts and replaced keys. Beyond it, a new key gets no calls.
     static let mostAccounts = 256
-    /// The accounts beyond that are for orders, which are about no single key.
+    /// The additional accounts for orders, which do not concern a single key.
     private static let accountsForOrders = 16
-    /// A sender's newest message is remembered for this many records. A producer that writes a record twice does so within far
-    /// fewer.
+    /// The number of records for which a sender's newest message is remembered. A producer that writes a record twice
+    /// does so within far fewer.
     private static let memory: Int64 = 20_000
-    /// The largest number that is taken as it is, so that sums do not overflow; members do not write larger ones.
+    /// The largest accepted number, so that sums do not overflow; members do not write larger ones.
     private static let largest = 1_000_000_000_000
 
-    /// The days of each account, by the account's name.
+    /// The days of each account, by account name.
     public internal(set) var days: [String: [String: Day]] = [:]
-    /// The accounts under which calls count since a key was replaced, by the name of the new key's account.
+    /// The accounts that count the calls of replaced keys, by the account name of the new key.
     var renewed: [String: String] = [:]
-    /// The offset at which each of these names was last used.
+    /// The offset at which each name in `renewed` was last used.
     var renewalOffsets: [String: Int64] = [:]
     var newestMessages: [String: NewestMessage] = [:]
-    /// The offset at which senders of long ago were last forgotten.
+    /// The offset at which old senders were last removed.
     var cleaned: Int64 = 0
 
     public init() {}
 
-    // MARK: - Asking
+    // MARK: - Queries
 
-    /// Returns an account's day; `nil` where no record was about it.
+    /// Returns an account's day; `nil` if no record concerned it.
     public func day(_ day: String, of scope: QuotaScope) -> Day? {
         var next: QuotaScope? = scope
         while let scope = next {
@@ -104,8 +105,8 @@ public struct BudgetLedger: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the accounts of a provider that are a fleet's, by the digests of their keys.
-    /// - Returns: where no calls by a known key were reported, the next wider account with the digest `nil`.
+    /// Returns a fleet's accounts of a provider, by the digests of their keys.
+    /// - Returns: the next wider account with the digest `nil`, if no calls by a known key were reported.
     public func accounts(of provider: String, fleet: String?) -> [(key: String?, days: [String: Day])] {
         let wide = QuotaScope(provider: provider, fleet: fleet)
         let narrow: [(key: String?, days: [String: Day])] = days.compactMap { name, days in
@@ -118,18 +119,18 @@ public struct BudgetLedger: Sendable, Hashable {
         return known.map { [(nil, $0)] } ?? []
     }
 
-    /// Returns the calls that are left of a day.
-    /// - Parameter limit: the budget, unless a person has ordered another one.
+    /// Returns the remaining calls of a day.
+    /// - Parameter limit: the budget, unless an operator has ordered another one.
     public func left(of scope: QuotaScope, on day: String, limit: Int) -> Int {
         if isFull(for: scope, on: day) { return 0 }
         guard let known = self.day(day, of: scope) else { return limit }
         return max(0, (known.ordered ?? limit).saturatingSubtracting(known.taken))
     }
 
-    /// Returns true when calls of both scopes count together.
+    /// Returns true if calls of both scopes count together.
     func isSameAccount(_ a: QuotaScope, _ b: QuotaScope) -> Bool { account(a) == account(b) }
 
-    /// The name under which a scope's calls count.
+    /// Returns the name of the account for which a scope's calls count.
     private func account(_ scope: QuotaScope) -> String {
         let name = scope.name
         return renewed[name] ?? name
@@ -138,7 +139,7 @@ public struct BudgetLedger: Sendable, Hashable {
     // MARK: - Accounts
 
     /// Changes a day of an account and of every narrower one.
-    /// - Returns: the result for each account, the named one first; empty where there are too many accounts for a new one.
+    /// - Returns: the result for each account, the named one first; empty if there are too many accounts for a new one.
     @discardableResult
     mutating func change<Result>(
         _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result
@@ -155,15 +156,15 @@ public struct BudgetLedger: Sendable, Hashable {
         }
     }
 
-    /// True where a scope can have no account on a day, because there are too many: its calls cannot be counted.
+    /// True if a scope can have no account on a day because there are too many: its calls cannot be counted.
     public func isFull(for scope: QuotaScope, on day: String) -> Bool {
         guard days[account(scope)] == nil, !hasRoom(for: scope) else { return false }
         var copy = self
         return copy.open(scope, on: day) == nil
     }
 
-    /// Returns the name of a scope's account, which is made if there is none.
-    /// - Returns: `nil` when there are too many already.
+    /// Returns the name of a scope's account, which is created if it does not exist.
+    /// - Returns: `nil` if there are too many accounts.
     private mutating func open(_ scope: QuotaScope, on day: String) -> String? {
         let name = account(scope)
         if days[name]?[day] != nil { return name }
@@ -182,8 +183,8 @@ public struct BudgetLedger: Sendable, Hashable {
         days.count + renewed.count < Self.mostAccounts + (scope.key == nil ? Self.accountsForOrders : 0)
     }
 
-    /// Forgets the days of a provider that records named longest ago, with the accounts and the replaced keys that have no other.
-    /// More than the usual days are forgotten where there is no room for an account otherwise, but none later than `day`.
+    /// Removes the provider's days that were least recently named, and the accounts and replaced keys without other
+    /// days. If there is no room for a new account, it removes more days, but none later than `day`.
     private mutating func forgetDays(before day: String, for scope: QuotaScope) {
         let (provider, isNew) = (scope.provider, days[account(scope)] == nil)
         func isOfProvider(_ name: String) -> Bool { name == provider || name.hasPrefix(provider + "/") }
@@ -205,8 +206,8 @@ public struct BudgetLedger: Sendable, Hashable {
         }
     }
 
-    /// Has the calls by a new key count with those by the old one, whatever was reported of either before. Where there is no
-    /// room nothing is noted, and a new key without an account gets none: see `isFull`.
+    /// Counts the calls by a new key together with those by the old one, whatever was reported of either before. Does
+    /// nothing if there is no room; a new key without an account then gets no calls: see `isFull`.
     mutating func renew(_ oldScope: QuotaScope, as newScope: QuotaScope, at offset: Int64) {
         let (old, new) = (account(oldScope), account(newScope))
         guard old != new, days[new] != nil || hasRoom(for: newScope) else { return }
@@ -223,8 +224,8 @@ public struct BudgetLedger: Sendable, Hashable {
 
     // MARK: - Senders
 
-    /// Notes a sender's message.
-    /// - Returns: `false` for a message that was there before, or that a newer one of its sender has overtaken.
+    /// Records a sender's message.
+    /// - Returns: `false` for a message that was read before, or that is older than another of its sender.
     mutating func noteMessage(of sender: String, number: UInt64, at offset: Int64) -> Bool {
         if let last = newestMessages[sender], last.offset.saturatingAdding(Self.memory) >= offset,
             last.number >= number, !isPutBack(.messageCountsTwice)
@@ -236,16 +237,16 @@ public struct BudgetLedger: Sendable, Hashable {
         return true
     }
 
-    /// Forgets senders that have been silent for long, so that the state stays small. The moment at which that happens
-    /// makes no difference to the effect of messages.
+    /// Removes senders that have been silent for long, so that the state stays small. The time of the removal does not
+    /// affect the effect of messages.
     private mutating func forgetSenders(at offset: Int64) {
         guard offset.saturatingSubtracting(cleaned) >= Self.memory / 4 else { return }
         cleaned = offset
         newestMessages = newestMessages.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
-    /// True when this state comes of all messages that another one comes of, and of more: both are of one topic, which was read
-    /// further for this one.
+    /// True if this state includes all messages of another state and more: both belong to one topic, of which this
+    /// state has read more.
     func isAhead(of other: BudgetLedger) -> Bool {
         other.newestMessages.allSatisfy { $0.value.number <= newestMessages[$0.key]?.number ?? 0 }
             && newestMessages.contains { $0.value.number > other.newestMessages[$0.key]?.number ?? 0 }

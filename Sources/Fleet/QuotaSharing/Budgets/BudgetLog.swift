@@ -1,26 +1,28 @@
 internal import Basics
 
-/// One member's reading of the fleet topic as a log of budget messages: the state that follows from its records, and when the
-/// next snapshot of that state is due.
+/// One member's view of the fleet topic as a log of budget messages: the state after its records, and when the next
+/// snapshot is due.
 ///
-/// A new member knows nothing before it has read the history, which must hold a snapshot or go back to the oldest record.
+/// A new member does not know the state before it has read the history, which must contain a snapshot or start at the
+/// oldest record.
 struct BudgetLog {
-    /// The consequence of one record.
+    /// The effect of one record.
     struct Applied {
-        /// `nil` for a message that was there before.
+        /// `nil` for a message that was applied before.
         var effect: BudgetLedger.Effect?
-        /// True when the ledger was replaced by the snapshot of another member.
+        /// True if another member's snapshot replaced the ledger.
         var isSnapshotTakenOver: Bool
     }
 
     private let fleet: String?
     private let terms: BudgetTerms
-    /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
+    /// A number from 0 to 1, by the member's name. The member with the least writes a snapshot before the others' are
+    /// due.
     private let spread: Double
     private var reading = HistoryReading.notBegun
     /// The state after all records that were read.
     private(set) var ledger = BudgetLedger()
-    /// The state before the log was begun anew, until it is read again.
+    /// The previous state while the log is read again.
     private var ledgerBefore: BudgetLedger?
     private var history = BudgetHistory()
     /// The offset of the last record that was read.
@@ -28,17 +30,18 @@ struct BudgetLog {
     /// The newest snapshot in the topic.
     private var lastSnapshot: (offset: Int64, time: Instant)
     private var hasChangedSinceSnapshot = false
-    /// True while the topic was made anew and holds no snapshot, or one that knows less than this member.
+    /// True if the topic was created again and contains no snapshot, or one that lacks records which this member has
+    /// read.
     private var isSnapshotLost = false
-    /// All records of a topic that holds no snapshot yet, or whose first one may still be corrected; `nil` later.
+    /// All records of a topic without a snapshot, or whose first snapshot may still be corrected; `nil` later.
     private var youngTopic: BudgetHistory?
-    /// What this member knew of the topic that was deleted, as a snapshot that stands before all records of the new one; `nil` where
-    /// it has read none, and once the new topic is no longer young.
+    /// This member's state of the deleted topic, as a snapshot that precedes all records of the new topic. `nil` if the
+    /// member has read no deleted topic, and once the new topic is no longer young.
     private var former: BudgetMessage.Snapshot?
 
     /// - Parameters:
-    ///   - name: the member's.
-    ///   - fleet: the member's, whose records alone count.
+    ///   - name: the member's name.
+    ///   - fleet: the member's fleet; records of other fleets are ignored.
     init(of name: String, fleet: String?, terms: BudgetTerms, at now: Instant) {
         self.fleet = fleet
         self.terms = terms
@@ -51,19 +54,20 @@ struct BudgetLog {
         if case .live = reading { true } else { false }
     }
 
-    /// True when the log must be begun anew, with an older record.
+    /// True if the log must be read again from an older record.
     var needsOlderRecords: Bool {
         if case .tooShort = reading { true } else { false }
     }
 
     // MARK: - Reading
 
-    /// Begins to read the log, or begins anew: see `BudgetMember.begin`.
+    /// Begins to read the log, for the first time or again: see `BudgetMember.begin`.
     mutating func begin(_ extent: FleetTopicExtent, at now: Instant) {
         lastOffset = extent.first.saturatingSubtracting(1)
         if isReady { ledgerBefore = ledger }
 
-        // The new topic knows nothing of the day so far. Members that know it go on from there, and write it down.
+        // The new topic contains no calls of the day so far. Members that know them continue from their state, and
+        // publish it.
         if extent.isRemade, let known = ledgerBefore {
             (ledger, ledgerBefore, reading) = (known, nil, .live)
             lastSnapshot = (lastOffset, now)
@@ -80,8 +84,9 @@ struct BudgetLog {
         endHistory(at: now)
     }
 
-    /// Takes in a record that is about budgets.
-    /// - Returns: `nil` for a record of the history, for one that was read before, and for one that is about other fleets.
+    /// Processes a record about budgets.
+    /// - Returns: `nil` for a record of the history, for one that was read before, and for one that concerns other
+    ///   fleets only.
     mutating func read(_ message: BudgetMessage, at offset: Int64, now: Instant) -> Applied? {
         guard let message = message.part(for: fleet) else {
             skip(offset, now: now)
@@ -101,7 +106,7 @@ struct BudgetLog {
         }
     }
 
-    /// Takes in a record that is about something else.
+    /// Processes a record that is not about budgets.
     mutating func skip(_ offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
@@ -137,12 +142,12 @@ struct BudgetLog {
         return Applied(effect: effect, isSnapshotTakenOver: takeOverSnapshot(from: message, at: offset))
     }
 
-    /// Takes over the first snapshot that is written to a topic that held none, and one that corrects it.
+    /// Takes over the first snapshot of a topic that contained none, and a snapshot that corrects it.
     ///
-    /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began
-    /// before another had written a snapshot has counted from zero, and one that was behind in the former topic lacks its last
-    /// records. A member that knows more than the snapshot goes on from its own state, and writes that down.
-    /// - Returns: true when the state is another one than before.
+    /// In a topic that was read from its beginning, this changes nothing. In a topic that was created again, a member
+    /// that began before the first snapshot has counted from zero. A member that had not read all of the former topic
+    /// lacks its last records. A member with more records than the snapshot keeps its state, and publishes it.
+    /// - Returns: true if the state has changed.
     private mutating func takeOverSnapshot(from message: BudgetMessage, at offset: Int64) -> Bool {
         guard youngTopic?.takesCorrections(at: offset) == true else {
             (youngTopic, former) = (nil, nil)
@@ -163,15 +168,15 @@ struct BudgetLog {
 
     // MARK: - Snapshots
 
-    /// The snapshot that may be written now. In a topic that was made anew it is of the former one alone, so that those of several
-    /// members can be compared.
+    /// The snapshot to write now. In a topic that was created again, it covers only the former topic, so that the
+    /// snapshots of several members can be compared.
     var snapshot: BudgetMessage.Snapshot {
         if isSnapshotLost, let former { return former }
         return BudgetMessage.Snapshot(offset: lastOffset, fleet: fleet, ledger: ledger)
     }
 
-    /// Returns true when this member should write a snapshot. Each member waits a little longer than the one before, so that one
-    /// of them does.
+    /// Returns true if this member should write a snapshot. The members' waiting times differ a little, so that one of
+    /// them writes first.
     func isSnapshotDue(at now: Instant) -> Bool {
         let (records, time) = (
             lastOffset.saturatingSubtracting(lastSnapshot.offset), lastSnapshot.time.duration(to: now)

@@ -1,9 +1,9 @@
 internal import Basics
 
-/// The calls of a day that are kept for interactive requests. Each member keeps them by its own settings.
+/// The calls of a day that are kept for interactive requests. Each member applies its own settings.
 extension BudgetMember {
-    /// Returns the number of calls of the present day's budget that are kept for interactive requests.
-    /// - Parameter index: of the account in `accounts`.
+    /// Returns the number of calls of the current day's budget that are kept for interactive requests.
+    /// - Parameter index: the index of the account in `accounts`.
     func kept(_ index: Int) -> Int {
         let account = accounts[index]
         guard !account.reserve.isNone else { return 0 }
@@ -11,22 +11,22 @@ extension BudgetMember {
         return account.reserve.calls(of: ordered ?? account.reservation.limit)
     }
 
-    /// True where all that is left of the day is kept for interactive requests: what no member has reserved, and what this one
-    /// has. What others have reserved is theirs to use.
+    /// True if all remaining calls of the day are kept for interactive requests. That includes unreserved calls and
+    /// those that this member has reserved. Other members may use the calls that they have reserved.
     func isKeptForInteractive(_ index: Int) -> Bool {
         guard !accounts[index].reserve.isNone, isReady, let day = accounts[index].reservation.day else { return false }
         let kept = kept(index)
         return kept > 0 && left(index, on: day).saturatingAdding(accounts[index].reservation.held) <= kept
     }
 
-    /// True where batch calls may be reserved in the log: more is left there than is kept.
+    /// True if batch calls may be reserved: more calls are left than are kept.
     func mayReserveForBatch(_ index: Int) -> Bool {
         guard !accounts[index].reserve.isNone, let day = accounts[index].reservation.day else { return true }
         let kept = kept(index)
         return kept == 0 || left(index, on: day) > kept
     }
 
-    /// Returns a provider's budget today as the fleet knows it.
+    /// Returns a provider's budget today, as known to the fleet.
     func status(_ index: Int) -> BudgetStatus {
         var status = BudgetStatus(today(index))
         if status.day != nil { status.kept = kept(index) }
@@ -35,7 +35,7 @@ extension BudgetMember {
         return status
     }
 
-    /// True where there are too many accounts for the present day's calls of a provider to be counted.
+    /// True if there are too many accounts to count the provider's calls on the current day.
     func isFull(_ index: Int) -> Bool {
         accounts[index].reservation.day.map { log.ledger.isFull(for: accounts[index].scope, on: $0.label) } ?? false
     }

@@ -1,8 +1,8 @@
 internal import Basics
 
-/// A member's own accounts, and the questions and orders about them.
+/// A member's accounts, and the questions and orders about them.
 extension BudgetMember {
-    /// The most questions and orders that wait for an answer; people ask fewer.
+    /// The most unanswered questions and orders; operators send fewer.
     static let mostQuestions = 16
 
     /// True for a question about a budget of this member, and for an order that this member applies.
@@ -14,7 +14,7 @@ extension BudgetMember {
         return accounts[index].reservation.day?.label == order.day && !isFull(index)
     }
 
-    /// Gives up the reserved calls that exceed an ordered budget. They count as taken.
+    /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
     func giveUpCalls(beyond order: BudgetMessage.Order) {
         guard order.limit != nil, let index = index(of: order.provider), let day = today(index)?.day else { return }
         _ = accounts[index].reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
@@ -32,7 +32,7 @@ extension BudgetMember {
         return named.contains(where: isOwn) ? .own : .foreign
     }
 
-    /// Returns true for an account of this member, and for a provider of its fleet of which it keeps no budget.
+    /// Returns true for an account of this member, and for a provider of its fleet for which it keeps no budget.
     func isOwn(_ scope: QuotaScope) -> Bool {
         guard let index = index(of: scope.provider) else {
             return accounts.first.map { $0.scope.fleet == scope.fleet } ?? false

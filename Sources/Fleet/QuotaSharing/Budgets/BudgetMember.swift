@@ -2,10 +2,10 @@ public import Basics
 
 /// One member of a fleet with daily call budgets: the calls that it may make, and the messages that it publishes.
 ///
-/// A member reserves calls in the log before it makes them, and makes only calls that it has read as granted. So the
-/// fleet never makes more calls than a budget has; docs/budgets.md says why.
+/// A member reserves calls in the log before it makes them, and makes a call only after it has read the grant. The
+/// fleet therefore never exceeds a budget: see docs/budgets.md.
 ///
-/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
+/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which passes it records and times.
 public final class BudgetMember {
     private struct Sent {
         var message: BudgetMessage
@@ -14,34 +14,33 @@ public final class BudgetMember {
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
-    /// The providers that have a budget, in the order of their names. Functions that are about one of them take its index.
+    /// The providers with a budget, by name. Functions about one provider take its index in this array.
     var accounts: [BudgetAccount]
-    /// Replacements of keys that are in no message of this member that it has read back.
+    /// Key replacements that none of this member's confirmed messages contains.
     private var renewals: [BudgetMessage.Renewal] = []
-    /// The senders of questions and orders that are still to be answered.
+    /// The senders of unanswered questions and orders.
     private var questions: [String] = []
 
     let terms: BudgetTerms
     var log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
-    /// This member's messages that it has not read back yet, oldest first.
+    /// This member's messages that it has not read back, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The moment from which this member asks for calls again, after the topic was made again.
+    /// The time from which this member requests calls again, after the topic was created again.
     var settled: Instant?
-    /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
-    /// once.
+    /// The providers whose budget this member has taken to four fifths, each to be reported once.
     private var warnings: [String] = []
-    /// The providers that have no account because there are too many, and of which that is reported.
+    /// The providers without an account because there are too many, which have been reported.
     private var full: Set<String> = []
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - budgets: the calls of a day, by provider.
-    ///   - reserves: the calls of a day that are kept for interactive requests; none of a provider that is missing.
-    ///   - scopes: the account of each provider; one that is missing has the widest.
-    ///   - fleet: the fleet whose records count; `nil`: that of the scopes.
+    ///   - reserves: the calls of a day that are kept for interactive requests, by provider; none if missing.
+    ///   - scopes: the account of each provider; the widest if missing.
+    ///   - fleet: the fleet whose records apply; `nil`: that of the scopes.
     public init(
         name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:],
         scopes: [String: QuotaScope] = [:], fleet: String? = nil, terms: BudgetTerms = BudgetTerms(), at now: Instant
@@ -58,16 +57,16 @@ public final class BudgetMember {
 
     // MARK: - State
 
-    /// True once the log is read: before, the remaining calls are not known.
+    /// True once the log is read. Before, the remaining calls are not known.
     public var isReady: Bool { log.isReady }
 
-    /// True when the log must be read from an older record on: see `begin`.
+    /// True if the log must be read again from an older record: see `begin`.
     public var needsOlderRecords: Bool { log.needsOlderRecords }
 
     /// The state of the log; empty until `isReady`.
     public var ledger: BudgetLedger { isReady ? log.ledger : BudgetLedger() }
 
-    /// Returns the state of a provider's present day; a new one where no call is reserved yet.
+    /// Returns the state of a provider's current day; a new one if no call is reserved yet.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
         index(of: provider).flatMap { today($0) }
     }
@@ -80,15 +79,15 @@ public final class BudgetMember {
         return (label, log.ledger.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
     }
 
-    /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
-    /// such member for each day and budget.
+    /// Returns the providers whose budget this member has taken to four fifths, each once. In the fleet, one member
+    /// reports each day and budget.
     public func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
     }
 
-    /// Takes the account of a provider whose key was replaced while this member runs. The next message tells the fleet
-    /// that the new key's calls count with the old one's.
+    /// Changes the account of a provider whose key was replaced while this member runs. The next message publishes that
+    /// the new key's calls count with the old one's.
     public func renewScope(_ new: QuotaScope, of provider: String) {
         guard let index = index(of: provider), accounts[index].scope != new else { return }
         let former = accounts[index].scope
@@ -100,25 +99,26 @@ public final class BudgetMember {
 
     // MARK: - The log
 
-    /// Begins to read the log, or begins anew.
+    /// Begins to read the log, for the first time or again.
     public func begin(_ extent: FleetTopicExtent, at now: Instant) {
-        // The fate of messages under way is not known any more. The calls that they asked for are lost, as in a crash.
+        // The result of messages in flight is unknown from now on. The calls that they requested are lost, as in a
+        // crash.
         sent = []
         for index in accounts.indices { accounts[index].reservation.forgetAsked() }
         log.begin(extent, at: now)
         if extent.isRemade, log.isReady { settled = now + terms.settling }
     }
 
-    /// Takes the next record.
+    /// Processes the next record.
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard let message else { return log.skip(offset, now: now) }
         if let applied = log.read(message, at: offset, now: now) { take(applied, of: message, now: now) }
     }
 
-    /// Takes in the consequence of a record of the log.
+    /// Applies the effect of a record.
     private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
-        // These calls were granted by a ledger that did not know what was taken earlier in the day.
+        // The ledger that granted these calls did not contain the calls taken earlier in the day.
         if applied.isSnapshotTakenOver {
             for index in accounts.indices { _ = accounts[index].reservation.remove(accounts[index].reservation.held) }
         }
@@ -137,7 +137,8 @@ public final class BudgetMember {
         }
     }
 
-    /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
+    /// Processes the grants to a message of this member. Older messages that it has not read back are ignored from now
+    /// on.
     private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = terms.timeout
@@ -154,7 +155,7 @@ public final class BudgetMember {
                 if oldest.message.number < number {
                     accounts[index].reservation.restore(entry, at: now)
                 } else {
-                    // The record may be another's, under this member's name and number.
+                    // Another sender may have used this member's name and number.
                     let granted = position < effect.granted.count ? effect.granted[position] : 0
                     accounts[index].reservation.receive(granted, askedFor: entry.take, on: entry.day)
                 }
@@ -164,15 +165,15 @@ public final class BudgetMember {
 
     // MARK: - Messages
 
-    /// Takes the provider's day, in place of the one before. To be called before `tick`.
+    /// Sets the provider's current day. Call it before `tick`.
     public func setDay(_ day: BudgetDay, of provider: String) {
         guard let index = index(of: provider) else { return }
         accounts[index].reservation.begin(day)
     }
 
-    /// Looks at the clock, and returns the message that is due. To be called a few times a second, and at once when a
-    /// call waits or a record was read.
-    /// - Returns: a message to append to the log; `nil` when there is none.
+    /// Updates the state for the current time, and returns the message that is due. Call it a few times a second, and
+    /// at once when a call waits or a record was read.
+    /// - Returns: a message to append to the log; `nil` if there is none.
     public func tick(at now: Instant) -> BudgetMessage? {
         for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
@@ -200,8 +201,8 @@ public final class BudgetMember {
         let isReportDue = accounts.contains { account in
             account.reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
-        // While messages have not come back, another one is due even if there is nothing new: once that one has come back, the
-        // earlier ones are known to be lost, and their contents are published again.
+        // While messages are unconfirmed, another one is due even if there is nothing new. When it is read back,
+        // earlier messages that have not been read are known to be lost, and their contents are published again.
         guard
             !sent.isEmpty || isReportDue || log.isSnapshotDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
@@ -216,8 +217,8 @@ public final class BudgetMember {
         return send(entries, snapshot: log.isSnapshotDue(at: now), at: now)
     }
 
-    /// The most messages that are remembered until they are read back. Beyond it the newest is published again, because a
-    /// topic that takes nothing for a day would else cost memory all day.
+    /// The most messages that are remembered until they are read back. Beyond it, the newest is published again.
+    /// Otherwise a topic that cannot be written would use more memory all day.
     private static let mostUnread = 8
 
     private func repeatNewest(at now: Instant) -> BudgetMessage? {
@@ -227,11 +228,11 @@ public final class BudgetMember {
         return newest.message
     }
 
-    /// True while this member's messages do not come back and more calls are needed: requests that began now would wait
-    /// in vain.
+    /// True while this member's messages are not read back and more calls are needed. Requests that began now would
+    /// wait without result.
     ///
-    /// A provider that was not asked of late, or whose day has nothing left, does not count: it would hold up the
-    /// requests of all others.
+    /// A provider that was not called recently, or whose budget is used up, does not count: it would block the requests
+    /// for all others.
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.timeout else { return false }
         return accounts.indices.contains {
@@ -239,9 +240,9 @@ public final class BudgetMember {
         }
     }
 
-    /// The time until `tick` should be called, if nothing happens before.
+    /// Returns the time until the next `tick`, if nothing happens before.
     public func nextTick(at now: Instant) -> Duration {
-        // Of a used-up day nothing can be reserved, however much is wanted: the usual tick is enough.
+        // No calls of a used-up day can be reserved, whatever the demand: the usual interval is enough.
         guard isReady, sent.isEmpty, let lastSent,
             accounts.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
@@ -250,8 +251,8 @@ public final class BudgetMember {
         return min(terms.tick, max(.milliseconds(1), terms.shortestPause - lastSent.duration(to: now)))
     }
 
-    /// Returns the last message: this member makes no call from here on.
-    /// - Returns: `nil` when there is nothing to say.
+    /// Returns the last message. After that, this member makes no call.
+    /// - Returns: `nil` if there is nothing to publish.
     public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
         let entries = accounts.indices.flatMap { self.entries($0, take: 0, giveBack: accounts[$0].reservation.held) }

@@ -1,7 +1,8 @@
-/// The part of a message that one fleet applies. The rest is not kept, because a topic may carry messages of any number of fleets.
+/// The part of a message that one fleet applies. Members ignore the rest, because a topic may carry messages of any
+/// number of fleets.
 extension BudgetMessage {
-    /// Returns what this message says about a fleet, and about all fleets.
-    /// - Returns: `nil` where all of it is about other fleets.
+    /// Returns the part of this message that concerns one fleet, or all fleets.
+    /// - Returns: `nil` if it concerns other fleets only.
     func part(for fleet: String?) -> BudgetMessage? {
         func isOwn(_ named: String?) -> Bool { named == nil || named == fleet }
         var part = self

@@ -1,4 +1,4 @@
-// The members of a message as they stand in JSON: see FleetJSON.swift.
+// The members of a message in JSON: see FleetJSON.swift.
 
 extension BudgetMessage.Entry: FleetObject {
     static let members: [MessageMember<Self>] = [

@@ -1,23 +1,22 @@
-/// A member's message about daily call budgets. Every member reads every message, its own too, in the one order that the
-/// topic's partition gives them; the effect of a message follows from that order alone.
+/// A member's message about daily call budgets. Every member reads every message, including its own, in the order of
+/// the topic's partition. The effect of a message depends on that order alone.
 public struct BudgetMessage: Sendable, Hashable {
     /// The sender's state of one provider and one day.
     public struct Entry: Sendable, Hashable {
-        /// The provider's name.
         public var provider: String
         /// See `QuotaScope.fleet`.
         public var fleet: String?
         /// See `QuotaScope.key`.
         public var key: String?
-        /// The provider's day, such as `2026-11-23`. Later days are greater.
+        /// The provider's day, such as `2026-11-23`. Later days compare as greater.
         public var day: String
-        /// The budget of that day that the sender's settings name, in calls.
+        /// That day's budget in the sender's settings, in calls.
         public var limit: Int
         /// The number of calls to reserve. The log grants as many as are left, up to this number.
         public var take: Int
-        /// The number of calls that were reserved before and will not be made.
+        /// The number of reserved calls that will not be made.
         public var giveBack: Int
-        /// The calls that were made since the last message, by kind.
+        /// The calls made since the last message, by kind.
         public var made: [String: Int]
 
         public init(
@@ -31,35 +30,35 @@ public struct BudgetMessage: Sendable, Hashable {
             self.made = made
         }
 
-        /// The account that the entry is about.
+        /// The account of the entry.
         public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
     }
 
-    /// A key of a provider that was replaced while the sender runs. The new key's calls count with the old one's, so that
-    /// a replacement brings no second budget for the day.
+    /// A provider's key that was replaced while the sender runs. The new key's calls count with the old one's, so that
+    /// a replacement does not bring a second budget for the day.
     public struct Renewal: Sendable, Hashable {
         public var provider: String
         public var fleet: String?
-        /// The digest of the key that was replaced.
+        /// The digest of the replaced key.
         public var old: String
-        /// The digest of the key in its place.
+        /// The digest of the new key.
         public var new: String
 
         /// Returns the account of one of the two keys.
         func scope(of key: String) -> QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
     }
 
-    /// A person's order.
+    /// An operator's order.
     public struct Order: Sendable, Hashable {
         public var provider: String
-        /// The fleet whose accounts of the provider are meant, whatever their keys. `nil`: those of every fleet.
+        /// The fleet whose accounts of the provider are affected, whatever their keys. `nil`: those of every fleet.
         public var fleet: String?
         public var day: String
-        /// The budget of the rest of that day in place of all settings; `nil` leaves it as it is.
+        /// The budget for the rest of that day, which overrides all settings; `nil`: unchanged.
         public var limit: Int?
-        /// True when the calls made count from zero again.
+        /// True to count the calls made from zero again.
         public var isReset: Bool
-        /// The time of the order, as text to be shown.
+        /// The time of the order, as text for display.
         public var time: String
 
         public init(
@@ -73,11 +72,11 @@ public struct BudgetMessage: Sendable, Hashable {
             self.time = time
         }
 
-        /// The account that the order is about, with all narrower ones.
+        /// The account of the order; all narrower ones are affected too.
         public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet) }
     }
 
-    /// A person's question to the members that keep a budget of a provider. Each of them answers.
+    /// An operator's question to the members that keep a budget of a provider. Each of them answers.
     public struct Question: Sendable, Hashable {
         public var provider: String
         public var fleet: String
@@ -88,7 +87,7 @@ public struct BudgetMessage: Sendable, Hashable {
         }
     }
 
-    /// The state of one fleet after all records up to an offset, which a member writes down from time to time. A new member of
+    /// The state of one fleet after all records up to an offset, which members publish periodically. A new member of
     /// the fleet that reads it needs no older record.
     public struct Snapshot: Sendable, Hashable {
         /// The offset of the last record that the snapshot contains.
@@ -98,17 +97,17 @@ public struct BudgetMessage: Sendable, Hashable {
         public var ledger: BudgetLedger
     }
 
-    /// The sender: a name that no other member has, and that a restart changes.
+    /// The sender's name, unique among members and changed by a restart.
     public var sender: String
-    /// Counts the sender's messages, from 1.
+    /// The sequence number of the sender's message, from 1.
     public var number: UInt64
     public var entries: [Entry]
     public var order: Order?
     public var snapshot: Snapshot?
-    /// The replacements of keys that may not be known to all members yet. They take effect before the entries.
+    /// The key replacements that some members may not have read. They take effect before the entries.
     public var renewals: [Renewal]?
     public var question: Question?
-    /// The sender of the question that this message answers, or of the order that its sender goes by.
+    /// The sender of the question that this message answers, or of the order that it confirms.
     public var answers: String?
 
     public init(

@@ -1,16 +1,16 @@
 public import Basics
 public import LocationSearch
 
-/// Daily call budgets, which the members of a fleet keep by messages.
+/// The daily call budgets, which the members of a fleet keep by messages.
 public struct BudgetPolicy: Sendable {
     /// The calls of a day, by provider. At least one.
     public var callsPerDay: [ProviderID: Int]
-    /// The calls of a day that are kept for interactive requests, by provider; none of one that is missing.
+    /// The calls of a day that are kept for interactive requests, by provider; none if missing.
     public var reserved: [ProviderID: BudgetReserve]
-    /// Returns the present day of each provider. Called on the loop, several times a second.
+    /// Returns the current day of each provider. Called on the loop, several times a second.
     public var days: @Sendable (_ now: Instant) -> [ProviderID: BudgetDay]
-    /// Called when four fifths of a day's budget are taken: by one member of the fleet, once a day. Also by each member for which
-    /// `BudgetStatus.isFull`.
+    /// Called when four fifths of a day's budget are taken, once a day by one member of the fleet. Also called by each
+    /// member for which `BudgetStatus.isFull`.
     public var onWarning: @Sendable (ProviderID, BudgetStatus) -> Void
 
     public init(
@@ -25,24 +25,25 @@ public struct BudgetPolicy: Sendable {
     }
 }
 
-/// A provider's daily call budget at a moment, as the whole fleet knows it.
+/// A provider's daily call budget at one moment, as known to the whole fleet.
 public struct BudgetStatus: Sendable, Hashable {
-    /// Such as `2026-11-23`; `nil` before the log is read.
+    /// The day, such as `2026-11-23`; `nil` before the log is read.
     public var day: String?
     /// The calls of the day's budget.
     public var calls = 0
     /// The calls that members have reported as made, by operation and price class.
     public var made: [String: Int] = [:]
-    /// The calls that members have reserved and not reported as made, those of crashed members among them.
+    /// The calls that are reserved and not reported as made, including those of crashed members.
     public var reserved = 0
     /// The calls that are not reserved.
     public var left = 0
-    /// The calls of the budget that are kept for interactive requests, by this worker's settings. While no more are left, batch
-    /// requests get none.
+    /// The calls of the budget that are kept for interactive requests, by this worker's settings. Batch requests get
+    /// none of them.
     public var kept = 0
-    /// The time at which the calls began to count, if not with the day.
+    /// The time at which counting began, if not with the day.
     public var since: String?
-    /// True where the fleet has used so many API keys that the calls of this one are not counted, and therefore not made.
+    /// True if the fleet has used so many API keys that the calls of this one cannot be counted, and are therefore not
+    /// made.
     public var isFull = false
 
     /// The number of calls that members have reported as made.

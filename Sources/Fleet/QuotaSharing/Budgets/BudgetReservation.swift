@@ -1,34 +1,34 @@
 public import Basics
 
-/// The calls of one provider's budget that one member has reserved and not yet made.
+/// The calls of one provider's budget that one member has reserved and not made.
 struct BudgetReservation {
     /// The budget of a day by this member's settings.
     let limit: Int
-    /// The provider's day by its clock; `nil` before the first tick.
+    /// The provider's current day; `nil` before the first tick.
     private(set) var day: BudgetDay?
-    /// Counts the days that have begun, so that a call of one day is never taken for one of the next.
+    /// Counts the days that have begun, so that a call of one day cannot count for the next.
     private(set) var epoch = 0
-    /// The calls that may be made at once.
+    /// The reserved calls, which may be made at once.
     private(set) var held = 0
-    /// The calls that are asked for in messages that are not read back yet.
+    /// The calls requested in messages that have not been read back.
     private(set) var asked = 0
-    /// The calls that wait.
+    /// The number of waiting calls.
     var waiting = 0 {
         didSet { if waiting > 0 { isInDemand = true } }
     }
-    /// Those of `waiting` that are of batch requests.
+    /// The waiting calls of batch requests.
     var waitingBatch = 0
-    /// True when a call was made or waited since the log last answered, or a short time before.
+    /// True if a call was made or waited since the log last answered, or shortly before.
     private(set) var isInDemand = false
-    /// The calls made that are not reported yet, by day and kind.
+    /// The unreported calls, by day and kind.
     private(set) var made: [String: [String: Int]] = [:]
-    /// The time since when `made` is not empty.
+    /// The time since which `made` has not been empty.
     private(set) var madeSince: Instant?
-    /// The time at which a call was last taken.
+    /// The time at which the last call was taken.
     private(set) var lastTake: Instant
-    /// The calls per second, of late.
+    /// The recent calls per second.
     private(set) var pace = 0.0
-    /// The part of `pace` that is of batch requests.
+    /// The part of `pace` that comes from batch requests.
     private(set) var batchPace = 0.0
     private var (takes, batchTakes) = (0, 0)
     private var paceMeasured: Instant
@@ -40,10 +40,10 @@ struct BudgetReservation {
 
     // MARK: - Calls
 
-    /// True where a call is held.
+    /// True if a call is reserved.
     func hasCall(at now: Instant) -> Bool { held > 0 && day.map { now < $0.end } ?? false }
 
-    /// Takes one call, where one is held.
+    /// Takes one call, if one is reserved.
     mutating func tryTake(of requestClass: RequestClass, at now: Instant) -> Bool {
         guard hasCall(at: now) else { return false }
         held -= 1
@@ -54,7 +54,7 @@ struct BudgetReservation {
         return true
     }
 
-    /// Takes back a call that was not made. One of another day has lapsed.
+    /// Returns a call that was not made. A call of another day has expired.
     mutating func putBack(epoch: Int) {
         if epoch == self.epoch { held += 1 }
     }
@@ -69,7 +69,7 @@ struct BudgetReservation {
 
     // MARK: - The day
 
-    /// Begins a day. Calls that are reserved of one day lapse with it.
+    /// Begins a day. The reserved calls of the previous day expire.
     mutating func begin(_ day: BudgetDay) {
         defer { self.day = day }
         guard day.label != self.day?.label else { return }
@@ -81,7 +81,7 @@ struct BudgetReservation {
 
     // MARK: - Messages
 
-    /// Brings the pace up to date. It follows the calls within a second or two, and is zero after a pause.
+    /// Updates the pace. It follows the calls within a second or two, and is zero after a pause.
     mutating func measurePace(at now: Instant, idle: Duration) {
         let time = paceMeasured.duration(to: now).inSeconds
         guard time >= 0.1 else { return }
@@ -96,15 +96,14 @@ struct BudgetReservation {
         if isPutBack(.grantNotAwaited) { held += count }
     }
 
-    /// Notes that the log has answered. A provider that no call was taken for in the last `idle` is no longer in
-    /// demand.
+    /// Called when the log has answered. Clears the demand if no call waits and none was taken in the last `idle`.
     mutating func noteAnswer(at now: Instant, idle: Duration) {
         if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
     }
 
     mutating func forgetAsked() { asked = 0 }
 
-    /// Removes calls that are to be given back.
+    /// Removes calls that are to be returned.
     /// - Returns: the number of calls removed.
     mutating func remove(_ count: Int) -> Int {
         let removed = min(count, held)
@@ -113,13 +112,13 @@ struct BudgetReservation {
         return removed
     }
 
-    /// Removes the calls that are to be reported.
+    /// Removes and returns the calls that are to be reported.
     mutating func takeMade() -> [String: [String: Int]] {
         defer { (made, madeSince) = ([:], nil) }
         return made
     }
 
-    /// Takes in the grant to a message of this member.
+    /// Applies the grant to a message of this member.
     mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
         guard day == self.day?.label else { return }
         asked = max(0, asked - take)
@@ -141,9 +140,9 @@ struct BudgetReservation {
 
 /// A provider's day by the clock of one member.
 public struct BudgetDay: Sendable, Hashable {
-    /// Such as `2026-11-23`.
+    /// The day, such as `2026-11-23`.
     public let label: String
-    /// The beginning of the next day.
+    /// The start of the next day.
     public let end: Instant
 
     public init(label: String, end: Instant) {

@@ -2,13 +2,13 @@ internal import Basics
 
 /// The calls of a day's budget that are kept for interactive requests: `providers.<name>.callsPerDayReserved`.
 public enum BudgetReserve: Sendable, Hashable {
-    /// So many of them.
+    /// A number of calls.
     case calls(Int)
-    /// This part of them, 0 to 1.
+    /// A fraction of the budget, 0 to 1.
     case part(Double)
 
-    /// Reads a number of calls, or a percentage such as `10%`.
-    /// - Returns: `nil` for another text, and where it is none of a budget's.
+    /// Parses a number of calls, or a percentage such as `10%`.
+    /// - Returns: `nil` for any other text, and for a number out of range.
     public init?(text: String) {
         if text.hasSuffix("%") {
             guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
@@ -19,10 +19,10 @@ public enum BudgetReserve: Sendable, Hashable {
         }
     }
 
-    /// True where nothing is kept.
+    /// True if no calls are kept.
     public var isNone: Bool { self == .calls(0) || self == .part(0) }
 
-    /// Returns the calls that are kept of a budget, never more than it has.
+    /// Returns the number of calls that are kept of a budget, at most the whole budget.
     public func calls(of budget: Int) -> Int {
         switch self {
         case .calls(let calls): min(max(0, calls), max(0, budget))

@@ -1,26 +1,26 @@
-/// The orders that are in force, in the order in which the fleet topic has them.
+/// The orders in force, in the order of the fleet topic.
 public struct ControlBook: Sendable, Hashable {
-    /// The most orders that are about single workers. They end with their worker, which nobody notes down: the oldest make
-    /// room.
+    /// The most orders for single workers. They end with their worker, which is not recorded, so the oldest are
+    /// removed.
     private static let mostOfOneWorker = 64
-    /// The most orders in all. People give few, but everybody who may write to the topic can give any number.
+    /// The most orders in total. Operators send few, but any client with write access to the topic can send any number.
     private static let most = 256
 
     public private(set) var orders: [ControlOrder]
 
     public init(_ orders: [ControlOrder] = []) { self.orders = Array(orders.suffix(Self.most)) }
 
-    /// Takes in an order that comes after all others.
+    /// Applies an order that follows all others.
     ///
-    /// An order to the fleet replaces those about the same thing, also those to single workers. An order to one worker
-    /// counts there before the fleet's, which counts again when the worker's is over.
+    /// An order to the fleet replaces all orders for the same setting, including those to single workers. An order to
+    /// one worker overrides the fleet's order for that worker, until the worker's order ends.
     public mutating func apply(_ order: ControlOrder) {
         guard order.control != .drain else { return }
 
         orders.removeAll { other in
             other.changesTheSame(as: order) && (order.instance == nil || other.instance == order.instance)
         }
-        // A worker is taken out of an order to the fleet by an entry of its own. Else there is nothing to keep.
+        // An entry exempts a worker from an order to the fleet. Without such an order, there is nothing to keep.
         let isException =
             order.instance != nil && orders.contains { $0.instance == nil && $0.changesTheSame(as: order) }
         guard !order.isTakenBack || isException else { return }
@@ -35,8 +35,8 @@ public struct ControlBook: Sendable, Hashable {
         if orders.count > Self.most { orders.removeFirst() }
     }
 
-    /// Forgets the orders whose time is over, and exceptions from them.
-    /// - Parameter mayForget: asked about each of them.
+    /// Removes expired orders, and the exceptions from them.
+    /// - Parameter mayForget: called for each expired order; `false` keeps it.
     public mutating func removeOver(at time: Int64, if mayForget: (ControlOrder) -> Bool = { _ in true }) {
         let kept = orders.filter { !$0.isOver(at: time) || !mayForget($0) }
         guard kept.count < orders.count else { return }
@@ -45,10 +45,10 @@ public struct ControlBook: Sendable, Hashable {
         orders.removeAll { order in order.isTakenBack && !toFleet.contains { $0.changesTheSame(as: order) } }
     }
 
-    /// Returns the orders that count for one worker at a moment: the last one about each thing.
+    /// Returns the orders that apply to one worker at a time: the last one for each setting.
     /// - Parameters:
-    ///   - instance: the worker; `nil`: those of the whole fleet.
-    ///   - time: by the worker's own clock, in milliseconds since 1970.
+    ///   - instance: the worker; `nil`: the orders for the whole fleet.
+    ///   - time: by the worker's clock, in milliseconds since 1970.
     public func inForce(for instance: String?, at time: Int64) -> [ControlOrder] {
         var found: [ControlOrder] = []
         for order in orders.reversed() where !order.isOver(at: time) {
@@ -60,6 +60,6 @@ public struct ControlBook: Sendable, Hashable {
         return found.filter { !$0.isTakenBack }.reversed()
     }
 
-    /// The time at which the next of the orders is over that last at a moment; `nil` where none ends by itself.
+    /// Returns the next time at which an order ends; `nil` if no order has a later end.
     public func nextEnd(after time: Int64) -> Int64? { orders.compactMap(\.until).filter { $0 > time }.min() }
 }

@@ -1,38 +1,40 @@
 public import Basics
 
-/// One process's reading of the orders in the fleet topic: which of them are in force, and what there is to answer.
+/// One process's view of the orders in the fleet topic: which of them are in force, and which messages need an answer.
 ///
-/// A process knows nothing before it has read the history, which must hold a snapshot or go back to the oldest record.
+/// A process does not know the orders before it has read the history, which must contain a snapshot or start at the
+/// oldest record.
 ///
-/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
+/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which passes it records and times.
 public final class ControlMember {
-    /// A message of another sender that is about this process.
+    /// A message of another sender that concerns this process.
     public enum News: Sendable, Hashable {
         case order(ControlOrder, sender: String)
         case question(ControlMessage.Question, sender: String)
     }
 
-    /// This process's name in the fleet: no other has it, nor the next start.
+    /// This process's name in the fleet, unique among all processes and starts.
     public let name: String
     private let fleet: String
     private let terms: ControlTerms
-    /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
+    /// A number from 0 to 1, by the member's name. The member with the least writes a snapshot before the others' are
+    /// due.
     private let spread: Double
 
     private var reading = HistoryReading.notBegun
-    /// The orders that are known; those from before while the topic is read anew.
+    /// The known orders; the previous ones while the topic is read again.
     public private(set) var book = ControlBook()
     /// The orders in the records of the history so far.
     private var history = ControlBook()
     private var extent = FleetTopicExtent(first: 0, end: 0, oldest: 0)
-    /// True once a snapshot was read since the reading began.
+    /// True once a snapshot has been read since reading began.
     private var hasSnapshot = false
-    /// The orders that were read before that, the newest of them.
+    /// The newest orders that were read before a snapshot.
     private var recordsBeforeSnapshot: [(offset: Int64, order: ControlOrder)] = []
-    /// True while the topic, which was made anew, lacks the orders that this process knows.
+    /// True while the topic, which was created again, lacks the orders that this process knows.
     private var isRemade = false
     private var lastOffset: Int64 = -1
-    /// The moment at which each of the orders was first read.
+    /// The time at which each order was first read.
     private var readAt: [ControlOrder: Instant] = [:]
     private var lastSnapshot: (offset: Int64, time: Instant)
 
@@ -44,25 +46,25 @@ public final class ControlMember {
         spread = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
     }
 
-    /// True once the topic is read up to the end that it had: before, the orders in force are not known.
+    /// True once the topic has been read to its initial end. Before, the orders in force are not known.
     public var isKnown: Bool {
         if case .live = reading { true } else { false }
     }
 
-    /// True when the topic must be read from its oldest record on.
+    /// True if the topic must be read from its oldest record on.
     public var needsOlderRecords: Bool {
         if case .tooShort = reading { true } else { false }
     }
 
     // MARK: - Reading
 
-    /// Begins to read the topic, for the first time or anew.
+    /// Begins to read the topic, for the first time or again.
     public func begin(_ extent: FleetTopicExtent, at now: Instant) {
         (self.extent, lastOffset) = (extent, extent.first.saturatingSubtracting(1))
         lastSnapshot = (extent.first, now)
         recordsBeforeSnapshot = []
 
-        // The new topic holds none of the orders. A process that knows them writes them down.
+        // The new topic contains no orders. A process that knows them publishes them.
         isRemade = extent.isRemade && isKnown
         hasSnapshot = isRemade
         if isRemade { return }
@@ -72,9 +74,9 @@ public final class ControlMember {
         endHistory()
     }
 
-    /// Takes in a record of the topic.
-    /// - Parameter message: `nil` for a record that is about something else.
-    /// - Returns: what the record asks of this process.
+    /// Processes a record of the topic.
+    /// - Parameter message: `nil` for a record that does not concern orders.
+    /// - Returns: the message, if this process must act on it.
     public func read(_ message: ControlMessage?, at offset: Int64, now: Instant) -> News? {
         guard offset > lastOffset else { return nil }
         lastOffset = offset
@@ -87,7 +89,8 @@ public final class ControlMember {
         take(message, at: offset, now: now)
         for order in (isKnown ? book : history).orders where readAt[order] == nil { readAt[order] = now }
         guard let news = news(in: message) else { return nil }
-        // Nobody waits for an answer to an old question. An order to drain is this process's own, however late it is read.
+        // The sender of an old question has stopped waiting. An order to drain names this process only, so it applies
+        // however late it is read.
         if isOfHistory, case .order(let order, _) = news { return order.control == .drain ? news : nil }
         return isOfHistory ? nil : news
     }
@@ -100,18 +103,18 @@ public final class ControlMember {
         if isKnown { book.apply(order) } else { history.apply(order) }
     }
 
-    /// The most orders that are remembered until a snapshot comes.
+    /// The most orders that are remembered until a snapshot is read.
     private static let mostRecords = 256
 
-    /// Takes in a snapshot. The first one counts, with the orders after the records that it contains: later ones only repeat
-    /// what this process knows by then.
+    /// Applies a snapshot. Only the first one counts, with the orders that follow its records; later ones repeat what
+    /// this process knows by then.
     ///
-    /// In a topic that was read from its oldest record on that changes nothing. In one that was made anew, a process that
-    /// began before another had written a snapshot knows none of the earlier orders.
+    /// In a topic that was read from its oldest record on, this changes nothing. In a topic that was created again, a
+    /// process that began before the first snapshot knows none of the earlier orders.
     private func take(_ snapshot: ControlMessage.Snapshot, at offset: Int64, now: Instant) {
         lastSnapshot = (offset, now)
         isRemade = false
-        // A snapshot is of use only with all records that follow those it contains.
+        // A snapshot is useful only with all records that follow those it contains.
         guard !hasSnapshot, snapshot.offset >= extent.first.saturatingSubtracting(1), snapshot.offset < offset else {
             return
         }
@@ -147,21 +150,21 @@ public final class ControlMember {
             sender: name, fleet: fleet, answer: ControlMessage.Answer(to: sender, worker: worker, refusal: refusal))
     }
 
-    /// Looks at the clock.
+    /// Removes expired orders, and returns a snapshot if one is due.
     /// - Parameter time: the wall clock, in milliseconds since 1970.
-    /// - Returns: a snapshot that is due; `nil` as a rule.
+    /// - Returns: the snapshot to publish; `nil` if none is due.
     public func tick(at now: Instant, wall time: Int64) -> ControlMessage? {
         guard isKnown else { return nil }
         book.removeOver(at: time) { order in
-            // A wall clock that is ahead must not take an order from those who read the snapshot. No order lasts for longer than
-            // from when it was given, by the giver's clock, and it was read after that.
+            // If this wall clock is fast, the order must stay in the snapshot for other readers. No order lasts longer
+            // than from `at` to `until` by its sender's clock, and it was read after `at`.
             guard let end = order.until, let read = readAt[order] else { return true }
             return read.duration(to: now) >= .milliseconds(end.saturatingSubtracting(order.at))
         }
         if readAt.count > book.orders.count { readAt = readAt.filter { book.orders.contains($0.key) } }
         guard isSnapshotDue(at: now) else { return nil }
 
-        // Not again before this one is read back, or lost.
+        // No further snapshot is due until this one is read back or lost.
         lastSnapshot = (lastOffset, now)
         isRemade = false
         return ControlMessage(
@@ -169,7 +172,7 @@ public final class ControlMember {
             snapshot: ControlMessage.Snapshot(offset: lastOffset, orders: book.orders))
     }
 
-    /// Each member waits a little longer than the one before, so that one of them writes.
+    /// The members' waiting times differ a little, so that one of them writes first.
     private func isSnapshotDue(at now: Instant) -> Bool {
         if isRemade { return !book.orders.isEmpty }
         let records = lastOffset.saturatingSubtracting(lastSnapshot.offset)

@@ -1,6 +1,6 @@
 internal import JSON
 
-// The members of a message as they stand in JSON: see FleetJSON.swift.
+// The members of a message in JSON: see FleetJSON.swift.
 
 extension ControlNumber: FleetValue {
     init(from reader: inout JSONReader) throws {

@@ -1,11 +1,11 @@
-/// A message of the fleet topic about orders that change how workers work.
+/// A message of the fleet topic about orders that change how workers run.
 ///
-/// Every worker reads every message in the one order that the topic's partition gives them: of two orders about the same
-/// thing, the later one counts.
+/// Every worker reads every message in the order of the topic's partition. Of two orders for the same setting, the
+/// later one counts.
 public struct ControlMessage: Sendable, Hashable {
     /// A question to the workers of the fleet. Each of them answers.
     public struct Question: Sendable, Hashable {
-        /// The order that a person is about to give. The answer says whether the worker would take it up.
+        /// An order that an operator is about to send. The answer states whether the worker would accept it.
         public var order: ControlOrder?
 
         public init(order: ControlOrder? = nil) { self.order = order }
@@ -15,23 +15,23 @@ public struct ControlMessage: Sendable, Hashable {
     public struct Answer: Sendable, Hashable {
         /// The sender of the question or the order.
         public var to: String
-        /// The name by which people know the worker: its machine or its pod.
+        /// The name by which operators know the worker: its machine or its pod.
         public var worker: String
-        /// Why the worker does not take the order up, as one line for a person; `nil` where it does.
+        /// The reason why the worker refuses the order, as one line for an operator; `nil` if it accepts it.
         public var refusal: String?
     }
 
-    /// The orders that are in force after all records up to an offset. A worker writes them down from time to time, so that
-    /// they outlast the topic's retention, and a new worker needs no older record.
+    /// The orders in force after all records up to an offset. Workers publish it periodically, so that orders survive
+    /// the topic's retention, and a new worker needs no older record.
     public struct Snapshot: Sendable, Hashable {
         /// The offset of the last record that the snapshot contains.
         public var offset: Int64
         public var orders: [ControlOrder]
     }
 
-    /// The sender: a name that nobody else has, and that a restart changes.
+    /// The sender's name, unique in the fleet and changed by a restart.
     public var sender: String
-    /// The fleet that is meant: see `QuotaScope.fleet`.
+    /// The fleet to which the message applies: see `QuotaScope.fleet`.
     public var fleet: String
     public var order: ControlOrder?
     public var question: Question?

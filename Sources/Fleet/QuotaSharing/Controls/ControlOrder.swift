@@ -1,42 +1,43 @@
-/// A person's order that changes how workers work, until a time or until it is taken back.
+/// An operator's order that changes how workers run, until a time or until it is revoked.
 public struct ControlOrder: Sendable, Hashable {
-    /// What an order changes. Raw values are contract: they stand in messages, in `/status` and in metrics.
+    /// The setting that an order changes. Raw values are contract: they are used in messages, in `/status` and in
+    /// metrics.
     public enum Control: String, Sendable, Hashable, CaseIterable {
-        /// A provider is not asked.
+        /// Stops calls to a provider.
         case pauseProvider = "pause-provider"
-        /// No request is begun.
+        /// Stops new requests.
         case pauseIntake = "pause-intake"
-        /// Another limit of a provider's calls per second.
+        /// Changes the limit of a provider's calls per second.
         case rate
-        /// Another number of requests that a process has in flight at most.
+        /// Changes the most requests that a process has in flight.
         case concurrency
-        /// Another level of the log.
+        /// Changes the log level.
         case logLevel = "log-level"
-        /// A worker finishes what it has, and ends. It happens once, and lasts for no time.
+        /// Makes a worker finish its requests, and end. The order applies once and has no duration.
         case drain
     }
 
-    /// What the order changes, as its sender names it: `Control` has the names that this version knows.
+    /// The setting that the order changes, as named by its sender. `Control` has the names that this version supports.
     public var name: String
-    /// The provider's name, where the control is about one.
+    /// The provider's name, if the control concerns a provider.
     public var provider: String?
     /// The number of calls per second, or of requests.
     public var number: ControlNumber?
-    /// The level of the log.
+    /// The log level.
     public var level: String?
-    /// True for an order that takes earlier ones back.
+    /// True for an order that revokes earlier ones.
     public var isTakenBack = false
-    /// True where the order may go beyond the worker's settings.
+    /// True if the order may exceed the worker's settings.
     public var isForced = false
-    /// The one worker that is meant, by a name that its next start does not have. `nil`: all of the fleet.
+    /// The worker to which the order applies, by a name that changes when it restarts. `nil`: all workers of the fleet.
     public var instance: String?
-    /// The name by which people know that worker: its machine or its pod.
+    /// The name by which operators know that worker: its machine or its pod.
     public var worker: String?
-    /// The end of the order in milliseconds since 1970, by each worker's own clock. `nil`: it lasts until it is taken back.
+    /// The end of the order in milliseconds since 1970, by each worker's clock. `nil`: it lasts until it is revoked.
     public var until: Int64?
-    /// The person who gave the order, and where: `user@host`.
+    /// The operator who sent the order, and the machine: `user@host`.
     public var by: String
-    /// When it was given, in milliseconds since 1970, by the clock of the one who gave it.
+    /// The time at which the order was sent, in milliseconds since 1970, by its sender's clock.
     public var at: Int64
 
     public init(
@@ -56,13 +57,13 @@ public struct ControlOrder: Sendable, Hashable {
         self.at = at
     }
 
-    /// `nil` for a control of a later version.
+    /// The control; `nil` if this version does not support it.
     public var control: Control? { Control(rawValue: name) }
 
-    /// True once the order's time is over.
+    /// True once the order has expired.
     public func isOver(at time: Int64) -> Bool { until.map { $0 <= time } ?? false }
 
-    /// True for orders that change the same thing, be it of one worker or of all.
+    /// True for orders that change the same setting, for one worker or for all.
     public func changesTheSame(as other: ControlOrder) -> Bool { name == other.name && provider == other.provider }
 }
 

@@ -1,7 +1,7 @@
-/// The times and sizes by which workers write down the orders that are in force. Workers may use different ones.
+/// The times and sizes by which workers publish snapshots of the orders in force. Workers may use different ones.
 public struct ControlTerms: Sendable, Hashable {
-    /// A snapshot is written after this many records of the topic, also of an empty book: a worker that starts looks for one
-    /// among the newest `history` records, and reads all of the topic where there is none.
+    /// A snapshot is written after this many records of the topic, even without orders. A worker that starts searches
+    /// the newest `history` records for one, and otherwise reads the whole topic.
     public var snapshotRecords: Int64 = 10_000
     /// A snapshot is written after this time, if there is an order. It is far below any retention of the topic.
     public var snapshotAge: Duration = .seconds(600)
@@ -10,6 +10,6 @@ public struct ControlTerms: Sendable, Hashable {
 
     public init() {}
 
-    /// The number of newest records among which a worker that starts looks for a snapshot: as many as for one of budgets.
+    /// The number of newest records in which a worker that starts searches for a snapshot: the same as for budgets.
     public static let history = BudgetTerms.history
 }

@@ -1,20 +1,20 @@
 public import LocationSearch
 
-/// What the orders in force ask of one lane.
+/// The effects of the orders in force on one lane.
 public struct LaneControls: Sendable, Hashable {
-    /// What they ask about one provider.
+    /// The effects on one provider.
     public struct Provider: Sendable, Hashable {
-        /// True while it is not to be asked.
+        /// True while the provider must not be called.
         public var isPaused = false
-        /// The calls per second in place of the setting's; `nil`: those of the setting.
+        /// The calls per second that override the setting; `nil`: the setting applies.
         public var perSecond: Double?
 
         public init() {}
     }
 
-    /// `false` while no request may begin, because the orders are not known yet or say so.
+    /// `false` while no request may begin: controls have not been read yet, or they pause intake.
     public var isIntakeOpen = true
-    /// The most requests in flight on this lane in place of the setting's part; `nil`: that part.
+    /// The most requests in flight on this lane, overriding its share of the setting; `nil`: the setting applies.
     public var concurrency: Int?
     public var providers: [ProviderID: Provider] = [:]
 

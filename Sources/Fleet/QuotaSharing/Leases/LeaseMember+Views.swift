@@ -1,26 +1,26 @@
 internal import Basics
 
-/// A member derives from the newest messages which leases it should grant, and when it should publish a message itself.
+/// Derives from the newest messages which leases the member should grant, and when it should publish a message.
 extension LeaseMember {
     /// This member's view of one limit, and the consequences.
     struct View {
         /// The leases that this member should grant.
         var leases: [(lessee: String, share: Double)] = []
-        /// The part of its own usable share that this member keeps; it may lease out the rest.
+        /// The part of its own usable share that this member keeps. It may lease out the rest.
         var kept: Double
-        /// The part of its own usable share that interactive requests of this member should have.
+        /// The part of its own usable share that is for this member's interactive requests.
         var keptForInteractive: Double
-        /// True when this member's demand exceeds its share.
+        /// True if this member's demand exceeds its share.
         var isShort: Bool
-        /// True when this member should use less than its own share.
+        /// True if this member should use less than its own share.
         var isLessor: Bool
-        /// True when some member should use less than its own share.
+        /// True if any member should use less than its own share.
         var hasLessors: Bool
-        /// True when some member has batch work, which gives way to interactive demand.
+        /// True if any member has batch work, which yields to interactive demand.
         var hasBatch: Bool
     }
 
-    /// - Parameter index: of the limit in `limits`.
+    /// - Parameter index: the index of the limit in `limits`.
     func view(of index: Int, at now: Instant) -> View {
         let mine = LeasePlan.Member(name: name, own: own.usable(at: now), demand: limits[index].demand)
         var members = [mine] + peers.values.compactMap { member($0, of: index, at: now) }
@@ -45,20 +45,22 @@ extension LeaseMember {
             hasLessors: members.contains(where: isLessor), hasBatch: hasBatch)
     }
 
-    /// Returns another member as the plan takes it; `nil` for one that does not share the limit.
+    /// Returns another member as input for the plan; `nil` if it does not share the limit.
     private func member(_ peer: Peer, of index: Int, at now: Instant) -> LeasePlan.Member? {
         guard let state = peer.states[index] else { return nil }
         var member = LeasePlan.Member(peer.message, state)
-        // Members short of quota publish every 0.4 s. One that has been silent for three times that is gone, or is short no more.
+        // Members short of quota publish every 0.4 s. A member silent for three times that is treated as gone or
+        // satisfied.
         if member.demand.total > member.own, now - peer.received >= terms.freshness {
             member.demand = member.demand.limited(to: member.own)
         }
         return member
     }
 
-    /// Makes the plan of a limit that some member lacks, and leaves out the members that are gone.
+    /// Makes the plan of a limit for which some member is short of quota, without the members that are gone.
     ///
-    /// Lessors publish every 0.4 s while a member is short of quota. One that has been silent for longer is gone.
+    /// Lessors publish every 0.4 s while a member is short of quota. A member silent for longer than `freshness` is
+    /// treated as gone.
     private func plan(for members: inout [LeasePlan.Member], of index: Int, at now: Instant) -> LeasePlan {
         guard let began = limits[index].shortageBegan, now - began > terms.freshness else {
             return LeasePlan(members, batchFloor: batchFloor)
@@ -69,7 +71,7 @@ extension LeaseMember {
 
         members.removeAll { $0.own > $0.demand.total && isSilent($0) }
         let plan = LeasePlan(members, batchFloor: batchFloor)
-        // Members that use their share for less urgent work than others have are lessors too.
+        // Members that use their share for less urgent work than others are lessors too.
         let gone = members.filter { member in
             member.own > (plan.targets[member.name]?.total ?? 0) + LeaseTable.least && isSilent(member)
         }
@@ -78,7 +80,7 @@ extension LeaseMember {
         return LeasePlan(members, batchFloor: batchFloor)
     }
 
-    /// - Parameter views: of all limits, in their order.
+    /// - Parameter views: the views of all limits, in their order.
     func isTimeToPublish(_ views: [View], at now: Instant) -> Bool {
         guard let lastSent else { return true }
         let silence = now - lastSent
@@ -93,25 +95,25 @@ extension LeaseMember {
         return false
     }
 
-    /// True when the others should know of this member's new demand at once.
+    /// True if the others should receive this member's new demand at once.
     private func isDemandChanged(of limit: Limit, _ view: View) -> Bool {
         let (now, told) = (limit.demand, limit.publishedDemand)
         if (now.total - told.total).magnitude > 0.05 || (now.interactive - told.interactive).magnitude > 0.05 {
             return true
         }
-        // The calls of a single person may be all that a member needs of what others use for batch.
+        // Few interactive calls may be all that a member needs of the quota that others use for batch.
         return view.hasBatch && now.interactive - told.interactive > 2 * Self.noticeable
     }
 
-    /// True when interactive requests of this member need what it has leased to others: it asks for that back at once, where the
-    /// next message would otherwise do.
+    /// True if interactive requests of this member need quota that it has leased to others. It then requests the quota
+    /// back at once instead of in the next regular message.
     private func isNeededBack(of limit: Limit, _ view: View, at now: Instant) -> Bool {
         view.hasBatch
             && view.keptForInteractive + limit.table.newestLeases(at: now) > own.usable(at: now) + Self.noticeable
     }
 
-    /// True when a lessee waits for more than this member has leased to it, and this member has it, or can ask another
-    /// lessee for it.
+    /// True if a lessee waits for more than this member has leased to it, and this member has it, or can recall it from
+    /// another lessee.
     private func isAwaited(
         _ view: View, of limit: Limit, at now: Instant
     ) -> Bool {
@@ -125,7 +127,7 @@ extension LeaseMember {
         return free > Self.noticeable || table.newestLeases(at: now) > agreed + Self.noticeable
     }
 
-    /// A smaller fraction of a limit is not worth a message before its time.
+    /// Changes below this fraction of a limit are not published before the next regular message.
     private static let noticeable = 0.01
 }
 
@@ -134,15 +136,15 @@ extension LeasePlan.Member {
         self.init(name: message.sender, own: message.ownShare, demand: state.demandByClass)
     }
 
-    /// True when it has demand for more than its share.
+    /// True if its demand exceeds its share.
     var isShort: Bool { demand.total > own + LeaseTable.least }
 
-    /// True when its share exceeds its demand.
+    /// True if its share exceeds its demand.
     var hasSpare: Bool { own > demand.total + LeaseTable.least }
 }
 
 extension LimitDemand {
-    /// Returns the demand as far as a share goes, interactive requests first.
+    /// Returns the demand reduced to a share, interactive requests first.
     fileprivate func limited(to share: Double) -> LimitDemand {
         LimitDemand(
             min(total, share), interactive: min(interactive, share), interactiveTenants: interactiveTenants,

@@ -4,20 +4,20 @@ public import Basics
 /// publishes.
 ///
 /// A member's partitions give it a share of each limit. It leases the part for which it has no demand to members with
-/// more demand, for a second and a half at a time. docs/internals/fleet.md says why the sum never exceeds a limit.
+/// more demand. Each lease lasts 1.5 s. docs/internals/fleet.md explains why the sum never exceeds a limit.
 ///
-/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it messages and moments.
+/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which passes it messages and times.
 public final class LeaseMember {
-    /// One of the limits that are shared.
+    /// A shared limit.
     struct Limit {
         var name: String
         var table: LeaseTable
         var demand = LimitDemand.none
-        /// The demand in the last published message, so that a change is noticed.
+        /// The demand in the last published message, to detect a change.
         var publishedDemand = LimitDemand.none
-        /// The time at which some member's demand began to exceed its share; `nil` while none does.
+        /// The time since which some member's demand has exceeded its share; `nil` if there is no shortage.
         var shortageBegan: Instant?
-        /// `LoopShare.prospect`, kept until a partition, a message or this member's demand changes it.
+        /// The cached `LoopShare.prospect`, until a partition, a message or this member's demand changes it.
         var prospect: Double?
     }
 
@@ -25,7 +25,7 @@ public final class LeaseMember {
     struct Peer {
         var message: LeaseMessage
         var received: Instant
-        /// The message's state of each of `limits`, in their order.
+        /// The state of each of `limits` in the message, in their order.
         var states: [LeaseMessage.Limit?]
     }
 
@@ -37,24 +37,24 @@ public final class LeaseMember {
     let batchFloor: Double
     private let (busyTick, idleTick): (Duration, Duration)
     var own: OwnShare
-    /// A member shares one or two limits, so looking through all is faster than a dictionary.
+    /// An array, because a member shares one or two limits and a linear search is faster than a dictionary.
     var limits: [Limit]
     var peers: [String: Peer] = [:] { didSet { forgetProspects() } }
-    /// The time at which each of this member's newest messages was sent, by its number.
+    /// The times at which this member sent its recent messages, by their numbers.
     private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
     var lastSent: Instant?
     var hasNews = true
     /// The usable part of the own share at the last tick.
     private var lastUsable = 0.0
-    /// The time of the last plan. In a large fleet a plan costs more than reading a message.
+    /// The time of the last plan. In a large fleet, a plan costs more than reading a message.
     private var planned: Instant?
     private static let planningPause = Duration.milliseconds(20)
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
-    ///   - limits: the names of the limits that are shared.
-    ///   - batchFloor: the part of its own share that a member with batch work keeps for it. `nil`: the usual one.
+    ///   - limits: the names of the shared limits.
+    ///   - batchFloor: the part of its own share that a member with batch work keeps for it. `nil`: the default.
     public init(
         name: String, limits: [String], batchFloor: Double? = nil, terms: LeaseTimes = LeaseTimes(), at now: Instant
     ) {
@@ -66,8 +66,8 @@ public final class LeaseMember {
         self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable(terms)) }
     }
 
-    /// Uses another name for a limit from now on, because its key was replaced. Leases are kept until they end, so that
-    /// the share of a lease to another member is not used meanwhile.
+    /// Renames a limit whose key was replaced. Leases stay until they end, so that a share leased to another member is
+    /// not used meanwhile.
     public func rename(_ limit: String, to new: String) {
         guard limit != new, let old = index(of: limit) else { return }
         limits[old] = Limit(name: new, table: limits[old].table, demand: limits[old].demand)
@@ -90,7 +90,7 @@ public final class LeaseMember {
         let (named, own) = (message.limits.keys.map(QuotaScope.init), limits.map { QuotaScope(name: $0.name) })
         if named.contains(where: { $0.fleet == nil }) { return .unscoped }
 
-        // Another provider of the same fleet, whose limit is not shared here.
+        // A message about another provider of the same fleet, whose limit is not shared here.
         let isOfFleet = named.contains { scope in
             own.contains { $0.fleet == scope.fleet } && !own.contains { $0.provider == scope.provider }
         }
@@ -99,14 +99,14 @@ public final class LeaseMember {
 
     // MARK: - Shares
 
-    /// Returns the share of a limit that may be used at a moment, and what is expected of it.
+    /// Returns the share of a limit that may be used now, and its expected development.
     public func loopShare(of limit: String, at now: Instant) -> LoopShare {
         guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.attentiveUntil, prospect: 0) }
         return LoopShare(
             share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
     }
 
-    /// Returns the share of a limit that may be used at a moment, 0 to 1.
+    /// Returns the share of a limit that may be used now, 0 to 1.
     public func share(of limit: String, at now: Instant) -> Double {
         index(of: limit).map { share(of: $0, at: now) } ?? 0
     }
@@ -139,12 +139,12 @@ public final class LeaseMember {
         return LeasePlan.divide(among: others + [mine], batchFloor: batchFloor).last?.interactive ?? 0
     }
 
-    /// The time until the next tick is due.
+    /// The time until the next tick.
     public var nextTick: Duration { limits.contains { $0.demand.total > 0 } ? busyTick : idleTick }
 
-    /// True while this member may use nothing of any limit: it waits as a new owner does, or it has none of the partitions by which
-    /// limits are shared, and no other member has quota to lease out. Such a member has requests of other topics all the same, which
-    /// would be refused one after another for want of quota.
+    /// True while this member may use no part of any limit. Either it waits as a new owner does, or it owns no
+    /// partitions of the shared topic and no other member has quota to lease out. Requests of other topics must wait
+    /// meanwhile; otherwise each would be refused for lack of quota.
     public func isSettling(at now: Instant) -> Bool {
         guard own.owned > 0 || own.partitionCount == 0 else {
             return limits.indices.allSatisfy {
@@ -156,9 +156,9 @@ public final class LeaseMember {
 
     // MARK: - Events
 
-    /// Takes the partitions that the group gave this member, in place of any others. A loss must be reported here before
-    /// the member acknowledges it to the group.
-    /// - Parameter wasTaken: true when partitions were taken away without a revocation.
+    /// Sets the partitions assigned to this member, replacing the previous ones. Report a revocation here before the
+    /// member acknowledges it to the group.
+    /// - Parameter wasTaken: true if partitions were lost without a revocation.
     public func assign(
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
@@ -166,17 +166,17 @@ public final class LeaseMember {
         forgetProspects()
     }
 
-    /// Sets what this member could use of a limit.
+    /// Sets this member's demand for a limit.
     public func setDemand(_ demand: LimitDemand, of limit: String) {
         guard let index = index(of: limit) else { return }
         let former = limits[index].demand
         limits[index].demand = demand
-        // With batch work or tenants, a prospect depends on this member's own demand.
+        // With batch work or several tenants, the prospect depends on this member's own demand.
         let isOfOneKind = demand.batch == 0 && former.batch == 0 && demand.interactiveTenants == 1
         if !isOfOneKind || former.interactiveTenants > 1 { limits[index].prospect = nil }
     }
 
-    /// Takes in a message of the topic, which may be late, doubled, or out of order.
+    /// Processes a message of the topic, which may be late, duplicated, or out of order.
     public func receive(_ message: LeaseMessage, at now: Instant) {
         guard message.sender != name, relation(of: message) == .own else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
@@ -200,9 +200,9 @@ public final class LeaseMember {
         }
     }
 
-    /// Looks at the clock, and returns the message that is due. To be called at least every `LeaseTimes.tick`, and after
-    /// each message that was received.
-    /// - Returns: a message to send at once; `nil` when it is not time for one.
+    /// Updates the state for the current time, and returns the message that is due. Call it at least every
+    /// `LeaseTimes.tick`, and after each received message.
+    /// - Returns: a message to publish at once; `nil` if none is due.
     public func tick(at now: Instant) -> LeaseMessage? {
         own.tick(at: now)
         noteOwnShare(at: now)
@@ -217,15 +217,15 @@ public final class LeaseMember {
         return makeMessage(views, at: now)
     }
 
-    /// Publishes at once when partitions become usable: until then the others take this member for one without a share to
-    /// lease out.
+    /// Makes a message due when partitions become usable. Until then, the others assume that this member has no share
+    /// to lease out.
     private func noteOwnShare(at now: Instant) {
         let usable = own.usable(at: now)
         if usable > lastUsable { hasNews = true }
         lastUsable = usable
     }
 
-    /// Returns the last message: this member uses nothing from here on.
+    /// Returns the last message. After that, this member uses no quota.
     public func leave(at now: Instant) -> LeaseMessage {
         _ = own.assign([], of: own.partitionCount, wasTaken: false, at: now)
         forgetProspects()
@@ -247,7 +247,7 @@ public final class LeaseMember {
         for (index, view) in views.enumerated() {
             let demand = limits[index].demand
             limits[index].publishedDemand = demand
-            // A member that leases out needs no lease, even if it has demand for batch requests.
+            // A lessor needs no lease, even if it has demand for batch requests.
             let missing = view.isLessor ? 0 : max(0, demand.total - own.usable(at: now))
             let returned = limits[index].table.giveBack(leaving: missing, at: now)
             message.limits[limits[index].name] = LeaseMessage.Limit(

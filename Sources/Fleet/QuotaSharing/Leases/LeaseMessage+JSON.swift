@@ -1,6 +1,6 @@
 internal import Basics
 
-// The members of a message as they stand in JSON: see FleetJSON.swift. Those that are empty are left out.
+// The members of a message in JSON: see FleetJSON.swift. Empty members are omitted.
 
 extension LeaseMessage.Grant: FleetObject {
     static let members: [MessageMember<Self>] = [
@@ -18,12 +18,12 @@ extension LeaseMessage.Limit: FleetObject {
         .optional("returned", \.returned, empty: [:]), .optional("tenants", \.tenants),
     ]
 
-    /// More tenants than a limit is ever divided among.
+    /// A number above any real number of tenants.
     private static let mostTenants = 1_000_000
 
     init() { self.init(demand: 0) }
 
-    /// Keeps numbers of tenants that no member would write within their range.
+    /// Clamps the numbers of tenants to the range that members write.
     mutating func validate() {
         tenants = tenants.map { min(max($0, 1), Self.mostTenants) }
         batchTenants = batchTenants.map { min(max($0, 1), Self.mostTenants) }
@@ -39,7 +39,7 @@ extension LeaseMessage: FleetObject {
 
     init() { self.init(sender: "", number: 0, owned: 0, partitionCount: 0) }
 
-    /// - Throws: for numbers of partitions that cannot be.
+    /// - Throws: an error for negative numbers of partitions.
     func validate() throws {
         guard owned >= 0, partitionCount >= 0 else { throw UnknownFleetMessage() }
     }

@@ -2,9 +2,9 @@ internal import Basics
 
 /// The leases that the members of a fleet should grant each other.
 ///
-/// Each member makes the plan for itself, from the newest messages. Members that have read the same messages make the
-/// same plan, so that together they lease out all that is spare. Where they have not, less is leased out than could be,
-/// but never more than there is: see `LeaseTable`.
+/// Each member makes the plan from the newest messages. Members that have read the same messages make the same plan, so
+/// that together they lease out all spare quota. Otherwise less is leased out than possible, but never more than there
+/// is: see `LeaseTable`.
 struct LeasePlan {
     /// A member's own share and its demand.
     struct Member: Equatable {
@@ -13,13 +13,13 @@ struct LeasePlan {
         var demand: LimitDemand
     }
 
-    /// The part of its own share that a member with batch work keeps for it, whatever interactive requests of others want,
-    /// unless a setting names another one.
+    /// The part of its own share that a member with batch work keeps for it, whatever the interactive demand of others,
+    /// unless a setting overrides it.
     static let usualBatchFloor = FairTerms().batchFloor
 
-    /// The leases that each lessor should grant, by lessee.
+    /// The leases that each lessor should grant.
     private(set) var leases: [String: [(lessee: String, share: Double)]] = [:]
-    /// The share that each member should have by these leases, by its name; never above its demand.
+    /// The share that each member should have with these leases, by name; never above its demand.
     let targets: [String: Target]
 
     /// The share that a member should have.
@@ -32,8 +32,8 @@ struct LeasePlan {
 
     /// Gives the spare shares to the members whose demand exceeds their share, as `divide` decides.
     ///
-    /// Lessees and lessors stand in the order of their names along one line, each with its amount, and each lessor leases
-    /// to the lessees beside it. So a lessor has few lessees, whatever the size of the fleet.
+    /// Lessors and lessees are sorted by name, and each lessor's spare amount goes to the next lessees in that order. A
+    /// lessor therefore has few lessees, whatever the size of the fleet.
     init(_ members: [Member], batchFloor: Double = usualBatchFloor) {
         let members = members.sorted { $0.name < $1.name }
         let targets = Self.divide(among: members, batchFloor: batchFloor)
@@ -56,14 +56,14 @@ struct LeasePlan {
         }
     }
 
-    // MARK: - Who gets how much
+    // MARK: - Targets
 
-    /// Returns the share that each member should have, in their order.
+    /// Returns the share that each member should have, in the order of `members`.
     ///
-    /// Interactive demand is served first, out of everybody's share but the floor for batch. What is left serves batch. Within
-    /// a class a member keeps what it needs of its own share, and those that lack some get equal amounts of the rest, none
-    /// above its demand. Where more than one tenant waits somewhere, members get amounts in proportion to their tenants
-    /// instead, whatever they own.
+    /// Interactive demand is served first, from all shares except the floors for batch. The rest serves batch. Within a
+    /// class, a member keeps what it needs of its own share. Members that need more get equal amounts of the rest, at
+    /// most their demand. If any member has more than one waiting tenant, the amounts are proportional to the members'
+    /// tenants instead, whatever they own.
     static func divide(among members: [Member], batchFloor: Double) -> [Target] {
         let floors = members.map { min($0.demand.batch, min(max(batchFloor, 0), 1) * $0.own) }
         let owned = members.reduce(0) { $0 + $1.own }
@@ -102,7 +102,7 @@ struct LeasePlan {
             return amounts(for: wishes, sharing: left)
         }
 
-        // What interactive requests of others want is taken from all that use their own share for batch, in proportion.
+        // Interactive demand is taken from all members that use their own share for batch, in proportion.
         let kept = members.indices.map { index in
             max(floors[index], min(members[index].demand.batch, members[index].own - interactive[index]))
         }
@@ -118,7 +118,7 @@ struct LeasePlan {
 
     // MARK: - Dividing
 
-    /// What one member gets as a level rises that is common to all.
+    /// The amount of one member as a function of a level that is common to all.
     private struct Wish {
         enum Growth {
             /// `least + level`
@@ -128,11 +128,11 @@ struct LeasePlan {
         }
 
         var least: Double
-        /// The amount beyond which it gets none; at least `least`.
+        /// The upper bound of the amount; at least `least`.
         var most: Double
         var growth: Growth
 
-        /// The amount that it gets more of with each unit of the level, while it gets more.
+        /// The growth of the amount per unit of the level.
         var slope: Double {
             switch growth {
             case .fromLeast: 1
@@ -140,7 +140,7 @@ struct LeasePlan {
             }
         }
 
-        /// The amount at the level 0, were there no `least`.
+        /// The amount at the level 0, without the bound `least`.
         private var offset: Double {
             switch growth {
             case .fromLeast: least
@@ -148,20 +148,20 @@ struct LeasePlan {
             }
         }
 
-        /// The level at which it begins to get more than `least`, and that at which it has all.
+        /// The levels at which the amount begins to exceed `least`, and at which it reaches `most`.
         var range: (from: Double, to: Double) { ((least - offset) / slope, (most - offset) / slope) }
 
         func amount(at level: Double) -> Double { min(most, max(least, offset + level * slope)) }
     }
 
-    /// Returns the amounts at the level at which they sum to `sum`: each wish's `least` where even those are more, and its `most`
-    /// where there is enough for all.
+    /// Returns the amounts at the level at which they sum to `sum`. If `sum` is too small, each amount is `least`; if
+    /// there is enough for all, it is `most`.
     private static func amounts(for wishes: [Wish], sharing sum: Double) -> [Double] {
         var left = sum - wishes.reduce(0) { $0 + $1.least }
         let growing = wishes.filter { $0.most > $0.least }
         guard left > 0, !growing.isEmpty else { return wishes.map(\.least) }
 
-        // The sum is a line between two levels at which some wish begins or ends to grow.
+        // The sum is linear between two levels at which an amount starts or stops growing.
         let ends = growing.flatMap { [($0.range.from, $0.slope), ($0.range.to, -$0.slope)] }
         var (level, rate) = (0.0, 0.0)
         for (end, change) in ends.sorted(by: { $0.0 < $1.0 }) {

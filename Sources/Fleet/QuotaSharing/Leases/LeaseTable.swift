@@ -1,12 +1,12 @@
 internal import Basics
 
-/// The leases of one limit that a member has granted and taken.
+/// The leases of one limit that a member has granted and received.
 ///
-/// The sum over the fleet stays within the limit although no member adds it up: a lessor uses less from the moment of the
-/// grant until the lessee can use the lease no more, whatever became of its messages, and a lessee counts the lease from
-/// the moment at which it asked, which was before the grant.
+/// The sum over the fleet stays within the limit although no member computes it. A lessor uses less from the time of
+/// the grant until the lessee can no longer use the lease, even if messages are lost. A lessee counts the lease from
+/// the time of its request, which precedes the grant.
 struct LeaseTable {
-    /// A share of the limit, until a moment of this member's clock.
+    /// A share of the limit, until a time of this member's clock.
     struct Lease: Equatable {
         var share: Double
         var end: Instant
@@ -15,7 +15,7 @@ struct LeaseTable {
     }
 
     private let terms: LeaseTimes
-    /// The leases that each lessee may still use. A lessee that has not read of a newer, smaller grant may use the older
+    /// The leases that each lessee may still use. A lessee that has not read a newer, smaller grant may use the older
     /// one, so the largest lease that has not ended counts.
     private var leasedOut: [String: [Lease]] = [:]
     /// The lease from each lessor: its newest grant counts.
@@ -25,17 +25,17 @@ struct LeaseTable {
 
     // MARK: - Leases to others
 
-    /// Returns the share that a lessee may use at a moment.
+    /// Returns the share that a lessee may use at a time.
     func leasedOut(to lessee: String, at now: Instant) -> Double {
         leasedOut[lessee, default: []].lazy.filter { $0.end > now }.map(\.share).max() ?? 0
     }
 
-    /// Returns the share that all lessees together may use at a moment.
+    /// Returns the share that all lessees together may use at a time.
     func leasedOut(at now: Instant) -> Double {
         leasedOut.keys.reduce(0) { $0 + leasedOut(to: $1, at: now) }
     }
 
-    /// Returns the share of the newest grant to a lessee. The lessee may still use more, until it has read that grant.
+    /// Returns the share of the newest grant to a lessee. The lessee may use more until it has read that grant.
     func newestLease(to lessee: String, at now: Instant) -> Double {
         leasedOut[lessee]?.last { $0.end > now }?.share ?? 0
     }
@@ -45,12 +45,12 @@ struct LeaseTable {
         leasedOut.keys.reduce(0) { $0 + newestLease(to: $1, at: now) }
     }
 
-    /// Grants leases as far as there is enough, and asks for the rest back.
+    /// Grants leases as far as quota is available, and recalls the rest.
     /// - Parameters:
-    ///   - wishes: the share that each lessee is to have.
-    ///   - spare: the own share less the own demand, including what is leased out now.
+    ///   - wishes: the share that each lessee should have.
+    ///   - spare: the own share minus the own demand, including what is leased out now.
     ///   - number: the number of the message with the grants.
-    ///   - inReplyTo: the number of a lessee's newest message; `nil` when none is known.
+    ///   - answering: returns the number of a lessee's newest message; `nil` if none is known.
     mutating func leaseOut(
         _ wishes: [(lessee: String, share: Double)], outOf spare: Double, number: UInt64,
         at now: Instant, inReplyTo: (String) -> UInt64?
@@ -73,18 +73,17 @@ struct LeaseTable {
         return grants
     }
 
-    /// Ends the leases that the lessee uses no more, because it has acknowledged message `number`: it uses no older
-    /// grant.
+    /// Ends the leases older than message `number`, which the lessee has acknowledged: it uses no older grant.
     mutating func forgetLeases(to lessee: String, olderThan number: UInt64) {
         leasedOut[lessee]?.removeAll { $0.number < number }
     }
 
-    /// Ends the leases that the lessee has given back, up to message `number`.
+    /// Ends all leases that the lessee has returned, up to message `number`.
     mutating func endLeases(to lessee: String, upTo number: UInt64) {
         leasedOut[lessee]?.removeAll { $0.number <= number }
     }
 
-    /// A smaller share is not worth a message.
+    /// The smallest share that is leased.
     static let least = 1e-6
 
     private mutating func forgetEnded(at now: Instant) {
@@ -97,12 +96,12 @@ struct LeaseTable {
 
     // MARK: - Leases from others
 
-    /// Takes in a lessor's newest grant. A grant that was overtaken changes nothing.
+    /// Applies a lessor's newest grant. An older grant changes nothing.
     /// - Parameters:
     ///   - number: the number of the lessor's message.
-    ///   - share: the share that it grants.
-    ///   - asked: this member's clock when it sent the message that is answered.
-    /// - Returns: true when the share is less than before: the lessor waits for the acknowledgement.
+    ///   - share: the granted share.
+    ///   - asked: the time of this member's clock when it sent the message that the grant answers.
+    /// - Returns: true if the share is less than before: the lessor waits for the acknowledgement.
     mutating func take(
         _ share: Double, from lessor: String, number: UInt64, asked: Instant
     ) -> Bool {
@@ -113,33 +112,33 @@ struct LeaseTable {
         return share < former?.share ?? 0
     }
 
-    /// Gives back whole leases that are not needed.
-    /// - Parameter needed: the share that must be left.
-    /// - Returns: the number of the newest message of each lessor whose lease is given back.
+    /// Returns whole leases that are not needed.
+    /// - Parameter needed: the share that must remain.
+    /// - Returns: by lessor, the number of the newest message whose lease is returned.
     mutating func giveBack(leaving needed: Double, at now: Instant) -> [String: UInt64] {
         var left = leasedIn(at: now)
         var returned: [String: UInt64] = [:]
         let leases = leasedIn.filter { $0.value.end > now && $0.value.share > 0 }.sorted { $0.key < $1.key }
         for (lessor, lease) in leases where left - lease.share >= needed {
             left -= lease.share
-            // The number is kept, so that an older grant that comes late changes nothing.
+            // The number is kept, so that a late older grant changes nothing.
             leasedIn[lessor]?.share = 0
             returned[lessor] = lease.number
         }
         return returned
     }
 
-    /// The number of the newest message of each lessor whose grant has not ended.
+    /// By lessor: the number of the newest message whose grant has not ended.
     func acknowledged(at now: Instant) -> [String: UInt64] {
         leasedIn.filter { $0.value.end > now }.mapValues(\.number)
     }
 
-    /// Returns the share that leases from others add at a moment.
+    /// Returns the share that leases from others add at a time.
     func leasedIn(at now: Instant) -> Double {
         leasedIn.values.lazy.filter { $0.end > now }.reduce(0) { $0 + $1.share }
     }
 
-    /// The next moment at which a lease from another member ends.
+    /// Returns the next time at which a lease from another member ends.
     func ends(after now: Instant) -> Instant? {
         leasedIn.values.lazy.map(\.end).filter { $0 > now }.min()
     }

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// The messages of the fleet topic as bytes: JSON, so that any consumer can show them.
+/// Encodes and decodes the messages of the fleet topic. They are JSON, so that any consumer can display them.
 ///
 /// A message is an object with one member, whose name is the message's kind.
 public enum FleetCodec {

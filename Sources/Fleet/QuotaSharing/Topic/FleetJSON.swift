@@ -1,25 +1,26 @@
 internal import JSON
 
-// How the messages of the fleet topic stand in JSON. Each object lists its members once, and is written and read by that list.
+// The JSON format of the fleet topic's messages. Each object lists its members once, and the list is used for writing
+// and for reading.
 
-/// The error for JSON that is no message of this version.
+/// The error for JSON that is not a message of this version.
 struct UnknownFleetMessage: Error {}
 
-/// A value of a member of a message.
+/// The value of a message's member.
 protocol FleetValue: SendableMetatype {
-    /// - Throws: where the value is of another kind, or cannot be.
+    /// - Throws: an error for a value of another type, or out of range.
     init(from reader: inout JSONReader) throws
     func write(to writer: inout JSONWriter)
 }
 
-/// A value that is an object. Members that its list does not have are those of later versions, and ignored.
+/// A value that is an object. Members that are not in its list belong to later versions, and are ignored.
 protocol FleetObject: FleetValue {
-    /// The members, which are written in this order: that of their names.
+    /// The members, in the order in which they are written, which is by name.
     static var members: [MessageMember<Self>] { get }
-    /// Makes an object whose members are to be read.
+    /// Makes an object whose members will be read.
     init()
-    /// Looks at an object all of whose members were read.
-    /// - Throws: where one of them cannot be.
+    /// Checks an object after all its members were read.
+    /// - Throws: an error if a member is invalid.
     mutating func validate() throws
 }
 
@@ -29,7 +30,7 @@ struct MessageMember<Object>: Sendable {
     fileprivate let write: @Sendable (Object, inout JSONWriter) -> Void
     fileprivate let read: @Sendable (inout Object, inout JSONReader) throws -> Void
 
-    /// Makes a member that no object lacks.
+    /// Makes a required member.
     static func required<Value: FleetValue>(
         _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable
     ) -> Self {
@@ -41,7 +42,7 @@ struct MessageMember<Object>: Sendable {
         }
     }
 
-    /// Makes a member that may be missing or `null`, which is the same as `empty`.
+    /// Makes an optional member. A missing or `null` member has the value `empty`.
     static func optional<Value: FleetValue & Equatable & Sendable>(
         _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable, empty: Value
     ) -> Self {
@@ -55,7 +56,7 @@ struct MessageMember<Object>: Sendable {
         }
     }
 
-    /// Makes a member that may be missing or `null`.
+    /// Makes an optional member, which may be missing or `null`.
     static func optional<Value: FleetValue>(
         _ name: StaticString, _ path: any WritableKeyPath<Object, Value?> & Sendable
     ) -> Self {
@@ -124,7 +125,7 @@ extension Int64: FleetValue {
     func write(to writer: inout JSONWriter) { writer.value(Int(self)) }
 }
 
-/// The number of a message. They count from 0 or 1, so none is beyond those of an `Int`.
+/// The number of a message. Numbers count from 0 or 1, so they fit into an `Int`.
 extension UInt64: FleetValue {
     init(from reader: inout JSONReader) throws { self = try needed(UInt64(exactly: try Int(from: &reader))) }
 
@@ -138,7 +139,7 @@ extension Double: FleetValue {
         guard (0...1).contains(self) else { throw UnknownFleetMessage() }
     }
 
-    /// Small ones have an exponent, as in messages of every version before.
+    /// Writes small numbers with an exponent, which is the format of the messages.
     func write(to writer: inout JSONWriter) {
         if self > 0, self < 0.0001 { writer.value(json: description.utf8.span) } else { writer.value(self) }
     }
@@ -158,7 +159,7 @@ extension Array: FleetValue where Element: FleetValue {
     }
 }
 
-/// An object whose members are all of one kind. They are written in the order of their names.
+/// An object whose members all have the same type. They are written in the order of their names.
 extension Dictionary: FleetValue where Key == String, Value: FleetValue {
     init(from reader: inout JSONReader) throws {
         try reader.enterMessage()
@@ -179,7 +180,7 @@ extension Dictionary: FleetValue where Key == String, Value: FleetValue {
     }
 }
 
-/// Returns a value that is of the right kind.
+/// Returns a value that has the expected type.
 func needed<Value>(_ value: Value?) throws -> Value {
     guard let value else { throw UnknownFleetMessage() }
     return value
@@ -187,7 +188,7 @@ func needed<Value>(_ value: Value?) throws -> Value {
 
 extension JSONReader {
     /// Enters an object.
-    /// - Throws: where the value is something else.
+    /// - Throws: an error if the value is not an object.
     mutating func enterMessage() throws {
         guard try enterObject() else { throw UnknownFleetMessage() }
     }

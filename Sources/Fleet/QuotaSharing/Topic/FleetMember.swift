@@ -1,37 +1,37 @@
-/// A member of a fleet, which shares quota with the other workers of its group: in proportion to the partitions that each
-/// owns, and beyond that by messages.
+/// A member of a fleet, which shares quota with the other workers of its group: in proportion to the partitions that
+/// each owns, and beyond that by messages.
 public protocol FleetMember: Sendable {
-    /// `true` when nothing may be asked before the number of partitions is known, because the share follows from it.
+    /// `true` if no provider may be called before the number of partitions is known, because the share depends on it.
     nonisolated var sharesByPartitions: Bool { get }
 
-    /// `true` when quota is shared by messages: `tick` and `receive` have to be called then.
+    /// `true` if quota is shared by messages, so that `tick` and `receive` must be called.
     nonisolated var usesMessages: Bool { get }
 
-    /// Called at each rebalance: before a loss is acknowledged, after a gain.
+    /// Called at each rebalance: before a revocation is acknowledged, and after an assignment.
     /// - Parameters:
-    ///   - assigned: all partitions of the first topic of requests that this member owns from now on.
-    ///   - partitions: the number of that topic's partitions; 0: not known yet.
-    ///   - wasTaken: true when some were taken away without a revocation, so that others may have had them for a while.
+    ///   - assigned: all partitions of the first request topic that this member owns from now on.
+    ///   - partitions: the number of that topic's partitions; 0: unknown.
+    ///   - wasTaken: true if some were lost without a revocation, so that others may have owned them meanwhile.
     func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async
 
-    /// Looks at the clock. To be called after each `assign` and `receive`, and when the time has passed that the last
-    /// tick named.
+    /// Updates the state for the current time. Call it after each `assign` and `receive`, and when `nextTick` of the
+    /// last tick has passed.
     func tick() async -> FleetTick
 
-    /// Has `wake` called when `tick` should be called at once although its time has not come.
+    /// Registers `wake`, which is called when `tick` should be called at once, before `nextTick` has passed.
     func onWakeUp(_ wake: @escaping @Sendable () -> Void) async
 
-    /// Begins with the topic, for the first time or anew. `receive` follows for each record.
+    /// Called when the topic has been opened, for the first time or again. `receive` follows for each record.
     func topicOpened(_ extent: FleetTopicExtent) async
 
-    /// `true` when the records since `topicOpened` do not hold all that is needed, so that the topic must be read from
-    /// its oldest record on.
+    /// `true` if the records since `topicOpened` are not sufficient, so that the topic must be read from its oldest
+    /// record on.
     var needsOlderRecords: Bool { get async }
 
-    /// Takes in records of the fleet topic in their order, this member's own messages among them.
+    /// Processes records of the fleet topic in their order, including this member's own messages.
     func receive(_ records: [FleetRecord]) async
 
-    /// Ends the sharing: no quota that is shared by messages is used from here on.
+    /// Ends the sharing: no quota that is shared by messages is used after this call.
     /// - Returns: the last messages.
     func leave() async -> [FleetMessage]
 }
@@ -40,8 +40,8 @@ public protocol FleetMember: Sendable {
 public struct FleetTick: Sendable {
     /// The messages to publish at once.
     public var messages: [FleetMessage] = []
-    /// `false` while no request may begin, because there is no quota yet that it could use.
+    /// `false` while no request may begin, because the member has no quota yet.
     public var isReady = true
-    /// The time until the next tick is due.
+    /// The time until the next tick.
     public var nextTick: Duration = LeaseTimes().tick
 }

@@ -2,9 +2,9 @@
 public enum FleetMessage: Sendable, Hashable {
     /// A member's message about the limits that are shared by demand.
     case shares(LeaseMessage)
-    /// A member's, or a person's, message about daily call budgets.
+    /// A message of a member or an operator about daily call budgets.
     case budget(BudgetMessage)
-    /// A worker's, or a person's, message about orders that change how workers work.
+    /// A message of a worker or an operator about orders that change how workers run.
     case control(ControlMessage)
 }
 
@@ -12,10 +12,10 @@ public enum FleetMessage: Sendable, Hashable {
 public struct FleetRecord: Sendable, Hashable {
     /// The record's offset in the topic's only partition. All members read the records in this order.
     public var offset: Int64
-    /// True for a record that was there before this process began to read.
+    /// True for a record that existed before this process began to read.
     public var isOld = false
-    /// The record's message; `nil` for a record without one, for a message of a later version, and where the topic is
-    /// read up to this offset without a record there, as at the end of a transaction.
+    /// The record's message. `nil` for a record without one, for a message of a later version, and for an offset
+    /// without a record, as at the end of a transaction.
     public var message: FleetMessage?
 
     public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
@@ -27,13 +27,13 @@ public struct FleetRecord: Sendable, Hashable {
 
 /// The offsets of the fleet topic when a process begins to read it.
 public struct FleetTopicExtent: Sendable, Hashable {
-    /// The offset of the first record to come; `end` where there is none.
+    /// The offset of the first record that will be read; `end` if there is none.
     public var first: Int64
-    /// One past the newest record there is.
+    /// The offset after the newest record.
     public var end: Int64
-    /// The offset of the oldest record there is.
+    /// The offset of the oldest record.
     public var oldest: Int64
-    /// True when the topic was deleted and made again since it was read last.
+    /// True if the topic was deleted and created again since it was last read.
     public var isRemade: Bool
 
     public init(first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false) {

@@ -1,9 +1,9 @@
-/// The progress of the reading of a topic whose newest snapshot holds the state.
+/// The progress of reading a topic whose newest snapshot contains the state.
 enum HistoryReading {
     case notBegun
-    /// Reads the records that were there at the beginning; nothing is known before their end.
+    /// Reads the records that existed when reading began; the state is unknown until their end.
     case history
-    /// The history that was read holds no snapshot, and there are older records.
+    /// The history contains no snapshot, and there are older records.
     case tooShort
     case live
 }

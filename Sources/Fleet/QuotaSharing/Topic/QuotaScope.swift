@@ -1,17 +1,16 @@
-/// The quota that a message of the fleet topic is about: the calls to one provider, by one API key, of one fleet.
+/// The quota that a message of the fleet topic concerns: the calls to one provider, by one API key, of one fleet.
 ///
-/// A fleet is a consumer group together with its requests topic. Several fleets may share a cluster, and even a fleet topic:
-/// each goes by the messages of its own scope only.
+/// A fleet is a consumer group together with its requests topic. Several fleets may share a cluster, and even a fleet
+/// topic. Each applies only the messages of its own scope.
 public struct QuotaScope: Sendable, Hashable {
-    /// The provider's name.
     public let provider: String
-    /// A digest of group and requests topic. `nil` in messages of workers that know no scopes: they mean every fleet.
+    /// A digest of group and requests topic. `nil` in messages without scopes, which concern every fleet.
     public let fleet: String?
-    /// A digest of the API key, from which nothing can be learnt about the key. `nil` where every key of the fleet is meant.
+    /// A digest of the API key, which reveals nothing about the key. `nil` for every key of the fleet.
     public let key: String?
 
-    /// The scope as one text: `provider`, `provider/fleet` or `provider/fleet/key`. Kept, because accounts and limits are
-    /// looked up by it at every tick.
+    /// The scope as a text: `provider`, `provider/fleet` or `provider/fleet/key`. Stored, because each tick looks up
+    /// accounts and limits by it.
     public let name: String
 
     public init(provider: String, fleet: String? = nil, key: String? = nil) {
@@ -21,7 +20,7 @@ public struct QuotaScope: Sendable, Hashable {
         name = [provider, fleet, self.key].compactMap(\.self).joined(separator: "/")
     }
 
-    /// Parses a `name`. Any text is one: further slashes belong to the key.
+    /// Parses a `name`. Any text is valid: further slashes belong to the key.
     public init(name: String) {
         let parts = name.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         self.init(provider: parts[0], fleet: parts.count > 1 ? parts[1] : nil, key: parts.count > 2 ? parts[2] : nil)
@@ -36,10 +35,10 @@ public struct QuotaScope: Sendable, Hashable {
 
 /// The relation of a message to the scopes of the member that reads it.
 public enum ScopeRelation: String, Sendable, Hashable, CaseIterable {
-    /// It is about this member's fleet and keys.
+    /// The message concerns this member's fleet and keys.
     case own
-    /// It is about another fleet, or about another key of this fleet.
+    /// The message concerns another fleet, or another key of this fleet.
     case foreign
-    /// It comes from a worker that knows no scopes.
+    /// The message has no scope.
     case unscoped
 }
