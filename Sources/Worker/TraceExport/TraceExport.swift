@@ -4,9 +4,9 @@ internal import HTTPTransport
 package import Logging
 package import Observability
 
-/// The traces of a process: a tracer for its requests, and the way of their spans to a collector and to the log.
+/// The traces of a process: a tracer for its requests, and the export of their spans to a collector and to the log.
 package final class TraceExport: Sendable {
-    /// The time that the last spans have to leave when the process ends.
+    /// The longest time for exporting the last spans when the process ends.
     private static let flushTime = Duration.seconds(3)
 
     /// The tracer that starts every span.
@@ -14,11 +14,11 @@ package final class TraceExport: Sendable {
     private let exporter: SpanExporter?
     private let http: HTTPTransport?
 
-    /// Makes a tracer whose spans are exported where `configuration` says, if it does, and written to the log by `spanLog`.
-    /// - Parameter recordsAll: whether requests that are not sampled are followed too, for the log only.
-    /// - Parameter seed: the ids of spans follow from it; each process needs another.
-    /// - Parameter secrets: what must leave the process in no span.
-    /// - Throws: `EventLoopError` when the system has no thread left.
+    /// Makes a tracer whose spans are exported if `configuration` has an endpoint, and logged by `spanLog`.
+    /// - Parameter recordsAll: whether requests that are not sampled are also traced, for the log only.
+    /// - Parameter seed: determines the ids of spans; each process needs a different one.
+    /// - Parameter secrets: the texts to mask in exported spans.
+    /// - Throws: `EventLoopError` if the system cannot create a thread.
     package init(
         _ configuration: TraceExportConfiguration, recordsAll: Bool, seed: UInt64, spanLog: SpanLog?,
         secrets: SecretRegistry = .shared, log: Logger
@@ -54,7 +54,7 @@ package final class TraceExport: Sendable {
     /// Exports spans until `stop`.
     package func run() async { await exporter?.run() }
 
-    /// Sends what waits, within a bound, and ends.
+    /// Exports the waiting spans within `flushTime`, and ends.
     /// - Parameter running: the task that calls `run`.
     package func stop(_ running: Task<Void, Never>) async {
         guard let exporter, let http else { return }

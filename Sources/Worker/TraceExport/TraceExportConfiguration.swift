@@ -1,41 +1,42 @@
-/// Which requests are traced and where their spans go: `tracing.*`.
+/// The settings for tracing: which requests are traced, and where their spans are sent: `tracing.*`.
 package struct TraceExportConfiguration: Sendable, Hashable {
-    /// `tracing.endpoint`: the URL of an OpenTelemetry collector that takes OTLP over HTTP, without `/v1/traces`. `nil`: no
-    /// span is exported.
+    /// `tracing.endpoint`: the URL of an OpenTelemetry collector for OTLP over HTTP, without `/v1/traces`. `nil`: spans
+    /// are not exported.
     package var endpoint: String?
-    /// Whether `endpoint` is the whole address of spans already, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.
+    /// Whether `endpoint` is the complete URL for traces, as in OTEL_EXPORTER_OTLP_TRACES_ENDPOINT.
     package var isTracesURL = false
-    /// What spans tell of their process beside `serviceName` and `serviceVersion`, among it `tracing.attributes`.
+    /// The resource attributes besides `serviceName` and `serviceVersion`, including `tracing.attributes`.
     package var attributes: [String: String] = [:]
-    /// `tracing.headers`: sent with each export, by name. The values are secrets.
+    /// `tracing.headers`: the headers of each export, by name. The values are secrets.
     package var headers: [String: String] = [:]
-    /// `tracing.timeout`: the longest time that one export may take. OpenTelemetry's default.
+    /// `tracing.timeout`: the timeout of one export. OpenTelemetry's default.
     package var timeout: Duration = .seconds(10)
     /// `tracing.queueSize`: the most spans that wait to be exported; further ones are dropped. At least `batchSize`.
     package var queueSize = 8192
-    /// `tracing.sampleRatio`: the part of the requests that is traced where the record does not say, 0 to 1.
+    /// `tracing.sampleRatio`: the fraction of requests that is traced if their records do not decide it, 0 to 1.
     package var sampleRatio = 1.0
     package var serviceName = "location-search-worker"
-    /// The version of the program, as traces show it.
+    /// The version of the program in traces.
     package var serviceVersion = ""
-    /// `tracing.caFile`: a PEM file with the authorities to trust. `nil` means the system's.
+    /// `tracing.caFile`: a PEM file with trusted certificate authorities. `nil`: those of the system.
     package var caFile: String?
     /// The most spans of one export. OpenTelemetry's default.
     package var batchSize = 512
-    /// The longest time that a span waits for its batch to fill. At low load it decides how soon a trace can be seen.
+    /// The longest time for which a span waits for its batch to fill. At low load, it determines how soon a trace is
+    /// visible.
     package var interval: Duration = .seconds(1)
 
-    /// The longest pause after the first export that a collector did not take; it doubles with each further one.
+    /// The longest pause after the first failed export; each further failure doubles it.
     package var firstPause: Duration = .seconds(1)
 
     package init() {}
 
-    /// The address that spans are posted to. An endpoint that names it already is taken as it is.
+    /// The URL to which spans are posted. An endpoint that ends with `/v1/traces` is used unchanged.
     var tracesURL: String? {
         endpoint.map { isTracesURL || $0.hasSuffix("/v1/traces") ? $0 : $0 + "/v1/traces" }
     }
 
-    /// An export without spans.
+    /// The request encoder with the resource attributes and the scope.
     var request: OTLPRequest {
         let own = ["service.name": serviceName, "service.version": serviceVersion, "telemetry.sdk.language": "swift"]
         let all = attributes.merging(own) { _, own in own }.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }

@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Metrics
 
-/// Counts what becomes of ended spans: each is exported, dropped or failed. Thread-safe.
+/// Counts ended spans by result: exported, dropped or failed. Thread-safe.
 final class ExportMeters: Sendable {
     private let exportedSpans: Counter
     private let droppedSpans: Counter
@@ -13,13 +13,13 @@ final class ExportMeters: Sendable {
         failedSpans = Counter(label: "locsearch_trace_spans_failed_total", dimensions: [], factory: factory)
     }
 
-    /// Spans that the collector has taken.
+    /// Counts spans that the collector has accepted.
     func exported(_ count: Int) { increment(exportedSpans, by: count) }
 
-    /// Spans that were never sent: too many waited, or the process ended.
+    /// Counts spans that were never sent, because the queue was full or the process ended.
     func dropped(_ count: Int) { increment(droppedSpans, by: count) }
 
-    /// Spans that were sent in vain: the collector refused them, or was away for too long.
+    /// Counts spans that the collector refused, or for which it was unavailable for too long.
     func failed(_ count: Int) { increment(failedSpans, by: count) }
 
     private func increment(_ counter: Counter, by count: Int) {

@@ -1,16 +1,16 @@
 import Basics
 import HTTPTransport
 
-/// How one export ended.
+/// The result of one export.
 enum ExportResult {
-    /// The collector took the spans, but for so many.
+    /// The collector accepted the spans, except for `rejected` of them.
     case taken(rejected: Int)
-    /// The collector will never take them.
+    /// The collector will never accept them.
     case refused(reason: String)
-    /// The collector may take them later.
+    /// The collector may accept them later.
     case unavailable(reason: String, retryAfter: Duration?)
 
-    /// Reads a collector's answer, as the OTLP specification has it ("OTLP/HTTP Response").
+    /// Interprets a collector's response according to the OTLP specification ("OTLP/HTTP Response").
     init(_ response: HTTPResponse) {
         switch response.status {
         case 200..<300: self = .taken(rejected: OTLPAnswer(response.body).rejectedSpans)
@@ -21,16 +21,16 @@ enum ExportResult {
         }
     }
 
-    /// Returns the time that `Retry-After` asks to wait in seconds, a minute at most; `nil` when the text is no such time.
+    /// Returns the waiting time from `Retry-After` in seconds, at most a minute; `nil` if the text is not such a time.
     private static func pause(_ retryAfter: String) -> Duration? {
-        // Written so that "nan" fails too.
+        // This condition is also false for "nan".
         guard let seconds = Double(retryAfter), seconds >= 0 else { return nil }
         return .seconds(saturating: min(seconds, 60))
     }
 
     init(_ error: HTTPError) {
         switch error.kind {
-        // Spans that are too many or an address that is wrong stay so.
+        // Too many spans or a wrong address cannot be cured by a retry.
         case .invalidRequest, .tooLarge: self = .refused(reason: error.description)
         default: self = .unavailable(reason: error.description, retryAfter: nil)
         }

@@ -4,15 +4,15 @@ import HTTPTransport
 import Logging
 import Observability
 
-/// Sends ended spans to a collector, a batch at a time: OTLP over HTTP with Protocol Buffers.
+/// Sends ended spans to a collector, one batch at a time: OTLP over HTTP with Protocol Buffers.
 ///
-/// It lives on an event loop of its own, so that neither encoding nor a slow collector takes time from requests. One export
-/// is under way at a time. While the collector is away, one batch is tried again at growing intervals, the queue fills, and
-/// what comes on top is dropped there.
+/// It runs on a dedicated event loop, so that neither encoding nor a slow collector takes time from requests. One
+/// export is in flight at a time. While the collector is unavailable, one batch is retried with back-off, the queue
+/// fills, and further spans are dropped.
 actor SpanExporter {
-    /// The most times that one batch is sent.
+    /// The most attempts to send one batch.
     private static let mostAttempts = 5
-    /// The pauses between them grow to this.
+    /// The longest pause between two attempts.
     private static let longestPause = Duration.seconds(30)
 
     nonisolated let loop: EventLoop
@@ -45,8 +45,8 @@ actor SpanExporter {
         self.log = log
     }
 
-    /// Exports until `finish`, then what still waits, as long as the collector takes it. Cancelling the task ends that at
-    /// once.
+    /// Exports spans until `finish`, and then those that wait, as long as the collector accepts them. Cancelling the
+    /// task ends it at once.
     func run() async {
         queue.onChange { [weak self, loop] in
             Task(executorPreference: loop) { await self?.wake() }
@@ -60,7 +60,7 @@ actor SpanExporter {
         meters.dropped(queue.removeAll())
     }
 
-    /// Has `run` send what waits and return.
+    /// Makes `run` send the waiting spans and return.
     func finish() {
         isEnding = true
         wake()
@@ -68,7 +68,7 @@ actor SpanExporter {
 
     private func wake() { change.broadcast() }
 
-    /// Waits for a first span, and then until its batch is whole or has waited long enough.
+    /// Waits for a first span, and then until its batch is full or has waited long enough.
     private func waitForBatch() async {
         while queue.count == 0, !isEnding {
             await suspend(unless: queue.count > 0 || isEnding) { change.add($0) }
@@ -76,7 +76,7 @@ actor SpanExporter {
         await pause(configuration.interval, unless: { queue.count >= configuration.batchSize })
     }
 
-    /// Waits for `time`, or until the end begins or `condition` holds.
+    /// Waits for `time`, or until `finish` is called or `condition` holds.
     private func pause(_ time: Duration, unless condition: () -> Bool) async {
         let due = loop.now + time
         let timer = loop.schedule(at: due) { [weak self] in self?.assumeIsolated { $0.wake() } }
@@ -89,10 +89,10 @@ actor SpanExporter {
 
     // MARK: - One batch
 
-    /// Sends a batch, and again while the collector is away.
+    /// Sends a batch, and retries while the collector is unavailable.
     private func export(_ spans: [RecordedSpan]) async {
         guard !spans.isEmpty else { return }
-        // Whatever put a secret into a span, none leaves the process.
+        // Secrets in spans, whatever their origin, must not leave the process.
         let body = secrets.masked(request.bytes(of: spans))
 
         for attempt in 1... {
@@ -127,7 +127,8 @@ actor SpanExporter {
         }
     }
 
-    /// Returns how long to wait for a collector that is away. Workers that lost it together do not come back together.
+    /// Returns the pause before a retry. Jitter prevents workers that lost the collector together from reconnecting
+    /// together.
     private func pause(after attempt: Int, asked: Duration?) -> Duration {
         if let asked { return asked }
         let longest = min(configuration.firstPause * (1 << (attempt - 1)), Self.longestPause)
@@ -135,7 +136,7 @@ actor SpanExporter {
         return longest * Double.random(in: 0.5...1, using: &random)
     }
 
-    // MARK: - The log: one line for each change
+    // MARK: - Logging, one line for each change
 
     private func noteTrouble(_ reason: String) {
         guard !isTroubled else { return }

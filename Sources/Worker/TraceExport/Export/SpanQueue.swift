@@ -1,7 +1,7 @@
 internal import DequeModule
 import Synchronization
 
-/// Ended spans that wait to be exported, up to a limit. Safe to use from any thread; adding never waits and never fails.
+/// Ended spans that wait to be exported, up to a limit. Thread-safe; adding never waits and never fails.
 final class SpanQueue: Sendable {
     private struct State {
         var spans: Deque<RecordedSpan> = []
@@ -13,18 +13,18 @@ final class SpanQueue: Sendable {
     private let meters: ExportMeters
     private let state = Mutex(State())
 
-    /// - Parameter limit: the most spans that wait. A span that comes on top is dropped and counted: those that wait are
-    ///   older, so a trace that has begun to be exported is more likely to be whole.
+    /// - Parameter limit: the most spans that wait. Further spans are dropped and counted. The older ones are kept, so
+    ///   that traces whose export has begun are more likely to be complete.
     init(limit: Int, batchSize: Int, meters: ExportMeters) {
         self.limit = max(limit, batchSize)
         self.batchSize = batchSize
         self.meters = meters
     }
 
-    /// The number of spans that wait.
+    /// The number of waiting spans.
     var count: Int { state.withLock { $0.spans.count } }
 
-    /// - Parameter action: called with the first span that waits, and with the one that makes a batch whole, on the thread
+    /// - Parameter action: called with the first waiting span, and with the one that completes a batch, on the thread
     ///   that adds it. It must return at once.
     func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
 
@@ -39,7 +39,7 @@ final class SpanQueue: Sendable {
         action?()
     }
 
-    /// Removes and returns the oldest, no more than a batch.
+    /// Removes and returns the oldest spans, at most a batch.
     func takeBatch() -> [RecordedSpan] {
         state.withLock { state in
             let batch = Array(state.spans.prefix(batchSize))
@@ -48,7 +48,7 @@ final class SpanQueue: Sendable {
         }
     }
 
-    /// Removes all that wait.
+    /// Removes all waiting spans.
     /// - Returns: their number.
     func removeAll() -> Int {
         state.withLock { state in

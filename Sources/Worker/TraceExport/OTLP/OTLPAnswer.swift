@@ -1,10 +1,10 @@
-/// A collector's answer to an export that it has taken: an `ExportTraceServiceResponse`.
+/// A collector's response to an accepted export: an `ExportTraceServiceResponse`.
 struct OTLPAnswer {
-    /// The number of spans that the collector refused though it took the others, 0 or more; 0 in an answer that cannot be
-    /// read.
+    /// The number of spans that the collector rejected although it accepted the others, 0 or more; 0 if the response
+    /// cannot be parsed.
     let rejectedSpans: Int
 
-    /// Reads the answer's body, of which only `partial_success.rejected_spans` counts.
+    /// Parses the response body, of which only `partial_success.rejected_spans` is used.
     init(_ body: [UInt8]) {
         var response = ProtobufReader(body[...])
         var rejected: UInt64 = 0
@@ -15,12 +15,12 @@ struct OTLPAnswer {
                 if field == 1, case .number(let number) = value { rejected = number }
             }
         }
-        // The specification has a signed number. What is below zero rejects nothing.
+        // The specification defines a signed number. A negative one counts as 0.
         rejectedSpans = max(0, Int(clamping: Int64(bitPattern: rejected)))
     }
 }
 
-/// Reads the fields of a Protocol Buffers message one after another. Ends at the first byte that it cannot read.
+/// Reads the fields of a Protocol Buffers message in order. Stops at the first byte that it cannot parse.
 private struct ProtobufReader {
     enum Value {
         case number(UInt64)

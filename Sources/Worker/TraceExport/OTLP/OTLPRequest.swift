@@ -1,19 +1,19 @@
 import Basics
 import Tracing
 
-/// Writes spans as an `ExportTraceServiceRequest` of OTLP 1, the body of one export.
+/// Encodes spans as an `ExportTraceServiceRequest` of OTLP 1, the body of one export.
 ///
-/// The numbers are the field numbers of opentelemetry-proto (trace/v1/trace.proto, common/v1/common.proto), which are stable:
-/// fields are added and never renumbered. `make check-tracing` reads what this writes with OpenTelemetry's own package.
+/// The numbers are the field numbers of opentelemetry-proto (trace/v1/trace.proto, common/v1/common.proto). They are
+/// stable: fields are added and never renumbered. `make check-tracing` decodes the result with OpenTelemetry's package.
 struct OTLPRequest {
-    /// The version of the semantic conventions that the names of attributes follow.
+    /// The version of the semantic conventions that define the attribute names.
     static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"
-    /// Longer texts are cut to so many characters.
+    /// The most characters of a text; longer ones are truncated.
     private static let longestText = 1024
 
-    /// Describes this process: attributes of the resource that all spans come from.
+    /// The resource attributes, which describe this process.
     let resource: [(name: String, value: String)]
-    /// The name and version of what made the spans.
+    /// The name and version of the instrumentation scope.
     let scope: (name: String, version: String)
 
     func bytes(of spans: [RecordedSpan]) -> [UInt8] {
@@ -85,7 +85,7 @@ struct OTLPRequest {
 
     // MARK: - Attributes
 
-    /// Writes attributes in the order of their names, so that equal spans have equal bytes.
+    /// Writes attributes sorted by name, so that equal spans have equal bytes.
     private static func attributes(_ attributes: SpanAttributes, field: UInt64, to message: inout ProtobufWriter) {
         var all: [(name: String, value: SpanAttribute)] = []
         attributes.forEach { all.append(($0, $1)) }

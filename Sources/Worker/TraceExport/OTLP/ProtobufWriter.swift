@@ -1,8 +1,8 @@
 /// Writes the wire format of Protocol Buffers: https://protobuf.dev/programming-guides/encoding/.
 ///
-/// As in proto3, a field with its default value is left out.
+/// As in proto3, a field with its default value is omitted.
 struct ProtobufWriter {
-    /// The second half of a field's tag.
+    /// The second part of a field's tag.
     private enum WireType: UInt64 {
         case varint = 0
         case fixed64 = 1
@@ -19,7 +19,7 @@ struct ProtobufWriter {
         if value != 0 { presentVarint(field, value) }
     }
 
-    /// Writes an integer that is there even if it is 0, as a member of a `oneof` is.
+    /// Writes an integer even if it is 0, as required for a member of a `oneof`.
     mutating func presentVarint(_ field: UInt64, _ value: UInt64) {
         tag(field, .varint)
         append(varint: value)
@@ -57,11 +57,12 @@ struct ProtobufWriter {
         bytes += value.utf8
     }
 
-    /// Writes a message within this one.
+    /// Writes a nested message.
     mutating func message(_ field: UInt64, write: (inout ProtobufWriter) -> Void) {
         tag(field, .lengthDelimited)
 
-        // The length stands before the content and is known after it. Moving the content costs less than measuring it first.
+        // The length precedes the content and is known only after it. Moving the content costs less than measuring it
+        // first.
         let start = bytes.count
         write(&self)
         var length = ProtobufWriter()

@@ -2,14 +2,14 @@ package import Basics
 import Synchronization
 package import Tracing
 
-/// One step of a request. Safe to use from any thread; every call returns at once.
+/// One step of a request. Thread-safe; every call returns at once.
 ///
-/// What is set after `end` is lost, and so is everything that is set on a span whose trace is not recorded.
+/// Changes after `end` are ignored, as are all changes of a span whose trace is not recorded.
 package final class RecordedSpan: Tracing.Span {
-    /// The bounds of what one span holds, so that no caller can make a batch too large for its collector.
+    /// The limits of one span's data, so that no caller can make a batch too large for its collector.
     private static let (mostAttributes, mostEvents, mostLinks) = (64, 32, 32)
 
-    /// The data of the span as known by now.
+    /// The data of a span at one moment.
     package struct Content: Sendable {
         package var name: String
         package var attributes: SpanAttributes = [:]
@@ -22,9 +22,9 @@ package final class RecordedSpan: Tracing.Span {
 
     package let context: ServiceContext
     package let kind: SpanKind
-    /// The span's own step of its trace.
+    /// The trace context of this span.
     package let trace: TraceContext
-    /// The step that it is a part of; `nil` for the first of a trace.
+    /// The trace context of the parent span; `nil` for the first span of a trace.
     package let parent: TraceContext?
     /// Nanoseconds since 1970.
     package let start: UInt64
@@ -46,7 +46,6 @@ package final class RecordedSpan: Tracing.Span {
         state = Mutex(Content(name: name))
     }
 
-    /// The data of the span as known by now.
     package var content: Content { state.withLock { $0 } }
 
     package var operationName: String {
@@ -67,7 +66,7 @@ package final class RecordedSpan: Tracing.Span {
 
     package func addLink(_ link: SpanLink) { change { if $0.links.count < Self.mostLinks { $0.links.append(link) } } }
 
-    /// Notes the error as an event. Its text must hold no secret.
+    /// Adds the error as an event. Its text must contain no secret.
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
@@ -82,7 +81,7 @@ package final class RecordedSpan: Tracing.Span {
         let now = instant().nanosecondsSinceEpoch
         let isFirst = state.withLock { content in
             guard content.end == 0 else { return false }
-            // The system may have set its clock back meanwhile.
+            // The system clock may have been set back meanwhile.
             content.end = max(now, start, 1)
             return true
         }

@@ -1,11 +1,11 @@
 package import Basics
 package import Tracing
 
-/// The context that a span hands on to those that begin within it.
+/// The context that a span passes to its child spans.
 package struct SpanContext: Sendable, Hashable {
-    /// The step of the trace that the span is.
+    /// The trace context of the span.
     package let trace: TraceContext
-    /// False when nobody looks at the spans of this trace here: then none is kept.
+    /// False if the spans of this trace are neither exported nor logged here, and therefore not stored.
     let isRecorded: Bool
 
     enum Key: ServiceContextKey {
@@ -14,6 +14,6 @@ package struct SpanContext: Sendable, Hashable {
 }
 
 extension ServiceContext {
-    /// The step of the trace that this context belongs to; `nil` outside any trace.
+    /// The span of this context; `nil` outside any trace.
     package var spanContext: SpanContext? { self[SpanContext.Key.self] }
 }

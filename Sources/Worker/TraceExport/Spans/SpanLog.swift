@@ -2,13 +2,13 @@ import Basics
 package import Logging
 import Tracing
 
-/// Writes the steps of a request to the log, one line as each ends, so that one request can be followed without a collector.
+/// Logs the steps of a request, one line as each ends, so that a request can be followed without a collector.
 package struct SpanLog: Sendable {
     private let log: Logger
     private let writesSampled: Bool
 
-    /// - Parameter writesSampled: whether the steps of sampled requests are written at `info`. Those of the others are
-    ///   written at `debug`.
+    /// - Parameter writesSampled: `true` to log the steps of sampled requests at `info`. All other steps are logged at
+    ///   `debug`.
     package init(_ log: Logger, writesSampled: Bool) {
         self.log = log
         self.writesSampled = writesSampled

@@ -2,9 +2,9 @@ import Basics
 import Synchronization
 package import Tracing
 
-/// The tracer behind swift-distributed-tracing: decides which requests are followed, and hands each span on when it ends.
+/// The tracer for swift-distributed-tracing: decides which requests are traced, and passes on each span when it ends.
 ///
-/// Every call is synchronous, never waits, and is safe from any thread.
+/// Every call is synchronous, never waits, and is thread-safe.
 package final class SpanTracer: Tracer {
     package typealias Span = RecordedSpan
 
@@ -13,10 +13,11 @@ package final class SpanTracer: Tracer {
     private let ids: Mutex<SpanIDs>
     private let onEnd: @Sendable (RecordedSpan) -> Void
 
-    /// - Parameter sampleRatio: the part of the traces without a parent that is sampled, 0 to 1.
-    /// - Parameter recordsAll: whether `onEnd` is told of spans too that are not sampled, for the log.
-    /// - Parameter seed: the ids follow from it; each tracer needs another.
-    /// - Parameter onEnd: told of each recorded span as it ends, on the thread that ends it. It must return at once.
+    /// - Parameter sampleRatio: the sampled fraction of traces without a parent, 0 to 1.
+    /// - Parameter recordsAll: whether spans that are not sampled are also passed to `onEnd`, for the log.
+    /// - Parameter seed: determines the ids; each tracer needs a different one.
+    /// - Parameter onEnd: called with each recorded span as it ends, on the thread that ends it. It must return at
+    ///   once.
     package init(
         sampleRatio: Double, recordsAll: Bool = false, seed: UInt64,
         onEnd: @escaping @Sendable (RecordedSpan) -> Void
@@ -41,7 +42,7 @@ package final class SpanTracer: Tracer {
             start: own.isRecorded ? instant().nanosecondsSinceEpoch : 0, onEnd: onEnd)
     }
 
-    /// Returns the next step of the parent's trace, or the first of a new one.
+    /// Returns a child context of the parent's trace, or the first context of a new trace.
     private func child(of parent: SpanContext?) -> SpanContext {
         ids.withLock { ids in
             if let parent {
@@ -77,6 +78,7 @@ package final class SpanTracer: Tracer {
         injector.inject(String(decoding: state, as: UTF8.self), forKey: "tracestate", into: &carrier)
     }
 
-    /// Does nothing: spans are exported when their batch is full or its time has come, and at the end of the process.
+    /// Does nothing: spans are exported when their batch is full or its interval has passed, and at the end of the
+    /// process.
     package func forceFlush() {}
 }
