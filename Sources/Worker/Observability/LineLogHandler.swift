@@ -2,19 +2,19 @@ package import Logging
 internal import Synchronization
 internal import LibC
 
-/// Writes log lines to standard error. Lines of several threads never mix, and no caller waits for their reader
-/// (see `LineOutput`). Texts in `SecretRegistry.shared` never get there.
+/// Writes log lines to standard error. Lines of different threads never mix, and no caller waits for a slow reader (see
+/// `LineOutput`). Secrets in `SecretRegistry.shared` are redacted.
 package struct LineLogHandler: LogHandler {
     package enum Format: String, Sendable {
-        /// `{"ts":...,"level":...,"message":...,"metadata":{...}}`, one object a line.
+        /// `{"ts":...,"level":...,"message":...,"metadata":{...}}`, one object per line.
         case json
-        /// Lines for people, in colour on a terminal.
+        /// Human-readable lines, in colour on a terminal.
         case text
     }
 
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
-    /// The level that this handler was given. That of `setLevelForAll` counts before it.
+    /// The level of this handler, which `setLevelForAll` overrides.
     private var ownLevel: Logger.Level
     private let label: String
     private let format: Format
@@ -41,11 +41,11 @@ package struct LineLogHandler: LogHandler {
         set { ownLevel = newValue }
     }
 
-    /// The index of the level that all handlers of the process have at present; -1: each has its own.
+    /// The index of the level that overrides the level of all handlers in the process; -1: none.
     private static let levelForAll = Atomic<Int>(-1)
 
-    /// Gives all handlers of the process another level, also those that were made before.
-    /// - Parameter level: `nil`: each has its own again.
+    /// Overrides the level of all handlers in the process, including existing ones.
+    /// - Parameter level: `nil` restores each handler's level.
     package static func setLevelForAll(_ level: Logger.Level?) {
         levelForAll.store(level.flatMap { Logger.Level.allCases.firstIndex(of: $0) } ?? -1, ordering: .relaxed)
     }
@@ -124,7 +124,8 @@ package struct LineLogHandler: LogHandler {
         }
     }
 
-    /// Redacted, and on one line: what a stranger wrote cannot begin a line of its own, nor steer a terminal.
+    /// Redacts secrets, and replaces control characters by spaces. Untrusted text thus cannot start a new line or
+    /// control a terminal.
     private static func plain(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {
@@ -133,7 +134,7 @@ package struct LineLogHandler: LogHandler {
         return String(result)
     }
 
-    /// Redacted before it is escaped: an escaped secret would not be recognised.
+    /// Redacts secrets before escaping, because an escaped secret would not be recognised.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {

@@ -7,25 +7,26 @@ import Synchronization
     import Darwin
 #endif
 
-/// A file descriptor that lines go to. Thread-safe, and no call but `flush` ever waits for the reader.
+/// A file descriptor for lines. Thread-safe; no call except `flush` and the static `write(_:to:)` waits for the reader.
 ///
-/// Lines are written by a thread of their own: a reader of our log that has stopped reading would otherwise stop
-/// whichever event loop logs next. What cannot be written yet waits in a buffer. Once that is full, lines are dropped
-/// and counted until the reader has caught up; a line in their place then says how many are missing.
+/// A dedicated thread writes the lines. Otherwise a log reader that has stopped reading would block the next event loop
+/// that logs. Lines that cannot be written yet wait in a buffer. Once it is full, lines are dropped and counted until
+/// the reader has caught up. A line in their place then reports their number.
 package final class LineOutput: Sendable {
     package static let standardError = LineOutput(2)
 
-    /// The bytes that may wait for the reader: some thousand lines.
+    /// The most bytes that wait for the reader: a few thousand lines.
     private static let defaultLimit = 1 << 20
-    /// A write to a slow reader returns after at most so many bytes, and makes room for as many.
+    /// The most bytes of one write. After each write to a slow reader, the buffer has room for as many.
     private static let pieceSize = 65_536
 
     private struct State {
         /// Whole lines that the writer has not taken yet.
         var buffer: [UInt8] = []
-        /// The buffer's bytes, and those that the writer has taken and not written.
+        /// The bytes in the buffer, and those that the writer has taken and not written.
         var waiting = 0
-        /// Lines dropped since the writer last caught up, and how to say so.
+        /// The number of lines dropped since the writer last caught up, and the function that makes the line about
+        /// them.
         var missing = 0
         var notice: (@Sendable (Int) -> String)?
         var dropped = 0
@@ -36,10 +37,10 @@ package final class LineOutput: Sendable {
     private let limit: Int
     private let state = Mutex(State())
     private let writer = DispatchQueue(label: "log-writer")
-    /// Is entered while anything waits.
+    /// Entered while any line waits.
     private let writing = DispatchGroup()
 
-    /// True when lines are read by a person at once.
+    /// True if the descriptor is a terminal.
     package let isTerminal: Bool
 
     init(_ fileDescriptor: Int32, limit: Int = LineOutput.defaultLimit) {
@@ -48,18 +49,18 @@ package final class LineOutput: Sendable {
         isTerminal = isatty(fileDescriptor) == 1
     }
 
-    /// The number of lines that were dropped so far, because nobody read what was written before them.
+    /// The total number of lines dropped because the reader was too slow.
     package var droppedLines: Int { state.withLock { $0.dropped } }
 
-    /// Takes a line to be written as soon as the reader lets it; returns at once.
+    /// Queues a line for writing, and returns at once.
     /// - Parameter line: the text with its line feed.
-    /// - Parameter notice: makes the line that stands in the place of the given number of dropped ones.
+    /// - Parameter notice: makes the line that replaces the given number of dropped lines.
     package func write(
         _ line: String,
         inPlaceOfDropped notice: @escaping @Sendable (Int) -> String = LineOutput.plainNotice
     ) {
         let mustStart = state.withLock { state in
-            // Nothing is taken behind a gap before the line about the gap is, or it would stand in the wrong place.
+            // No line is accepted after a gap before the line about the gap, because that would be in the wrong place.
             guard state.missing == 0, state.waiting + line.utf8.count <= limit else {
                 state.missing += 1
                 state.dropped += 1
@@ -81,26 +82,26 @@ package final class LineOutput: Sendable {
         }
     }
 
-    /// Says how many lines are missing, as a plain line.
+    /// Returns a plain-text line with the number of dropped lines.
     package static func plainNotice(_ count: Int) -> String {
         "locsearch: \(count) log lines were dropped, nobody read them\n"
     }
 
-    /// Waits until every line taken so far is written, which a process does before it ends.
-    /// - Parameter bound: the longest time to wait for a reader that does not read.
+    /// Waits until every queued line is written. A process calls it before it ends.
+    /// - Parameter bound: the longest wait for a reader that does not read.
     package func flush(within bound: Duration) {
         let milliseconds = bound / .milliseconds(1)
         _ = writing.wait(timeout: .now() + .milliseconds(Int(milliseconds)))
     }
 
-    // MARK: - The writer's thread
+    // MARK: - The writer thread
 
     private func writeWhatWaits() {
         while let bytes = takeWhatWaits() {
             var start = 0
             while start < bytes.count {
                 let end = min(start + Self.pieceSize, bytes.count)
-                // Bytes that nobody can read any more are lost.
+                // If the reader has closed the descriptor, these bytes are lost.
                 _ = Self.write(bytes[start..<end], to: fileDescriptor)
                 state.withLock { $0.waiting -= end - start }
                 start = end
@@ -108,7 +109,7 @@ package final class LineOutput: Sendable {
         }
     }
 
-    /// Returns the buffer, or the line about a gap once everything before the gap is written; `nil` when nothing waits.
+    /// Returns the buffer, or the line about a gap once everything before the gap is written; `nil` if nothing waits.
     private func takeWhatWaits() -> [UInt8]? {
         state.withLock { state in
             if state.buffer.isEmpty, state.missing > 0, let notice = state.notice {
@@ -126,8 +127,8 @@ package final class LineOutput: Sendable {
         }
     }
 
-    /// Writes all of the bytes, for however long the reader makes it wait.
-    /// - Returns: false where that is not possible; `errno` says why.
+    /// Writes all bytes, and waits for the reader as long as necessary.
+    /// - Returns: false if writing failed; `errno` has the reason.
     package static func write(_ bytes: ArraySlice<UInt8>, to fileDescriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -135,7 +136,7 @@ package final class LineOutput: Sendable {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Somebody who shares the descriptor has made it non-blocking.
+                // Another process that shares the descriptor has made it non-blocking.
                 var entry = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             } else if errno != EINTR {

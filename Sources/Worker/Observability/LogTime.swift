@@ -1,7 +1,7 @@
 internal import Basics
 internal import LibC
 
-/// The wall clock as log lines show it.
+/// The wall clock in the format of log lines.
 enum LogTime {
     /// RFC 3339 in UTC, with milliseconds.
     static func now() -> String {

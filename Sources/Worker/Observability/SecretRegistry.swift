@@ -1,15 +1,15 @@
 import Basics
 import Synchronization
 
-/// Texts that must never be written, whatever code lets one slip: the last line of defence. Thread-safe.
+/// Texts that must never appear in output: a last line of defence. Thread-safe.
 package final class SecretRegistry: Sendable {
     package static let shared = SecretRegistry()
-    /// Longest first, so that a secret that holds another goes as a whole.
+    /// Longest first, so that a secret that contains another one is replaced as a whole.
     private let secrets = Mutex<[String]>([])
 
     package init() {}
 
-    /// - Parameter secret: shorter ones than 4 characters would hide half of every line and are left out.
+    /// - Parameter secret: ignored if shorter than 4 characters, because it would hide parts of many lines.
     package func add(_ secret: String) {
         guard secret.count >= 4 else { return }
         secrets.withLock { secrets in
@@ -19,7 +19,7 @@ package final class SecretRegistry: Sendable {
         }
     }
 
-    /// The text with every secret in it replaced, as it stands and as a URL spells it.
+    /// Returns the text with every secret replaced, both in plain and in percent-encoded form.
     package func redacted(_ text: String) -> String {
         let secrets = secrets.withLock { $0 }
         var text = text
@@ -31,8 +31,8 @@ package final class SecretRegistry: Sendable {
         return text
     }
 
-    /// The bytes with every secret in them overwritten, as it stands and as a URL spells it. Lengths stay as they are, so
-    /// that a format which counts bytes stays valid.
+    /// Returns the bytes with every secret overwritten, both in plain and in percent-encoded form. Lengths do not
+    /// change, so that a format with byte counts stays valid.
     package func masked(_ bytes: [UInt8]) -> [UInt8] {
         let secrets = secrets.withLock { $0 }
         var bytes = bytes

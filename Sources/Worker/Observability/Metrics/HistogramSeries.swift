@@ -4,7 +4,7 @@ import Synchronization
 
 /// Counts durations in buckets. An observation is two atomic additions, without a lock. Thread-safe.
 final class HistogramSeries: TimerHandler {
-    /// The most buckets that a series may have, the one without a bound among them.
+    /// The most buckets of a series, including the unbounded one.
     static let mostBuckets = 16
 
     /// The upper bounds of all buckets but the last, ascending, as texts for the exposition and in nanoseconds.
@@ -28,8 +28,8 @@ final class HistogramSeries: TimerHandler {
         seconds.add(Double(duration) / 1e9)
     }
 
-    /// The lines of the exposition, without their head. The count is that of the buckets, so that they agree although
-    /// observations go on meanwhile.
+    /// Returns the lines of the exposition, without the header. The count is the sum of the buckets, so that they agree
+    /// even if observations are recorded meanwhile.
     func text(_ name: SeriesName) -> String {
         let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","
         let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
@@ -44,7 +44,7 @@ final class HistogramSeries: TimerHandler {
     }
 }
 
-/// A `Double` that several threads may add to. Kept as its bits, so that an atomic is enough.
+/// A `Double` that several threads may add to. It is stored as its bits in an atomic integer.
 struct AtomicDouble: ~Copyable {
     private let bits = Atomic<UInt64>(0)
 

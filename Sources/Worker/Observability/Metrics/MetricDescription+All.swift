@@ -1,8 +1,8 @@
-/// The one table of metrics: each that `/metrics` shows, in the order of docs/metrics.md.
+/// The table of all metrics that `/metrics` shows, in the order of docs/metrics.md.
 extension MetricDescription {
-    /// OpenTelemetry's advice for durations of messaging operations and HTTP calls.
+    /// OpenTelemetry's recommended buckets for messaging operations and HTTP calls, in seconds.
     static let shortBounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-    /// Buckets for times that may be as long as a backlog takes to be worked off: up to two hours.
+    /// Buckets in seconds for times that may be as long as it takes to process a backlog: up to two hours.
     static let longBounds: [Double] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200]
 
     package static let all: [MetricDescription] =
@@ -200,7 +200,7 @@ extension MetricDescription {
 
     // MARK: - The console
 
-    /// What `locsearch console` tells of the workers' group, and no worker does.
+    /// The metrics of the consumer group that only `locsearch console` exports.
     private static let console: KeyValuePairs<MetricDescription, String> = [
         .gauge("locsearch_group_readable"):
             "1 while the brokers tell how far the group is. The metrics below are absent otherwise.",

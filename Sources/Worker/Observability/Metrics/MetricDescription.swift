@@ -1,12 +1,12 @@
-/// One metric that `/metrics` shows: its name and what an operator must know to read it.
+/// One metric that `/metrics` shows: its name, and its description for operators.
 package struct MetricDescription: Sendable, Hashable {
-    /// The kind of a metric's numbers.
+    /// The type of a metric.
     package enum Kind: String, Sendable {
-        /// It only grows, and begins at 0 with the process.
+        /// Only increases, and starts at 0 with the process.
         case counter
-        /// It goes up and down.
+        /// Goes up and down.
         case gauge
-        /// It counts observations in buckets, each of which holds those of the smaller ones too.
+        /// Counts observations in cumulative buckets.
         case histogram
     }
 
@@ -19,19 +19,19 @@ package struct MetricDescription: Sendable, Hashable {
         case console = "The console"
     }
 
-    /// Names are contract: add, never rename.
+    /// The name. Names are contract: add, never rename.
     package let name: String
     package let kind: Kind
-    /// The names of the labels that its series have. No label holds anything that was read from a record.
+    /// The names of the labels of its series. No label holds data that was read from a record.
     package var labels: [String] = []
     /// The upper bounds of a histogram's buckets in seconds, ascending; empty for the other kinds.
     package var bounds: [Double] = []
-    /// True when a series appears with its first observation: most of the possible ones never have any.
+    /// True if a series appears with its first observation only, because most possible series never have any.
     package var isSparse = false
-    /// The name that OpenTelemetry's semantic conventions (1.44) have for the same thing; `nil` where they have none.
+    /// The name of the same metric in OpenTelemetry's semantic conventions (1.44); `nil` if there is none.
     package var convention: String?
     package internal(set) var section = Section.process
-    /// One sentence, which stands in the `# HELP` line and in docs/metrics.md.
+    /// One sentence, for the `# HELP` line and docs/metrics.md.
     package internal(set) var help = ""
 
     static func counter(_ name: String, labels: [String] = [], convention: String? = nil) -> MetricDescription {
@@ -49,12 +49,12 @@ package struct MetricDescription: Sendable, Hashable {
             name: name, kind: .histogram, labels: labels, bounds: bounds, isSparse: isSparse, convention: convention)
     }
 
-    // MARK: - Looking up
+    // MARK: - Lookup
 
-    // bounded: a test finds a name that stands twice
+    // bounded: a test checks that no name occurs twice
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// Returns the metric of a name; `nil` for one that the table does not hold.
+    /// Returns the metric with a name; `nil` if it is not in the table.
     package static func named(_ name: String) -> MetricDescription? { byName[name] }
 
     // MARK: - The reference

@@ -1,8 +1,8 @@
 package import CoreMetrics
 import Synchronization
 
-/// All metrics of the process, kept as atomics and written as Prometheus text. Thread-safe; handles are meant to be
-/// made once and kept.
+/// All metrics of the process, stored as atomics and written as Prometheus text. Thread-safe. Make each handle once and
+/// keep it.
 package final class MetricsRegistry: MetricsFactory {
     private enum Series {
         case counter(CounterSeries)
@@ -63,7 +63,7 @@ package final class MetricsRegistry: MetricsFactory {
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// A counter's value, summed over its labels; 0 when there is none of that name.
+    /// Returns a counter's value, summed over its labels; 0 if there is no such counter.
     package func total(of label: String) -> Int64 {
         series.withLock { series in
             series.reduce(0) { sum, entry in
@@ -73,7 +73,7 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// A counter's value; 0 when there is none of that name with these labels.
+    /// Returns a counter's value; 0 if there is no counter with this name and these labels.
     package func value(of label: String, dimensions: [(String, String)]) -> Int64 {
         let name = name(label, dimensions)
         return series.withLock { series in
@@ -81,7 +81,7 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// The exposition format, version 0.0.4. A histogram that has counted nothing is left out where its metric says so.
+    /// All metrics in the exposition format, version 0.0.4. Empty histograms of sparse metrics are omitted.
     package var prometheusText: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }
         var text = ""

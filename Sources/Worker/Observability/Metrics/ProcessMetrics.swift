@@ -1,11 +1,12 @@
 import LibC
 
-/// The process's own figures under the names that Prometheus' client libraries use. Empty where there is no /proc.
+/// The metrics of the process itself, under the names that Prometheus client libraries use. Empty on systems without
+/// /proc.
 package enum ProcessMetrics {
-    /// Reads the figures anew.
+    /// Reads the current values.
     package static var prometheusText: String {
         guard let status = contents(of: "/proc/self/stat"), let close = status.lastIndex(of: ")") else { return "" }
-        // Fields of proc(5) from the third on: state is 0, utime 11, stime 12, starttime 19, rss 21.
+        // Indices in proc(5), counted from its third field: state is 0, utime 11, stime 12, starttime 19, rss 21.
         let fields = status[status.index(after: close)...].split(separator: " ")
         guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
             let start = Double(fields[19]), let pages = Double(fields[21])
@@ -19,13 +20,13 @@ package enum ProcessMetrics {
             + (mostFiles.map { PrometheusText.family("process_max_fds", $0) } ?? "")
     }
 
-    /// The start of the system, in seconds since 1970: a process's start is counted from there.
+    /// The boot time of the system, in seconds since 1970. The start of a process is relative to it.
     private static let bootTime: Double? = {
         let line = contents(of: "/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
         return line.flatMap { Double($0.dropFirst("btime ".count)) }
     }()
 
-    /// The number of open file descriptors, without the one that the count itself takes.
+    /// The number of open file descriptors, without the one that is used for counting.
     private static var openFiles: Int? {
         guard let directory = unsafe opendir("/proc/self/fd") else { return nil }
         defer { unsafe closedir(directory) }
@@ -46,7 +47,7 @@ package enum ProcessMetrics {
         return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)
     }
 
-    /// Reads a file of /proc, however long it is.
+    /// Reads a whole file of /proc.
     private static func contents(of path: String) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,10 +1,9 @@
 internal import Basics
 
-/// The exposition format, version 0.0.4, for values that are computed when they are asked for.
+/// The exposition format, version 0.0.4, for values that are computed on demand.
 package enum PrometheusText {
-    /// One metric with its samples. Its kind and its explanation come from the table of metrics.
-    /// - Parameter samples: labels in the order in which they are to stand, and the value. Without one the metric is left
-    ///   out.
+    /// Returns one metric with its samples. Its type and help text come from the table of metrics.
+    /// - Parameter samples: labels in their order of output, and the value. Without samples, the metric is omitted.
     package static func family(_ name: String, _ samples: [(labels: [(String, String)], value: Double)]) -> String {
         guard !samples.isEmpty else { return "" }
 
@@ -16,10 +15,10 @@ package enum PrometheusText {
         return text
     }
 
-    /// One metric without labels.
+    /// Returns one metric without labels.
     package static func family(_ name: String, _ value: Double) -> String { family(name, [([], value)]) }
 
-    /// The lines before a metric's samples.
+    /// Returns the lines before a metric's samples.
     static func head(_ name: String, _ kind: MetricDescription.Kind) -> String {
         let help = MetricDescription.named(name).map { "# HELP \(name) \($0.help)\n" } ?? ""
         return help + "# TYPE \(name) \(kind.rawValue)\n"
@@ -47,7 +46,7 @@ package enum PrometheusText {
         }
     }
 
-    /// Whole numbers without a fraction; infinity and NaN as the format spells them.
+    /// Formats whole numbers without a fraction, and infinity and NaN as the format requires.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
@@ -55,7 +54,7 @@ package enum PrometheusText {
     }
 }
 
-/// The name of a metric with its labels, as the exposition writes them.
+/// The name of a metric with its labels, as in the exposition.
 struct SeriesName: Hashable, Comparable {
     let label: String
     let dimensions: String
