@@ -47,7 +47,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
         case exactlyOnce = "exactly-once"
     }
 
-    /// `worker.fairBy`: what identifies a tenant. Each class divides its quota among tenants.
+    /// `worker.fairBy`: what identifies a tenant. Each class divides scarce capacity among its tenants.
     public enum FairBy: Sendable, Hashable {
         /// Requests of a class are not distinguished.
         case none
@@ -99,8 +99,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// (`max.poll.interval.ms`, 5 minutes), so that other members do not wait for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
 
-    /// True if requests differ in class or tenant. They are then read ahead and wait in this process for their turn.
-    /// Otherwise they wait in their topic, and are taken as they come.
+    /// True if requests differ in class or tenant. The worker then reads ahead, and requests wait in this process until
+    /// they may begin. Otherwise they wait in their topic, and are taken as they come.
     public var ordersRequests: Bool {
         fairBy != .none || Set(topics.requestTopics.map(\.classes)).count > 1
             || topics.requestTopics.contains { $0.classes.count > 1 }

@@ -79,8 +79,8 @@ public final class BudgetMember {
         return (label, log.ledger.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
     }
 
-    /// Returns the providers whose budget this member has taken to four fifths, each once. In the fleet, one member
-    /// reports each day and budget.
+    /// Returns the providers whose budget this member has taken to four fifths, and those without an account, each
+    /// once. In the fleet, one member reports each day and budget.
     public func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
@@ -218,7 +218,7 @@ public final class BudgetMember {
     }
 
     /// The most messages that are remembered until they are read back. Beyond it, the newest is published again.
-    /// Otherwise a topic that cannot be written would use more memory all day.
+    /// Otherwise memory would grow for as long as the topic cannot be written.
     private static let mostUnread = 8
 
     private func repeatNewest(at now: Instant) -> BudgetMessage? {

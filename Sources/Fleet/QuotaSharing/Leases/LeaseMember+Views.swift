@@ -6,9 +6,9 @@ extension LeaseMember {
     struct View {
         /// The leases that this member should grant.
         var leases: [(lessee: String, share: Double)] = []
-        /// The part of its own usable share that this member keeps. It may lease out the rest.
+        /// The usable share that this member keeps. It may lease out the rest.
         var kept: Double
-        /// The part of its own usable share that is for this member's interactive requests.
+        /// The part of the usable share that is for this member's interactive requests.
         var keptForInteractive: Double
         /// True if this member's demand exceeds its share.
         var isShort: Bool

@@ -54,7 +54,7 @@ public final class LeaseMember {
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - limits: the names of the shared limits.
-    ///   - batchFloor: the part of its own share that a member with batch work keeps for it. `nil`: the default.
+    ///   - batchFloor: the fraction of a share that its owner keeps for its batch work. `nil`: the default.
     public init(
         name: String, limits: [String], batchFloor: Double? = nil, terms: LeaseTimes = LeaseTimes(), at now: Instant
     ) {

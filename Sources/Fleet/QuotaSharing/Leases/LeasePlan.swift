@@ -13,7 +13,7 @@ struct LeasePlan {
         var demand: LimitDemand
     }
 
-    /// The part of its own share that a member with batch work keeps for it, whatever the interactive demand of others,
+    /// The fraction of a share that its owner keeps for its batch work, whatever the interactive demand of others,
     /// unless a setting overrides it.
     static let usualBatchFloor = FairTerms().batchFloor
 
@@ -61,7 +61,7 @@ struct LeasePlan {
     /// Returns the share that each member should have, in the order of `members`.
     ///
     /// Interactive demand is served first, from all shares except the floors for batch. The rest serves batch. Within a
-    /// class, a member keeps what it needs of its own share. Members that need more get equal amounts of the rest, at
+    /// class, a member keeps what it needs of its share. Members that need more get equal amounts of the rest, at
     /// most their demand. If any member has more than one waiting tenant, the amounts are proportional to the members'
     /// tenants instead, whatever they own.
     static func divide(among members: [Member], batchFloor: Double) -> [Target] {

@@ -1,7 +1,7 @@
 /// The quota that a message of the fleet topic concerns: the calls to one provider, by one API key, of one fleet.
 ///
 /// A fleet is a consumer group together with its requests topic. Several fleets may share a cluster, and even a fleet
-/// topic. Each applies only the messages of its own scope.
+/// topic. Each applies only the messages of its scope.
 public struct QuotaScope: Sendable, Hashable {
     public let provider: String
     /// A digest of group and requests topic. `nil` in messages without scopes, which concern every fleet.

@@ -22,7 +22,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let gate: IntakeGate
     private let loop: EventLoop
     private let log: Logger
-    /// Outcomes that `deliverNext` has yet to take, oldest first.
+    /// Outcomes for the next calls of `deliverNext`, oldest first.
     private var waiting: Deque<WaitingOutcome> = []
     var onWaiting: () -> Void = {}
 

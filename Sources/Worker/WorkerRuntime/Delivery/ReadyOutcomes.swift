@@ -89,7 +89,7 @@ final class ReadyOutcomes {
     /// Chooses the next batch: the ready outcomes of each partition, oldest first, as far as the commit metadata can
     /// mark them as done (`OwnedPartition.publishable`).
     ///
-    /// An outcome that must go without others forms a batch by itself. So does one whose topic refused it, once
+    /// An outcome that must go without others forms a separate batch. So does one whose topic refused it, once
     /// `mayRetry` permits another attempt.
     /// - Parameters:
     ///   - inOrder: `worker.ordering` promises an order. An outcome that is refused, or must go without others, then

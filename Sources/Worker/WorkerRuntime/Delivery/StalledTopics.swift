@@ -32,8 +32,7 @@ final class StalledTopics {
     /// `true` while a topic of outcomes acknowledges nothing. Dead letters block single partitions only.
     var includeOutcomes: Bool { detector.stalledTopics(at: loop.now).contains { $0 != .deadLetters } }
 
-    /// One line for each topic that acknowledges nothing, and the topics for which the brokers are not simply
-    /// unreachable.
+    /// One line for each topic that acknowledges nothing. `blockedTopics` omits topics for which no broker answers.
     var status: (problems: [String], blockedTopics: [String]) {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now).map(names.name).filter { !backoff.blocks($0) }

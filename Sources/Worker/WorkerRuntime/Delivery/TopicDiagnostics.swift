@@ -6,7 +6,7 @@ internal import Synchronization
 /// Asks the brokers about topics whose records are not acknowledged, and caches the last answer for each topic.
 ///
 /// No delivery report states why a record is unconfirmed, because librdkafka keeps retrying. A topic is reported as the
-/// cause only if a broker says so. Confined to its lane; not `Sendable`.
+/// cause only if a broker reports it as such. Confined to its lane; not `Sendable`.
 final class TopicDiagnostics {
     /// The time for which an answer is used before the brokers are asked again.
     private static let period = Duration.seconds(5)
@@ -64,8 +64,8 @@ extension TopicDiagnosis {
         }
     }
 
-    /// The state of the topic as one line for an operator. The line says that the topic takes no records only if a
-    /// broker refused one.
+    /// The state of the topic as one line for an operator. Its wording is "takes no records" only if a broker refused
+    /// one.
     func problem(of topic: String) -> String {
         if case .refused = self { return "topic \(topic) takes no records: \(text)" }
         return "topic \(topic) confirms no records: \(text)"

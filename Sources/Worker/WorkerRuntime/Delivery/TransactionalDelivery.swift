@@ -245,7 +245,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         ready.clearSuspicions()
         if !backoff.isEmpty {
             for (record, _) in attempt.batch.flatMap(\.outcome.records) { backoff.clear(record.topic) }
-            // Nothing else might become ready until a refused outcome is retried.
+            // Without a retry of the refused outcome, no other outcome might become ready.
             wake()
         }
         gate.wake()

@@ -8,7 +8,7 @@ internal import Logging
 /// Their records are kept undecoded while the lane processes its other partitions. Such a partition is not read further
 /// until all kept records have begun. No record begins before the brokers have the note about it.
 ///
-/// A record that runs in isolation has nothing else in flight beside it in the process: see `LoneTurn`. If its fault
+/// A record that runs in isolation is the only one in flight in the process: see `LoneTurn`. If its fault
 /// then crashes the process, the crash handler commits a note that identifies the record at once.
 ///
 /// Confined to its lane; not `Sendable`.

@@ -70,7 +70,7 @@ final class IntakeGate {
         wake()
     }
 
-    /// Changes the limit of requests in flight. Those in flight finish.
+    /// Changes the limit of requests in flight. Requests in flight finish.
     /// - Parameter inFlight: at least 1; `nil` restores the configured limit.
     func limit(inFlight: Int?) {
         let most = max(1, inFlight ?? settings.inFlight)
@@ -107,8 +107,8 @@ final class IntakeGate {
         return nil
     }
 
-    /// One in this many permits is reserved for interactive requests, so that they need not wait for one of many batch
-    /// requests to finish.
+    /// One part in this many of the permits, and of the bytes for outcomes, is reserved for interactive requests, so
+    /// that they need not wait for one of many batch requests to finish.
     private static let interactivePart = 8
 
     /// Returns whether a request of the class may begin now.

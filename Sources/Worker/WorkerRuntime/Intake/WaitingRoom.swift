@@ -170,7 +170,7 @@ final class WaitingRoom {
 
     /// Removes the oldest unfinished request of a partition if outcomes occupy all their room. They may wait for this
     /// request, so it begins although there is no room for its outcome. If only in-flight permits are missing, it waits
-    /// for its turn, because no outcome holds a permit.
+    /// for one, because no outcome holds a permit.
     private func nextOldest() -> RequestInProgress? {
         // If batch requests have room, so do the others.
         guard outcomesWait, !gate.hasRoomForOutcome(of: .batch), !isPutBack(.reserveMissing) else { return nil }

@@ -136,7 +136,7 @@ struct OffsetTracker {
         inheritedAndGone += count - inherited.count
     }
 
-    /// Counts the deleted offsets that former owners had not done. None of them has been read.
+    /// Counts the deleted offsets that former owners had not done. They have not been read.
     mutating func countUndone(among deleted: Range<Int64>) -> Int64 {
         removeInherited(before: deleted.upperBound)
         defer { inheritedAndGone = 0 }

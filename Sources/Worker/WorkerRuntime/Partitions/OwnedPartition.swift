@@ -33,7 +33,7 @@ final class OwnedPartition {
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
     var holdReasons: HoldReasons = []
-    /// Records that were read and must begin with care, in the order of the log: see `CarefulIntake`.
+    /// Undecoded records for careful intake, in the order of the log: see `CarefulIntake`.
     var held: Deque<ConsumerRecord> = []
     /// The bytes of memory of the partition's waiting requests.
     var waitingBytes = 0
@@ -265,8 +265,8 @@ final class OwnedPartition {
         if awaitedNotes != nil { awaitedNotes = watch.notes }
     }
 
-    /// Removes this owner's try from the notes, because it ends in order. Nothing of the partition may be in flight by
-    /// then.
+    /// Removes this owner's try from the notes, because it ends in order. By then, no request of the partition may be
+    /// in flight.
     func sayGoodbye() {
         guard watch.hasBegun else { return }
         watch.sayGoodbye()

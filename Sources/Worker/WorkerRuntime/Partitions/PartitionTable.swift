@@ -29,7 +29,7 @@ final class PartitionTable {
     /// True after a fatal failure: no wait continues.
     private var isAbandoned = false
     private var hasPassedOver = false
-    /// Partitions that `holdBack` has yet to pause at the source.
+    /// Partitions that the next `holdBack` pauses at the source.
     private var partitionsToHold: [AssignedPartition] = []
 
     init(
@@ -358,7 +358,7 @@ final class PartitionTable {
 
     // MARK: - Waiting for the end
 
-    /// Waits for the requests of some partitions. Those that have not finished by `end` are abandoned.
+    /// Waits for the requests of some partitions. Abandons the requests that have not finished by `end`.
     func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
         _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
         for partition in waited { partition.giveUp() }

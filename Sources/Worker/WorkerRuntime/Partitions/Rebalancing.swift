@@ -52,8 +52,9 @@ final class Rebalancing {
         return partitionCount > 0
     }
 
-    /// - Parameter given: the newly assigned partitions. Those of other topics are ignored: nothing of them is run, and
-    ///   they count for no quota share. A worker that took its own outcomes for requests would answer them forever.
+    /// - Parameter given: the newly assigned partitions. Partitions of other topics are ignored: their records are not
+    ///   run, and they count for no quota share. A worker that took its own outcomes for requests would answer them
+    ///   forever.
     func assigned(_ given: [AssignedPartition]) async {
         let assigned = given.filter { requestTopics.contains($0.id.topic) }
         if assigned.count < given.count {
