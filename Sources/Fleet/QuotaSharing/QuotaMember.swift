@@ -45,8 +45,8 @@ public final class QuotaMember {
     ///   - shares: how each rate limit is shared; a provider without a limit is missing.
     ///   - budgets: the daily call budgets of the fleet; `nil`: no provider has one.
     ///   - scopes: the quota for which each provider's calls count.
-    ///   - batchFloor: the part of its share of a rate limit that a member with batch work keeps for it, 0 to 1,
-    ///     whatever the interactive demand of others. `nil`: the default of one twentieth.
+    ///   - batchFloor: the fraction of its share of a rate limit that a member keeps for its batch work, 0 to 1.
+    ///     Interactive demand of others does not reduce it. `nil`: the default of one twentieth.
     ///   - onIgnored: called for each message of the fleet topic that does not concern this worker's quota.
     public init(
         name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,

@@ -107,8 +107,8 @@ final class IntakeGate {
         return nil
     }
 
-    /// One part in this many of the permits, and of the bytes for outcomes, is reserved for interactive requests, so
-    /// that they need not wait for one of many batch requests to finish.
+    /// One part in this many of the permits, and of the bytes for outcomes, is reserved for interactive requests. They
+    /// then need not wait for one of many batch requests to finish.
     private static let interactivePart = 8
 
     /// Returns whether a request of the class may begin now.

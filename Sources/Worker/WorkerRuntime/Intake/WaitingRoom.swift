@@ -13,7 +13,7 @@ internal import Resilience
 /// for different providers do not block each other.
 ///
 /// If an order is promised, an outcome waits for earlier outcomes, and its request holds its permit meanwhile. All
-/// requests of a flow then wait in one queue for all providers, including those that need no call, and begin in the
+/// requests of a flow then wait in one queue for all providers, including those that need no call. They begin in the
 /// order in which they must end. Otherwise two requests could deadlock over the last permit.
 ///
 /// With exactly-once, an outcome may wait for every earlier request of its partition. The oldest unfinished request of

@@ -4,7 +4,7 @@ internal import Basics
 ///
 /// A process that crashes leaves its try in the notes. The next owner then begins few records at a time. It notes the
 /// last record that it begins, or each record if they may overtake others. After two crashes in a row, the records that
-/// may have been in flight run in isolation, each noted before it begins, as long as `careLeft` lasts. A record that
+/// may have been in flight run in isolation, as long as `careLeft` lasts. Each is noted before it begins. A record that
 /// was running in isolation when three processes crashed is set aside: it is not run again.
 struct CrashWatch {
     /// The permission to run a record.
@@ -32,7 +32,7 @@ struct CrashWatch {
 
     /// The longest time for which one record, and all records of a partition together, may block the process by running
     /// in isolation. Each further crash doubles both limits. A healthy fleet with slow requests that lost two owners in
-    /// a row soon continues, and is rarely hit again while a slow record runs in isolation. A record that crashes
+    /// a row soon continues. It is rarely hit again while a slow record runs in isolation. A record that crashes
     /// processes is found nevertheless, after more crashes if it is slow.
     private static let (shortestTurn, shortestCare) = (Duration.seconds(1), Duration.seconds(5))
 
