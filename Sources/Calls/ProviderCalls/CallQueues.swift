@@ -1,29 +1,29 @@
 public import Basics
 public import LocationSearch
 
-/// The lines in which calls to providers wait, as the intake sees them: while they are short, requests wait where they can still be
-/// put in order.
+/// The queues of calls to providers, as the intake sees them. While they are short, the intake holds requests back, where
+/// it can still reorder them.
 ///
-/// Every function is to be called on the executor of the worker whose lines they are.
+/// All functions must be called on the executor of the worker that owns the queues.
 public protocol CallQueues: Sendable {
-    /// Returns whether a call of the class to the provider would have its turn soon.
+    /// Returns whether a new call of the class to the provider would be granted soon.
     nonisolated func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool
 
-    /// Returns the calls a second that this loop may make to the provider; `nil` where it has no limit.
+    /// Returns the number of calls per second that this loop may make to the provider; `nil` without a limit.
     nonisolated func pace(of provider: ProviderID) -> Double?
 
-    /// Takes note of the requests that wait to begin and would be asked of each provider, for the loop's demand.
+    /// Records how many requests wait to begin at each provider. The numbers count towards this loop's demand for quota.
     nonisolated func noteWaiting(_ waiting: [ProviderID: WaitingRequests])
 
-    /// Has `wake` called when a line has become shorter.
+    /// Calls `wake` whenever a queue has become shorter.
     nonisolated func onShorterLine(_ wake: @escaping @Sendable () -> Void)
 }
 
-/// How many requests wait to begin.
+/// The number of requests that wait to begin.
 public struct WaitingRequests: Sendable, Hashable {
     public var interactive = 0
     public var batch = 0
-    /// The number of tenants, each counted once for a class.
+    /// The number of tenants with waiting requests. A tenant counts once per class.
     public var tenants = 0
 
     public init(interactive: Int = 0, batch: Int = 0, tenants: Int = 0) {

@@ -1,18 +1,18 @@
-/// Values that are known by numbers. A closure or a task can have the number where the value itself may not leave its actor.
+/// Values identified by numbers. A closure or a task can hold the number if the value itself must not leave its actor.
 ///
-/// A number is given again only after 2^31 uses of its place, so that one which is out of date finds nothing; 0 never finds
-/// anything. Every operation takes constant time.
+/// A number is reused only after 2^31 uses of its slot, so an outdated number finds nothing. 0 is never a valid number.
+/// Every operation takes constant time.
 @frozen
 public struct NumberedValues<Value> {
     @usableFromInline var values: [Value?] = []
-    /// How often each place was used, from 1 on.
+    /// How often each slot was used, from 1.
     @usableFromInline var uses: [Int] = []
     @usableFromInline var free: [Int] = []
 
     @inlinable
     public init() {}
 
-    /// Keeps a value.
+    /// Stores a value.
     /// - Returns: its number.
     @inlinable
     public mutating func insert(_ value: Value) -> Int {
@@ -25,7 +25,7 @@ public struct NumberedValues<Value> {
         return uses[place] << 32 | place
     }
 
-    /// The value of a number; `nil` once it was removed.
+    /// The value of a number; `nil` after its removal.
     @inlinable
     public subscript(number: Int) -> Value? {
         let place = number & Int(UInt32.max)
@@ -33,7 +33,7 @@ public struct NumberedValues<Value> {
     }
 
     /// Removes a value.
-    /// - Returns: the value; `nil` where it was removed before.
+    /// - Returns: the value; `nil` if it was removed before.
     @inlinable
     @discardableResult
     public mutating func remove(_ number: Int) -> Value? {

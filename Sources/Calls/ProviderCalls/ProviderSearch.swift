@@ -2,17 +2,17 @@ import Basics
 import LocationSearch
 import Resilience
 
-/// One request's way through the providers that may serve it, all within one deadline. Belongs to one `SearchWorker`.
+/// The search for one request's answer at its candidate providers, all within one deadline. Belongs to one `SearchWorker`.
 final class ProviderSearch {
     let addressed: AddressedRequest
     let deadline: Deadline
     let completion: @Sendable (SearchReport) -> Void
-    /// The number of this search among those of its worker.
+    /// The number of this search in its worker.
     var number = 0
     private(set) var tried: [ProviderID] = []
-    /// What the calls to those have cost that have failed.
+    /// The cost of the calls to providers that have failed.
     var spent = CallCost()
-    /// What the search waits for now.
+    /// The current wait of the search.
     var wait: (any ProviderWait)?
     var isCancelled = false
 
@@ -25,7 +25,7 @@ final class ProviderSearch {
         self.completion = completion
     }
 
-    /// True once there is no candidate left behind the one that is asked now.
+    /// True if no candidate is left after the current one.
     var isAtLast: Bool { tried.count == addressed.candidates.count }
 
     func takeCandidate() -> any PlaceService {

@@ -1,21 +1,21 @@
 public import Basics
 public import LocationSearch
 
-/// Asks providers for places, within deadline, limits, retries and breaker. To be called on the executor of the worker.
+/// Calls providers for places, within deadline, limits, retries and breaker. Must be called on the worker's executor.
 public protocol SearchReporting: Sendable {
-    /// Asks the request's providers.
-    /// - Parameter completion: called once on that executor, maybe before this returns, with what came of it.
+    /// Starts the search at the request's providers.
+    /// - Parameter completion: called once on that executor with the result, possibly before this returns.
     /// - Returns: the number by which the search can be cancelled.
     func begin(
         _ addressed: AddressedRequest, before deadline: Deadline,
         then completion: @escaping @Sendable (SearchReport) -> Void
     ) -> Int
 
-    /// Ends a search early. Its completion is called in a later job. After the end this has no effect.
+    /// Ends a search early. Its completion is called in a later job. Has no effect after the end.
     func cancel(_ search: Int)
 }
 
-/// The use case: chooses the providers for a request, has the worker ask them, and has the presenter word the outcome.
+/// The use case: chooses the providers for a request, passes it to the worker, and has the presenter make the outcome.
 public struct SearchInteractor: Sendable {
     private let selection: ProviderSelection
     private let worker: any SearchReporting
@@ -26,7 +26,7 @@ public struct SearchInteractor: Sendable {
         self.worker = worker
     }
 
-    /// Returns the providers that a request would be asked of, best first; empty where none can serve it.
+    /// Returns the candidate providers of a request, best first; empty if none can serve it.
     public func providers(for request: SearchRequest) -> [ProviderID] {
         let candidates = try? selection.candidates(for: request.addressedToProviders())
         return candidates?.map(\.id) ?? []
@@ -35,14 +35,14 @@ public struct SearchInteractor: Sendable {
     /// The configured providers.
     public var configuredProviders: [ProviderID] { selection.configured }
 
-    /// Chooses the providers of a request, and has them asked.
+    /// Chooses the providers of a request, and starts the search.
     /// - Parameters:
-    ///   - request: validated.
-    ///   - lifetime: until when the request is of use; `nil` where only the deadline counts.
-    ///   - context: notes the calls for the request.
-    ///   - completion: called once on the worker's executor, maybe before this returns, unless this throws.
+    ///   - request: a validated request.
+    ///   - lifetime: the times after which the request is useless; `nil` if only the deadline counts.
+    ///   - context: records the calls for the request.
+    ///   - completion: called once on the worker's executor, possibly before this returns; not called if this throws.
     /// - Returns: the number by which the search can be cancelled.
-    /// - Throws: why no provider can be asked.
+    /// - Throws: the reason why no provider can serve the request.
     public func begin(
         _ request: SearchRequest, before deadline: Deadline, lifetime: RequestLifetime? = nil,
         context: RequestContext? = nil, then completion: @escaping @Sendable (SearchReport) -> Void
@@ -54,10 +54,10 @@ public struct SearchInteractor: Sendable {
             before: deadline, then: completion)
     }
 
-    /// Ends a search early. Its completion is called in a later job. After the end this has no effect.
+    /// Ends a search early. Its completion is called in a later job. Has no effect after the end.
     public func cancel(_ search: Int) { worker.cancel(search) }
 
-    /// Words what came of a request.
+    /// Makes the outcome of a request from the report.
     public func outcome(of report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
         presenter.present(&report, for: request)
     }

@@ -1,10 +1,10 @@
 public import LocationSearch
 
-/// Words a provider's answer for readers of outcomes. Pure.
+/// Makes outcomes from providers' answers. Pure.
 public struct SearchPresenter: Sendable {
     public init() {}
 
-    /// - Parameter report: its answer is taken out, so that its places are finished where they lie instead of in a copy.
+    /// - Parameter report: its answer is moved out, so that places are completed in place and not in a copy.
     public func present(_ report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
         var answer: Result<ProviderAnswer, SearchError> = .failure(.timedOut)
         swap(&answer, &report.result)
@@ -33,7 +33,7 @@ public struct SearchPresenter: Sendable {
                 radiusMeters: answer.radiusMeters ?? request.radiusMeters)
         }
 
-        // The request still has the token that it came with, which is no part of what identifies a search.
+        // The token in the request is not part of the search's identity, so it may still be there.
         var nextPageToken: String?
         if let provider, let ownToken = answer.nextPageToken {
             nextPageToken = PageToken(ownToken, of: provider, for: request).text

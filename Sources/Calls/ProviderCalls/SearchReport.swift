@@ -1,7 +1,7 @@
 public import Basics
 public import LocationSearch
 
-/// The result of asking providers for one request: the answer or the failure, the provider that gave it, and the cost.
+/// The result of a search: the answer or the failure, the provider that gave it, and the cost.
 public struct SearchReport: Sendable, Hashable {
     @Boxed public var result: Result<ProviderAnswer, SearchError>
     public var provider: ProviderID?

@@ -4,10 +4,9 @@ public import LocationSearch
 public import QuotaSharing
 public import Resilience
 
-/// Asks providers on behalf of requests: candidates in turn, each through its `ProviderClient`, all within the one
-/// deadline.
+/// Calls providers for requests: tries the candidates in order, each through its `ProviderClient`, within one deadline.
 ///
-/// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
+/// An actor on the given executor: on a worker's event loop, a request passes through without a hop.
 public actor SearchWorker: SearchReporting {
     private nonisolated let executor: any SerialExecutor
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -24,27 +23,27 @@ public actor SearchWorker: SearchReporting {
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
     private var searches = NumberedValues<ProviderSearch>()
-    /// Calls whose tasks have yet to run, in the order of both.
+    /// Calls whose tasks have not run yet, in the order in which the tasks were started.
     private var starting: Deque<(client: ProviderClient, call: SingleFlight.Call)> = []
     private var onShorterLine: (@Sendable () -> Void)?
-    /// The orders of people that are in force.
+    /// The operator's controls in force.
     private var controls = LaneControls()
-    /// This loop's part in the quota that its fleet shares.
+    /// This loop's member of the fleet that shares the quota.
     private let quota: QuotaMember
 
-    /// - Parameter policies: by provider; one that is missing has the defaults.
-    /// - Parameter name: this loop's name in the fleet: unique, and another one after each start of the process.
+    /// - Parameter policies: the policy of each provider; a provider without one has the defaults.
+    /// - Parameter name: this loop's name in the fleet: unique, and a new one at each start of the process.
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
-    /// - Parameter scopes: the quota for which each provider's calls count.
-    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
-    /// - Parameter taskExecutor: `executor` as one, if it is. Without one, a resumed call goes through the runtime's thread pool before it
-    ///   comes back: see docs/internals/concurrency.md, 1.
-    /// - Parameter random: for the jitter.
+    /// - Parameter scopes: the quota to which each provider's calls are charged.
+    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each timer.
+    /// - Parameter taskExecutor: `executor` as a task executor, if it is one. Without it, a resumed call takes a detour
+    ///   through the runtime's thread pool: see docs/internals/concurrency.md, 1.
+    /// - Parameter random: the source of jitter.
     /// - Parameter onTransition: called on `executor` with each breaker's change of state and the failure that opened it.
-    /// - Parameter onWasted: called on `executor` with the number of calls that were made for nothing: given up before
-    ///   their deadline, or ended when no request waited for them any more.
-    /// - Parameter onCall: called on `executor` for each call that has ended, with its price class, its end and its duration.
-    /// - Parameter onIgnored: called on `executor` for each message of the fleet topic that is not about this worker's quota.
+    /// - Parameter onWasted: called on `executor` with the number of wasted calls. Such a call was abandoned before its
+    ///   deadline, or ended when no request waited for it.
+    /// - Parameter onCall: called on `executor` for each call that has ended, with its price class, end and duration.
+    /// - Parameter onIgnored: called on `executor` for each message of the fleet topic that does not concern this worker's quota.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
         budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
@@ -98,7 +97,7 @@ public actor SearchWorker: SearchReporting {
         search.wait?.cancel()
     }
 
-    /// Asks the next candidate of a search.
+    /// Starts the query at the next candidate of a search.
     private func askNext(of search: ProviderSearch) {
         let service = search.takeCandidate()
         let query = ProviderQuery(search.addressed, to: service, hasAlternative: !search.isAtLast)
@@ -134,7 +133,7 @@ public actor SearchWorker: SearchReporting {
                 attempts: cost.attempts))
     }
 
-    /// Starts the task in which a call is made. It belongs to the call's members, none of which has one.
+    /// Starts the task in which a call is made. The task belongs to the call's members, which have no tasks themselves.
     private func startCall(to id: ProviderID) {
         let client = client(of: id)
         guard let call = client.startedCalls.popFirst() else { return }
@@ -142,7 +141,7 @@ public actor SearchWorker: SearchReporting {
         call.task = Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall() }
     }
 
-    /// Makes the call that waits longest. A task cannot be handed one: see docs/internals/concurrency.md, 4.
+    /// Makes the call that has waited longest. A call cannot be passed to its task: see docs/internals/concurrency.md, 4.
     private func makeNextCall() async {
         guard let (client, call) = starting.popFirst() else { return }
         await client.make(call)
@@ -173,19 +172,19 @@ public actor SearchWorker: SearchReporting {
         for client in clients { client.waitingToBegin = waiting[client.id] ?? WaitingRequests() }
     }
 
-    /// Makes the given providers known, so that `statuses` holds them before the first request asks one.
+    /// Creates the clients of the given providers, so that `statuses` includes them before the first request.
     public func prepare(for providers: [ProviderID]) {
         for provider in providers { _ = client(of: provider) }
     }
 
-    /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
-    /// - Parameter scope: the quota for which the new key's calls count; `nil`: as before.
+    /// Call this when a provider has a new key. If it was shut because of its key, the next request tries it again.
+    /// - Parameter scope: the quota to which the new key's calls are charged; `nil`: unchanged.
     public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
         clients.first { $0.id == provider }?.renewKey()
         if let scope { quota.renewScope(scope, of: provider) }
     }
 
-    /// Follows the orders of people, in place of those before.
+    /// Applies the operator's controls, which replace the previous ones.
     public func apply(_ controls: LaneControls) {
         self.controls = controls
         for client in clients { apply(controls, to: client) }
@@ -195,7 +194,7 @@ public actor SearchWorker: SearchReporting {
         client.apply(controls.providers[client.id] ?? LaneControls.Provider(), concurrency: controls.concurrency)
     }
 
-    /// The state of each provider that was made known by `prepare` or asked by a request.
+    /// The state of each provider that was prepared or has received a request.
     public var statuses: [ProviderStatus] {
         clients.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
@@ -203,7 +202,7 @@ public actor SearchWorker: SearchReporting {
 
 // MARK: - The fleet
 
-/// The actor's isolation is what `QuotaMember` and the providers' limits have in common.
+/// `QuotaMember` and the providers' limits share this actor's isolation.
 extension SearchWorker: FleetMember {
     public nonisolated var sharesByPartitions: Bool {
         policies.values.contains { $0.rateLimit != nil && $0.share.isShared }

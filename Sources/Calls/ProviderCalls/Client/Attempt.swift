@@ -4,18 +4,18 @@ import Resilience
 
 /// One HTTP call from its grant to its end.
 ///
-/// A class, because as locals of async functions its values would take room in the frame of each for as long as the call
-/// lasts. Belongs to one `ProviderCaller`.
+/// A class, because its values would otherwise take space in the frame of each async function for the whole call. Belongs
+/// to one `ProviderCaller`.
 final class Attempt {
     let query: ProviderQuery
     let followUp: FollowUpCall?
     var grant: Grant?
     var start: Instant
-    /// The end of the call, answered or not.
+    /// The latest end of the call.
     var deadline: Deadline
-    /// True where that is before the request's deadline: the call is given up then.
+    /// True if `deadline` is earlier than the request's deadline. The call is then abandoned at `deadline`.
     var isLimited = false
-    /// True while a retry is set aside for the case that the call is given up.
+    /// True while one retry is reserved in the retry budget, to be used if the call is abandoned.
     var holdsRetry = false
 
     init(_ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline, at now: Instant) {
@@ -25,13 +25,13 @@ final class Attempt {
         start = now
     }
 
-    /// Returns true where a timeout at this moment means that the call was given up. Timers may fire a little early.
+    /// Returns whether a timeout at this time means that the call was abandoned. Allows for timers that fire a little early.
     func isOver(at now: Instant) -> Bool {
         isLimited && now + .milliseconds(5) >= deadline.instant
     }
 
-    /// Returns true for an end that comes so long after the deadline that this process stood still meanwhile: timers fire within
-    /// milliseconds otherwise. The time that such a call took tells nothing about its provider.
+    /// Returns whether the call ended so long after its deadline that this process must have been suspended. Timers
+    /// otherwise fire within milliseconds. The duration of such a call is no measure of the provider.
     func endedAfterStandstill(at end: Instant) -> Bool {
         end >= deadline.instant + Self.longestOverrun
     }

@@ -4,7 +4,7 @@ public import LocationSearch
 public enum CallEnd: Sendable, Hashable {
     case answered
     case failed(SearchError.Code)
-    /// No request waited for the answer any more.
+    /// No request was waiting for the answer.
     case cancelled
 
     init(_ result: Result<ProviderReply, SearchError>) {

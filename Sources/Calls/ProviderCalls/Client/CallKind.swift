@@ -1,11 +1,11 @@
 internal import LocationSearch
 
-/// The kind under which a call counts where the calls of a day are shown.
+/// The kind of a call, by which the calls of a day are counted and shown.
 struct CallKind: Hashable {
     let operation: SearchOperation
     let priceClass: PriceClass
 
-    /// All names are made once, because one is needed for each call.
+    /// All names, built once because every call needs one.
     private static let names: [CallKind: String] = {
         var names: [CallKind: String] = [:]
         for operation in SearchOperation.allCases {

@@ -2,20 +2,20 @@ internal import Basics
 internal import LocationSearch
 import Resilience
 
-/// What a request waits for while one provider is asked for it.
+/// The wait of a request for one provider's answer.
 protocol ProviderWait: AnyObject {
     /// Called once.
     func begin()
-    /// Ends the wait. The request is told in a later job, not within this call. After the end this has no effect.
+    /// Ends the wait. The result is delivered in a later job, not within this call. Has no effect after the end.
     func cancel()
 }
 
-/// A request of which the provider is asked again each time that it may be asked after it was shut (`whenOpen=hold`).
+/// A request that is parked while its provider is shut, and sent when the provider is open again (`whenOpen=hold`).
 ///
-/// The time for which the request is parked is not taken from its deadline. It ends with the request's lifetime, so that no call is
-/// paid for whose answer is of no use. Belongs to one `ProviderClient`.
+/// The parked time does not count against its deadline. Parking ends with the request's lifetime, so that no billed call is
+/// made for an unwanted answer. Belongs to one `ProviderClient`.
 final class HeldRequest: ProviderWait {
-    /// The pause after which a parked request looks again whether the breaker lets calls through early.
+    /// The longest time between two checks of a parked request. The breaker may open the way early.
     private static let longestPause = Duration.seconds(5)
 
     private let query: ProviderQuery
@@ -24,11 +24,11 @@ final class HeldRequest: ProviderWait {
     private let then: (Result<ProviderResponse, ProviderFailure>) -> Void
     private var spent = CallCost()
     private var isCancelled = false
-    /// Its part in a call, once it has asked.
+    /// The request's membership in a shared call; `nil` before it joins one.
     private var part: SingleFlight.Member?
-    /// Since when it is parked, until when at most, and why; `nil` while it takes part in a call.
+    /// When parking began, when it ends at the latest, and why; `nil` while the request takes part in a call.
     private var pause: (start: Instant, end: Instant, failure: ProviderFailure)?
-    /// The next look at the provider, while it is parked.
+    /// The next check of the provider, while the request is parked.
     private var timer: ScheduledAction?
 
     init(
@@ -72,7 +72,7 @@ final class HeldRequest: ProviderWait {
         }
     }
 
-    /// Waits on, or asks again: a new key, or a budget that was raised, lets calls through before the time that was told.
+    /// Stays parked, or sends the request again. A new key or a raised budget may open the provider before the announced time.
     private func look() {
         guard let pause else { return }
         let now = client.clock.now

@@ -3,7 +3,7 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// Makes single HTTP calls to one provider: each is granted, bounded in time, judged and counted.
+/// Makes single HTTP calls to one provider. Each is granted, bounded in time, evaluated and counted.
 ///
 /// Belongs to one `ProviderClient`, on whose actor everything runs.
 final class ProviderCaller {
@@ -13,10 +13,10 @@ final class ProviderCaller {
     private let clock: any MonotonicClock
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
-    /// Spent by retries, and by calls that are given up for one.
+    /// The budget for retries and for calls that are abandoned in favour of a retry.
     var retryBudget: RetryBudget
     private var attemptTimer: AttemptTimer
-    /// The failure by which the breaker judges just now, for the log line of its transition.
+    /// The failure that the breaker is evaluating, for the log line of its transition.
     private(set) var judgedFailure: SearchError?
     /// The number of calls made.
     private(set) var calls = 0
@@ -36,17 +36,17 @@ final class ProviderCaller {
         attemptTimer = AttemptTimer(policy.attemptTimeout)
     }
 
-    /// The failure of a request that could not be asked for while it was of use.
+    /// The failure of a request whose lifetime ended before it could be sent.
     var overWhileWaiting: CallFailure { CallFailure(error: .overWhileWaiting(for: id), cause: .noTime) }
 
-    /// Has a query's call, if it waits, go on waiting as an interactive one does.
+    /// Moves a query's waiting call, if any, to the interactive class.
     func promote(_ query: ProviderQuery) {
         guard let context = query.context else { return }
         context.becomeInteractive()
         queue.promote(context)
     }
 
-    /// Takes a retry from the budget for a call whose kept connection was closed before the answer.
+    /// Withdraws a retry for a call whose kept-alive connection was closed before the answer.
     func mayRepeat() -> Bool { !Task.isCancelled && retryBudget.withdraw(at: clock.now) }
 
     /// Makes one HTTP call as soon as it is granted.
@@ -88,7 +88,7 @@ final class ProviderCaller {
         guard !Task.isCancelled, call.isWanted, !deadline.hasPassed(at: now) else {
             throw CallFailure(error: .timedOut, cause: .noTime)
         }
-        // A call that follows another one completes an answer that is paid for already.
+        // A follow-up call completes an answer that has already been billed.
         if followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
 
         let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
@@ -100,7 +100,7 @@ final class ProviderCaller {
         return attempt
     }
 
-    /// Has a call wait until it is granted. Kept out of line, because few calls wait.
+    /// Waits until a call is granted. Kept out of line, because few calls wait.
     @inline(never)
     private func waitForGrant(of attempt: Attempt, for call: SingleFlight.Call) async throws(CallFailure) {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
@@ -117,7 +117,7 @@ final class ProviderCaller {
         }
     }
 
-    /// Notes that a granted call begins, and decides how long it may take.
+    /// Records the start of a granted call and sets its time limit.
     private func begin(_ attempt: Attempt, ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost) {
         let now = clock.now
         attempt.start = now
@@ -125,7 +125,7 @@ final class ProviderCaller {
         if let permit = attempt.grant?.begin() ?? nil { countBudgeted(attempt, permit: permit, at: now) }
         cost.attempts += 1
 
-        // Without a retry set aside, calls that were given up together could not all be made again.
+        // Without a reserved retry, calls that are abandoned together could not all be repeated.
         guard let limit = attemptTimer.limit(within: attempt.deadline.remaining(at: now), ifGivenUp: other),
             other == .nextProvider || retryBudget.reserve(at: now)
         else { return }
@@ -134,8 +134,8 @@ final class ProviderCaller {
         attempt.holdsRetry = other == .retry
     }
 
-    /// Notes how a call ended.
-    /// - Returns: what came of it, where giving it up is a failure of its own kind.
+    /// Records the end of a call.
+    /// - Returns: the call's result; an abandoned call has its own kind of failure.
     private func end(
         _ attempt: Attempt, with result: Result<ProviderReply, SearchError>, cost: inout CallCost
     ) -> Result<ProviderReply, CallFailure> {
@@ -148,14 +148,14 @@ final class ProviderCaller {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
-        // A call of a cancelled task says nothing about the provider, so its grant is dropped.
+        // The failure of a cancelled task is no evidence about the provider, so its grant is dropped.
         guard let grant = attempt.grant.take() else { preconditionFailure("a call that nobody granted") }
         if isCancelled {
             note(attempt, endedAt: end, as: .cancelled)
             return result.mapError { CallFailure(error: $0, cause: .call) }
         }
 
-        // A process that stood still has measured itself, not the provider. What the provider said counts all the same.
+        // After a suspension of this process, durations are meaningless. An answer from the provider still counts.
         let stoodStill = attempt.endedAfterStandstill(at: end)
 
         switch result {
@@ -219,8 +219,8 @@ final class ProviderCaller {
         queue.limits.budget?.noteMade(permit, as: kind.name, at: now)
     }
 
-    /// Notes that a call was not granted.
-    /// - Returns: why.
+    /// Records that a call was not granted.
+    /// - Returns: the reason.
     private func refusal(_ failure: CallFailure, of query: ProviderQuery, since start: Instant) -> CallFailure {
         let failure = reason(failure, for: query)
         let end: RequestStep.End = Task.isCancelled ? .cancelled : RequestStep.End(failure.error)
@@ -228,7 +228,7 @@ final class ProviderCaller {
         return failure
     }
 
-    /// Returns why a call was not granted: for a request whose lifetime is over, that counts and not the limit's refusal.
+    /// Returns why a call was not granted. A request whose lifetime is over reports that, not the limit's refusal.
     private func reason(_ failure: CallFailure, for query: ProviderQuery) -> CallFailure {
         // Timers may fire a little early.
         guard failure.cause == .limited, query.isOver(at: clock.now + .milliseconds(5)) else { return failure }

@@ -4,17 +4,18 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// The client of one provider: it calls the provider as seldom and as gently as its limits ask.
+/// The client of one provider. It makes as few calls as possible and keeps to the provider's limits.
 ///
-/// A request passes through these steps, each a function of that name:
+/// A request passes through these steps, each a function of the same name:
 ///
 ///     ask -> takePart -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
 ///
-/// Identical requests have everything behind `takePart` in common, which runs in a task of its own. Every HTTP call is an attempt of
-/// its own, whether it repeats one that failed or follows one that succeeded: each is granted, timed, judged and counted.
+/// Identical requests share everything after `takePart`, which runs in a dedicated task. Every HTTP call is a separate
+/// attempt, whether it repeats a failed call or follows a successful one. Each attempt is granted, timed, evaluated and
+/// counted.
 ///
-/// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every
-/// call awaits are inlined where they are called: see docs/internals/concurrency.md.
+/// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every call
+/// awaits are inlined where they are called: see docs/internals/concurrency.md.
 final class ProviderClient: SharedRateLimit {
     let id: ProviderID
     private let policy: ProviderPolicy
@@ -29,16 +30,16 @@ final class ProviderClient: SharedRateLimit {
         onMoreUrgent: { [unowned self] in caller.promote($0) })
     let caller: ProviderCaller
     private let onWasted: @Sendable (ProviderID, Int) -> Void
-    /// This loop's part of the key's rate limit, 0 to 1.
+    /// This loop's share of the key's rate limit, 0 to 1.
     private var share: Double
     private var rateDemand = RateDemand()
-    /// The requests that have not begun yet and would be asked of this provider.
+    /// The number of requests that have not begun and would be sent to this provider.
     var waitingToBegin = WaitingRequests()
-    /// Called when a line has become shorter.
+    /// Called when a queue has become shorter.
     var onShorterLine: (@Sendable () -> Void)? {
         didSet { caller.queue.onServed = onShorterLine }
     }
-    /// Requests that wait for an open breaker.
+    /// The number of requests that are parked until the provider opens.
     var parked = 0
     private var random: any RandomNumberGenerator & Sendable
 
@@ -81,10 +82,10 @@ final class ProviderClient: SharedRateLimit {
 
     // MARK: - Ask
 
-    /// Makes what a request waits for while this provider is asked for it. Nothing happens before its `begin`.
+    /// Returns the wait of a request for this provider's answer. It does nothing until its `begin` is called.
     ///
-    /// `whenOpen` decides whether a request that no other provider can serve is parked while the breaker is open.
-    /// - Parameter then: called once on this client's actor, maybe before `begin` has returned.
+    /// `whenOpen` decides whether a request without an alternative provider is parked while the breaker is open.
+    /// - Parameter then: called once on this client's actor, possibly before `begin` has returned.
     func ask(
         _ query: ProviderQuery, before deadline: Deadline,
         then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
@@ -97,7 +98,7 @@ final class ProviderClient: SharedRateLimit {
 
     // MARK: - Coalesce
 
-    /// Makes the part of a request in a call that serves all identical ones.
+    /// Returns the request's membership in the call that serves all identical requests.
     func takePart(
         _ query: ProviderQuery, before deadline: Deadline,
         then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
@@ -119,7 +120,7 @@ final class ProviderClient: SharedRateLimit {
             noteShared(member, as: .failed(.timeout, httpStatus: nil))
             let isOver = member.query.isOver(at: clock.now) && !member.deadline.hasPassed(at: clock.now)
             fail(member, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
-        // What was under way ends later, and its end is of no use to the outcome.
+        // The running call ends later, and its result does not affect the outcome.
         case .cancelled: fail(member, because: CallFailure(error: .timedOut, cause: .noTime))
         }
     }
@@ -128,13 +129,13 @@ final class ProviderClient: SharedRateLimit {
         member.then(.failure(ProviderFailure(failure, cost: waiting(of: member))))
     }
 
-    /// Notes that a request waited for the call of an identical one. The steps of a call that was made for the request itself are
-    /// noted already.
+    /// Records that a request waited for the call of an identical one. If the call was made for the request itself, its
+    /// steps are already recorded.
     private func noteShared(_ member: SingleFlight.Member, as end: RequestStep.End) {
         member.query.context?.noteStep(.shared, of: id, from: member.start, to: clock.now, as: end)
     }
 
-    /// Calls belong to the request that made them. The others that share them paid with time only.
+    /// Calls are charged to the request that made them. The requests that share them only waited.
     private func waiting(of member: SingleFlight.Member) -> CallCost {
         .waiting(since: member.start, until: clock.now)
     }
@@ -144,8 +145,8 @@ final class ProviderClient: SharedRateLimit {
         startCall()
     }
 
-    /// Makes a call for all that take part in it, in its own task. That is cancelled when no request waits any more: then its calls
-    /// were wasted.
+    /// Makes a call for all its members, in a dedicated task. The task is cancelled when no request waits for it; its calls
+    /// then count as wasted.
     @inline(__always)
     func make(_ call: SingleFlight.Call) async {
         let result: Result<ProviderResponse, ProviderFailure>
@@ -162,7 +163,7 @@ final class ProviderClient: SharedRateLimit {
 
     // MARK: - Retry
 
-    /// Makes one attempt after another until the request has its answer or no further attempt makes sense.
+    /// Makes attempts until the request has its answer or no further attempt makes sense.
     @inline(__always)
     private func retry(_ call: SingleFlight.Call) async throws(ProviderFailure) -> ProviderResponse {
         let (query, deadline) = (call.query, call.deadline)
@@ -189,7 +190,7 @@ final class ProviderClient: SharedRateLimit {
 
             case .failure(let failure):
                 failures += 1
-                // A call is given up for the next provider, where there is one, and else for a retry.
+                // A call is abandoned for the next provider if there is one, otherwise for a retry.
                 guard failure.cause != .givenUp || !query.hasAlternative,
                     await waitForRetry(of: query, after: failure.error, failures: failures, before: deadline)
                 else { throw ProviderFailure(failure.following(lastFailure), cost: cost) }
@@ -198,15 +199,14 @@ final class ProviderClient: SharedRateLimit {
         }
     }
 
-    /// Returns what can be done for a request when its next call is given up. Only one call of a request is given up for a
-    /// retry.
+    /// Returns what remains for a request if its next call is abandoned. Only one call of a request is abandoned for a retry.
     private func otherChance(of query: ProviderQuery, failures: Int, cost: CallCost) -> AttemptTimer.OtherChance {
         if query.hasAlternative { return .nextProvider }
         return failures + 1 < policy.retry.maxAttempts && cost.givenUp == 0 ? .retry : .none
     }
 
-    /// Waits before a call that follows another one.
-    /// - Returns: `false` when the deadline leaves no time for the wait, or when the task was cancelled.
+    /// Waits before a follow-up call.
+    /// - Returns: `false` if the deadline leaves no time for the wait, or if the task was cancelled.
     @inline(never)
     private func wait(for delay: Duration, before deadline: Deadline, of query: ProviderQuery) async -> Bool {
         if delay == .zero { return true }
@@ -215,23 +215,23 @@ final class ProviderClient: SharedRateLimit {
         return await pause(of: query, from: now, for: delay)
     }
 
-    /// Waits, and notes that as a step of the request.
-    /// - Returns: `false` when the task was cancelled.
+    /// Waits, and records the wait as a step of the request.
+    /// - Returns: `false` if the task was cancelled.
     private func pause(of query: ProviderQuery, from now: Instant, for delay: Duration) async -> Bool {
         let isOver = (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
         query.context?.noteStep(.pause, of: id, from: now, to: clock.now, as: isOver ? .over : .cancelled)
         return isOver
     }
 
-    /// Decides whether a failure is followed by another attempt, and waits for its time.
-    /// - Returns: `false` when no attempt should follow.
+    /// Decides whether another attempt follows a failure, and waits until it may begin.
+    /// - Returns: `false` if no attempt should follow.
     @inline(never)
     private func waitForRetry(
         of query: ProviderQuery, after error: SearchError, failures: Int, before deadline: Deadline
     ) async -> Bool {
         let now = clock.now
         let expectedAttempt = caller.queue.limits.concurrency.expectedLatency
-        // Only the beginning of a call is bound by the request's lifetime.
+        // The request's lifetime limits only the start of a call.
         let timeToLastCall = query.lastCall.map { now.duration(to: $0) + expectedAttempt }
         let remaining = deadline.remaining(at: now)
         let failure = RetryPolicy.Failure(
@@ -247,27 +247,27 @@ final class ProviderClient: SharedRateLimit {
 
     // MARK: - The fleet, and the status
 
-    /// Takes over what follows from the partitions that this loop owns. Called at each rebalance: before a loss is
-    /// acknowledged, after a gain.
+    /// Adapts the share of the rate limit to the partitions that this loop owns. Called at each rebalance: before a
+    /// revocation is acknowledged, and after an assignment.
     func assign(_ assigned: Int, of partitions: Int) {
         guard policy.share != .byDemand else { return }
         share = policy.share.value(assigned: assigned, of: partitions)
         caller.queue.setShare(share)
     }
 
-    /// Takes over this loop's share of a limit that is shared by demand.
+    /// Sets this loop's share of a limit that is shared by demand.
     func take(_ loopShare: LoopShare, at now: Instant) {
         share = loopShare.share
         caller.queue.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect)
     }
 
-    /// What this loop could use of the limit now.
+    /// Returns how much of the limit this loop could use now.
     func demand(at now: Instant) -> LimitDemand {
         guard let limit = caller.queue.limits.bucket.limit else { return .none }
         return rateDemand.demand(of: limit, statistics: rateStatistics, at: now)
     }
 
-    /// The rate's figures, in which the requests that wait to begin count as those that wait for their turn.
+    /// The rate limiter's figures, including the requests that wait to begin.
     private var rateStatistics: RateBucket.Statistics {
         var statistics = caller.queue.rateStatistics
         statistics.waiting += waitingToBegin.interactive + waitingToBegin.batch
@@ -276,26 +276,26 @@ final class ProviderClient: SharedRateLimit {
         return statistics
     }
 
-    /// Returns whether a call of the class would have its turn soon.
+    /// Returns whether a new call of the class would be granted soon.
     func hasShortLine(for requestClass: RequestClass) -> Bool { caller.queue.hasShortLine(for: requestClass) }
 
-    /// The calls a second that this loop may make; `nil` without a limit.
+    /// The number of calls per second that this loop may make; `nil` without a limit.
     var pace: Double? { caller.queue.limits.bucket.pace }
 
-    /// Follows the orders of people about this provider.
-    /// - Parameter concurrency: the calls that may be under way on this loop by order; `nil`: those of the policy.
+    /// Applies the operator's controls of this provider.
+    /// - Parameter concurrency: the ordered maximum of concurrent calls on this loop; `nil`: the policy's maximum.
     func apply(_ controls: LaneControls.Provider, concurrency: Int?) {
         let (now, breaker) = (clock.now, caller.queue.limits.breaker)
         if controls.isPaused { breaker.holdOpen(at: now) } else { breaker.release(at: now) }
         if let limit = policy.rateLimit {
             caller.queue.setLimit(controls.perSecond.map { limit.scaled(to: $0) } ?? limit)
         }
-        // Fewer requests in flight make fewer calls by themselves. Those that are there are not refused for it.
+        // Fewer requests in flight make fewer calls anyway. Existing requests are not refused for it.
         let most = policy.concurrency.maximum
         caller.queue.setMaximum(max(most, concurrency ?? most))
     }
 
-    /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
+    /// Admits the next call if the previous key was the cause of the failures. See `CircuitBreaker.renewKey`.
     func renewKey() { caller.queue.limits.breaker.renewKey() }
 
     var status: ProviderStatus {

@@ -3,30 +3,30 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// What a call may have to wait for before it begins.
+/// A resource that a call may have to wait for before it begins.
 enum CallNeed {
-    /// A half-open breaker has as many probes under way as it lets through.
+    /// The half-open breaker already has its maximum of probes in flight.
     case probe
     /// No call of the day's budget is reserved for the request's class.
     case budget
-    /// The provider asked for a pause.
+    /// The provider requested a pause.
     case pause
-    /// The rate has no token left.
+    /// The rate limiter has no token left.
     case token
-    /// As many calls are under way as may be.
+    /// The maximum number of calls is in flight.
     case permit
 }
 
-/// The times within which a call must begin and end.
+/// The limits on the start and the end of a call.
 struct CallTimes {
-    /// The end of the call.
+    /// The latest end of the call.
     let deadline: Deadline
-    /// The moment after which it may not begin; `nil` where only the deadline counts.
+    /// The latest start of the call; `nil` if only the deadline counts.
     let lastCall: Instant?
 }
 
-/// All that a call of one provider needs before it may begin. A call takes everything at one moment, or nothing, so that no call
-/// that waits has anything that another one waits for.
+/// All resources that a call to one provider needs before it begins. A call takes all of them at once or none. So no
+/// waiting call holds anything that another one waits for.
 ///
 /// Belongs to one `ProviderQueue`, on whose actor everything runs.
 final class ProviderLimits {
@@ -37,7 +37,7 @@ final class ProviderLimits {
     /// `nil` for a provider without a daily budget.
     let budget: BudgetAccess?
     private let now: () -> Instant
-    /// Called when a call has given back what it did not use.
+    /// Called when a call has returned what it did not use.
     var onGivenBack: (() -> Void)?
 
     init(
@@ -54,7 +54,7 @@ final class ProviderLimits {
 
     // MARK: - A call
 
-    /// Returns what a call of the class lacks; `nil` where it may begin.
+    /// Returns the first resource that a call of the class lacks; `nil` if it may begin.
     func lacks(_ requestClass: RequestClass, at now: Instant) -> CallNeed? {
         if breaker.rejection(at: now) != nil, !isPutBack(.openingUnnoticed) { return .probe }
         if let budget, !budget.canTake(of: requestClass, at: now) { return .budget }
@@ -62,7 +62,7 @@ final class ProviderLimits {
         return concurrency.room > 0 ? nil : .permit
     }
 
-    /// Takes all that a call needs. To be called only where `lacks` has just said that it lacks nothing.
+    /// Takes all that a call needs. Call this only if `lacks` has just returned `nil`.
     func take(_ requestClass: RequestClass, at now: Instant) -> Grant {
         bucket.take(as: requestClass)
         let turn = Grant.Turn(self, requestClass, budgetPermit: budget?.take(of: requestClass, at: now))
@@ -77,7 +77,7 @@ final class ProviderLimits {
 
     // MARK: - Refusals
 
-    /// Returns why no call may begin however long it waits: the breaker is open, or the day's budget is used up.
+    /// Returns why calls are refused without waiting: the breaker is open, or the day's budget is used up.
     func refusal(at now: Instant) -> CallFailure? {
         if let end = breaker.openUntil(at: now) {
             return shut(for: now.duration(to: end), because: breaker.reason(at: now))
@@ -86,7 +86,7 @@ final class ProviderLimits {
         return shut(for: now.duration(to: end), because: .budgetUsedUp)
     }
 
-    /// Returns why no batch call may begin today, where interactive ones may.
+    /// Returns why batch calls are refused today while interactive ones are allowed; `nil` if they are not.
     func refusalOfBatch(at now: Instant) -> CallFailure? {
         guard case .keptForInteractive(let retryAfter)? = budget?.refusal(of: .batch, at: now) else { return nil }
         return CallFailure(error: .keptForInteractive(retryAfter: retryAfter, by: provider), cause: .breakerOpen)
@@ -94,7 +94,7 @@ final class ProviderLimits {
 
     // MARK: - Refusals of calls that would begin too late
 
-    /// Refuses a call whose token would come after its time.
+    /// Returns the refusal of a call whose token would come after its latest start.
     func tooLate(latest: Instant, retryAfter: Duration?, at now: Instant) -> CallFailure {
         guard let end = bucket.pausedUntil(at: now), end > latest else {
             return CallFailure(error: .tooLate(.rate, retryAfter: retryAfter, by: provider), cause: .limited)
@@ -103,7 +103,7 @@ final class ProviderLimits {
         return CallFailure(error: .shut(pause, of: provider), cause: .paused)
     }
 
-    /// Refuses a call that the provider would not answer before its deadline; `nil` where it would.
+    /// Returns the refusal of a call that the provider could not answer before its deadline; `nil` if it could.
     func tooSlow(before deadline: Deadline, at now: Instant) -> CallFailure? {
         concurrency.missesTime(before: deadline, at: now).map { tooSlow(retryAfter: $0) }
     }
@@ -112,7 +112,7 @@ final class ProviderLimits {
         CallFailure(error: .tooLate(.concurrency, retryAfter: retryAfter, by: provider), cause: .limited)
     }
 
-    /// Refuses a call whose time has passed while it waited.
+    /// Returns the refusal of a call whose latest start passed while it waited.
     func overdue(_ need: CallNeed, behind ahead: Double, latest: Instant, at now: Instant) -> CallFailure {
         switch need {
         case .token, .pause:
@@ -131,18 +131,18 @@ final class ProviderLimits {
         return CallFailure(error: .shut(rejection, of: provider), cause: .breakerOpen)
     }
 
-    /// Returns the moment until which the provider is not to be asked; `nil` where it may be asked.
+    /// Returns the time until which the provider must not be called; `nil` if it may be called.
     func shutUntil(at now: Instant) -> Instant? {
         breaker.openUntil(at: now) ?? budget?.usedUpUntil(at: now) ?? bucket.pausedUntil(at: now)
     }
 
-    /// The provider's state as it is shown: a budget that is used up looks like an open breaker.
+    /// The provider's state for display: a used-up budget counts as an open breaker.
     func state(at now: Instant) -> CircuitBreaker.State {
         let state = breaker.state(at: now)
         return state == .closed && budget?.usedUpUntil(at: now) != nil ? .open : state
     }
 
-    /// Why the provider is not asked as usual; `nil` where it is.
+    /// The reason why the provider is not called normally; `nil` if it is.
     func reason(at now: Instant) -> CircuitBreaker.Reason? {
         if breaker.state(at: now) == .closed, budget?.usedUpUntil(at: now) != nil { return .budgetUsedUp }
         return breaker.reason(at: now)
@@ -150,8 +150,8 @@ final class ProviderLimits {
 
     // MARK: - The end of a call
 
-    /// Ends a call, and lets its result decide about the calls to come.
-    /// - Parameter error: why the call failed; `nil` when it was answered.
+    /// Ends a call and applies its result to the limits.
+    /// - Parameter error: the call's failure; `nil` if it was answered.
     func finish(
         _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
     ) {
@@ -160,17 +160,17 @@ final class ProviderLimits {
         grant.permit.finish(error?.load ?? .answered, at: now)
     }
 
-    /// Has no call begin for as long as the provider asked, which is never longer than the bucket allows.
+    /// Lets no call begin for as long as the provider requested. The bucket limits the length of the pause.
     func pause(for pause: Duration, because reason: CircuitBreaker.Reason, at now: Instant) {
         bucket.pause(until: now + pause, at: now)
         if let end = bucket.pausedUntil(at: now) { breaker.notePause(until: end, because: reason, at: now) }
     }
 }
 
-/// The right to one call, with all that the call needs. Dropped before the call begins, everything is given back; dropped after it,
-/// nothing is learnt from the call.
+/// The right to make one call, with all resources that it needs. Dropping it before the call begins returns everything;
+/// dropping it afterwards discards the call's result.
 struct Grant: ~Copyable {
-    /// A token of the rate, and a call of the day's budget.
+    /// A token of the rate limit, and a call of the day's budget.
     struct Turn: ~Copyable {
         private let limits: ProviderLimits
         private let requestClass: RequestClass
@@ -192,8 +192,8 @@ struct Grant: ~Copyable {
     let permit: ConcurrencyLimit.Permit
     var turn: Turn
 
-    /// Notes that the call begins.
-    /// - Returns: the call's part of the daily budget; `nil` for a provider without one.
+    /// Records that the call begins.
+    /// - Returns: the call's permit of the daily budget; `nil` for a provider without one.
     mutating func begin() -> BudgetAccess.Permit? {
         turn.isUsed = true
         return turn.budgetPermit

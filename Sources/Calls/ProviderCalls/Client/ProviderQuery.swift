@@ -2,16 +2,16 @@ import Basics
 internal import LocationSearch
 import Resilience
 
-/// The question of one request to one provider. A class, so that passing it through async frames copies one pointer.
+/// One request to one provider. A class, so that passing it through async frames copies one pointer.
 ///
-/// Two queries are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
-/// hangs is left for another provider. The asking client, and the time that the request has, do not count.
+/// Two queries are equal if the same calls serve both. Everything sent to the provider counts, and so does whether an
+/// alternative provider exists. The client and its time limits do not count.
 final class ProviderQuery: Sendable, Hashable {
     let service: any PlaceService
     private let addressed: AddressedRequest
-    /// True when another provider can be asked when this one fails.
+    /// True if another provider can be tried when this one fails.
     let hasAlternative: Bool
-    /// The hash of the members that tell most requests apart, taken once because each look-up asks for it.
+    /// The hash of the members that differ most between requests. Computed once, because each look-up needs it.
     private let fingerprint: Int
 
     init(_ addressed: AddressedRequest, to service: any PlaceService, hasAlternative: Bool) {
@@ -23,25 +23,25 @@ final class ProviderQuery: Sendable, Hashable {
 
     var request: SearchRequest { addressed.request }
 
-    /// Notes the calls for the request; `nil` where none are noted.
+    /// The context in which the request's calls are recorded; `nil` if none are recorded.
     var context: RequestContext? { addressed.context }
 
-    /// The line in which the request's calls wait.
+    /// The class and tenant under which the request's calls wait.
     var flow: Flow { context?.flow ?? .standard }
 
-    /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
+    /// The latest start of a call for the request; `nil` if only its deadline counts.
     var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
 
-    /// Returns true once no call may begin for the request any more.
+    /// Returns whether it is too late to begin a call for the request.
     func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
 
-    /// Returns true when calls for this request may begin at moments that are too late for the other one.
+    /// Returns whether calls for this request may begin later than calls for the other one.
     func mayCallLater(than other: ProviderQuery) -> Bool {
         guard let othersLast = other.lastCall else { return false }
         return lastCall.map { $0 > othersLast } ?? true
     }
 
-    /// Returns a deadline that was extended by the time for which the request was held back, but never beyond its expiry.
+    /// Returns the deadline, extended by the time for which the request was parked, but not beyond its expiry.
     func extended(_ deadline: Deadline, by waited: Duration) -> Deadline {
         let extended = deadline.instant + waited
         return Deadline(addressed.lifetime?.expiry.map { min($0, extended) } ?? extended)
@@ -49,7 +49,7 @@ final class ProviderQuery: Sendable, Hashable {
 
     /// Returns the price class by which the provider charges a call.
     ///
-    /// Asked of the query, because asking its service would copy the request.
+    /// Asked of the query, because calling the service directly would copy the request.
     @inline(never)
     func priceClass(followUp: FollowUpCall?) -> PriceClass { service.priceClass(of: request, followUp: followUp) }
 
@@ -72,7 +72,7 @@ final class ProviderQuery: Sendable, Hashable {
 }
 
 extension SearchRequest {
-    /// Compares member by member, those that differ most often first, because copying either request costs more.
+    /// Compares members one by one, most distinctive first, because copying either request costs more.
     fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
         location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
             && limit == other.limit && openNow == other.openNow

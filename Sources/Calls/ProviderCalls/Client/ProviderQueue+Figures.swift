@@ -2,19 +2,19 @@ internal import Basics
 import QuotaSharing
 import Resilience
 
-/// How many calls wait, and what became of those that did.
+/// The numbers of calls that wait, and of those that have waited.
 extension ProviderQueue {
-    /// The calls that waited for one limit. Counters only grow.
+    /// The number of calls that waited for one limit. Counters only grow.
     struct WaitCounts {
         var waited = 0
-        /// Those that would have begun too late.
+        /// The calls that would have begun too late.
         var refused = 0
         var cancelled = 0
 
         var all: (waited: Int, refused: Int, cancelled: Int) { (waited, refused, cancelled) }
     }
 
-    /// Counts a call for the limit that it lacked.
+    /// Counts a call under the resource that it lacked.
     func count(_ need: CallNeed, _ change: (inout WaitCounts) -> Void) {
         switch need {
         case .token, .pause: change(&rateCounts)
@@ -23,7 +23,7 @@ extension ProviderQueue {
         }
     }
 
-    /// The figures of the rate. A call waits for its token where that is the first thing that it lacks.
+    /// The rate limiter's figures. A call waits for a token if that is the first resource that it lacks.
     var rateStatistics: RateBucket.Statistics {
         var statistics = limits.bucket.statistics
         (statistics.waited, statistics.refused, statistics.cancelled) = rateCounts.all
@@ -47,7 +47,7 @@ extension ProviderQueue {
         return needs.contains(limits.lacks(requestClass, at: timekeeper.now) ?? .token) ? count : 0
     }
 
-    /// True while few calls wait that would go before a new one of the class.
+    /// Returns whether few waiting calls would go before a new call of the class.
     func hasShortLine(for requestClass: RequestClass) -> Bool {
         let waiting = requestClass == .batch ? line.count : line.count(of: .interactive)
         guard waiting > 0 else { return true }

@@ -3,23 +3,23 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// What follows for calls that wait when a limit of their provider changes.
+/// Changes of a provider's limits, and their effect on waiting calls.
 extension ProviderQueue {
     /// Changes this loop's share of the rate: see `RateBucket.setShare`.
     func setShare(_ share: Double, until end: Instant? = nil, prospect: Double = 0) {
         changeBucket { $0.setShare(share, until: end, prospect: prospect, at: $1) }
     }
 
-    /// Changes the limit of which this loop has a share.
+    /// Changes the limit that this loop has a share of.
     func setLimit(_ limit: RateLimit) { changeBucket { $0.setLimit(limit, at: $1) } }
 
-    /// Changes the most calls that may be under way.
+    /// Changes the maximum number of concurrent calls.
     func setMaximum(_ maximum: Int) {
         limits.concurrency.setMaximum(maximum)
         serve()
     }
 
-    /// Ends a call, and lets its result decide about the calls to come.
+    /// Ends a call and applies its result to the limits.
     func finish(
         _ grant: consuming Grant, failedWith error: SearchError?, health: CircuitBreaker.Outcome, at now: Instant
     ) {
@@ -35,12 +35,12 @@ extension ProviderQueue {
         let before = limits.bucket.wait(behind: last, at: now)
         change(&limits.bucket, now)
         let after = limits.bucket.wait(behind: last, at: now)
-        // Only a longer wait can make a turn come too late.
+        // Only a longer wait can make a waiting call too late.
         if let after, let before, after <= before { return serve() }
         review()
     }
 
-    /// Looks at all calls that wait, some in each job of the loop, and refuses those whose turn has moved behind their time.
+    /// Checks all waiting calls, a few in each job of the loop, and refuses those whose token would come too late.
     func review() {
         guard !line.isEmpty else { return }
         (reviewed, reviewedFlow) = ([], nil)

@@ -3,21 +3,20 @@ internal import LocationSearch
 import QuotaSharing
 import Resilience
 
-/// The calls to one provider that wait, and the only place that decides which of them begins next.
+/// The queue of calls to one provider. Only this class decides which call begins next.
 ///
-/// A call waits once: for whatever it lacks, in one line by class and tenant. When its turn comes and nothing is lacking, it gets
-/// everything at once. A call that could not begin in time is refused when it comes, and later when the limits have changed.
+/// A call waits in a single queue, ordered by class and tenant, for all resources that it lacks. At the head of the queue,
+/// it takes all of them at once. A call that could not begin in time is refused on arrival, or later if the limits change.
 ///
-/// Not `Sendable`: it belongs to one actor, whose isolation `grant` keeps. A call that does not wait costs no lock and no
-/// allocation.
+/// Not `Sendable`: it belongs to one actor, whose isolation `grant` keeps. A call that does not wait costs no lock and no allocation.
 final class ProviderQueue {
     /// A call that waits.
     final class Call {
         let waiter = Waiter()
         let deadline: Deadline
-        /// The moment after which the call is of no use.
+        /// The latest useful start of the call.
         let latest: Instant
-        /// What it lacked when it came.
+        /// The resource that the call lacked on arrival.
         let need: CallNeed
         var flow: Flow
         var ticket: CallOrder<Call>.Ticket?
@@ -34,27 +33,27 @@ final class ProviderQueue {
         }
     }
 
-    /// The calls that are granted or refused in one job of the loop at most. A further job goes on.
+    /// The maximum number of calls granted or refused in one job of the loop. A further job continues.
     static let mostAtOnce = 64
-    /// While calls wait, the queue looks at its limits at least so often.
+    /// The longest time between two checks of the limits while calls wait.
     private static let longestRest = Duration.seconds(1)
-    /// How much later than its turn a request may be asked to wait for it: long enough to keep the rate in use whatever the loop does
-    /// meanwhile, short enough that what comes later and is more urgent is not far behind.
+    /// The longest expected wait, in seconds, of a queue that counts as short. Long enough to use the whole rate while the
+    /// loop is busy. Short enough that later, more urgent calls do not wait behind many others.
     static let shortLine = 0.1
 
     let limits: ProviderLimits
     let timekeeper: any Timekeeper
     let line: CallOrder<Call>
-    /// The calls that lacked a token, and those that lacked a permit.
+    /// The counts of calls that lacked a token, and of those that lacked a permit.
     var (rateCounts, concurrencyCounts) = (WaitCounts(), WaitCounts())
-    /// The next look at the limits.
+    /// The next check of the limits.
     private var alarm: (due: Instant, timer: ScheduledAction)?
     private var (isServing, mustServeAgain) = (false, false)
-    /// The calls that are still to be looked at because a limit became smaller, the last one first.
+    /// The calls still to be checked because a limit became smaller, in reverse order.
     var reviewed: [Call] = []
-    /// The flow of the call that was looked at last, and how many of the flow stay before the next one.
+    /// The flow of the last checked call, and how many calls of that flow stay ahead of the next one.
     var reviewedFlow: (flow: Flow, kept: Int)?
-    /// Called when calls that waited have had their turn, or may have it sooner.
+    /// Called when waiting calls were granted or refused, or may be granted sooner.
     var onServed: (() -> Void)?
 
     init(_ limits: ProviderLimits, timekeeper: any Timekeeper, fairness: FairTerms = FairTerms()) {
@@ -68,9 +67,9 @@ final class ProviderQueue {
 
     // MARK: - Calls
 
-    /// Grants a call that has to wait for nothing.
-    /// - Returns: `nil` where the call has to wait.
-    /// - Throws: when the provider is not to be asked, or when the call would not be answered before its deadline.
+    /// Grants a call that does not have to wait.
+    /// - Returns: `nil` if the call has to wait.
+    /// - Throws: if the provider must not be called, or if the call would not be answered before its deadline.
     @inline(__always)
     func grantAtOnce(
         _ requestClass: RequestClass = .interactive, before deadline: Deadline, at now: Instant
@@ -94,10 +93,10 @@ final class ProviderQueue {
         return limits.budget == nil ? nil : limits.refusal(at: now)
     }
 
-    /// Grants a call when its turn has come and nothing is lacking.
-    /// - Parameter owner: the request, which says in which line the call waits, and by which `promote` finds it.
-    /// - Parameter times: until when the call may begin and must have ended.
-    /// - Throws: when the call would begin too late, when the provider is not to be asked any more, and when the task is cancelled.
+    /// Waits until a call is at the head of the queue and lacks nothing, and grants it.
+    /// - Parameter owner: the request. It determines the call's flow, and `promote` finds the call by it.
+    /// - Parameter times: the latest start and the latest end of the call.
+    /// - Throws: if the call would begin too late, if the provider must not be called, or if the task is cancelled.
     @inline(never)
     func grant(for owner: RequestContext?, within times: CallTimes) async throws(CallFailure) -> Grant {
         while true {
@@ -112,7 +111,7 @@ final class ProviderQueue {
             case .served:
                 if let grant = call.grant.take(), try isUsable(grant, at: timekeeper.now) { return grant }
             case .tooLate:
-                // It was refused as a batch call, and an interactive request has joined it since.
+                // The call was refused as a batch call, and an interactive request has joined it since.
                 if call.flow.requestClass == .batch, owner?.flow.requestClass == .interactive { continue }
                 throw call.refusal ?? CallFailure(error: .timedOut, cause: .noTime)
             case .cancelled:
@@ -122,8 +121,8 @@ final class ProviderQueue {
         }
     }
 
-    /// Looks once more at a call that was granted a moment ago, because other jobs may have run since.
-    /// - Returns: `false` where it has to wait again, for a call of the new day.
+    /// Checks a granted call again, because other jobs may have run since the grant.
+    /// - Returns: `false` if the call has to wait again because a new budget day began.
     private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
         let epoch = grant.breakerPermit.epoch
         if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now), !isPutBack(.openingUnnoticed) {
@@ -160,10 +159,10 @@ final class ProviderQueue {
         return call
     }
 
-    /// Returns the moment after which a call is of no use.
+    /// Returns the latest useful start of a call.
     ///
-    /// A token that comes when no time is left for the call is wasted: it is used, and the call times out all the same. Twice
-    /// what calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
+    /// A token granted when no time is left is wasted, because the call times out. So twice the expected latency is kept
+    /// free for the call, and at least a tenth of the time left. At most half of it is kept.
     private func latestStart(within times: CallTimes, need: CallNeed, at now: Instant) -> Instant {
         let left = times.deadline.remaining(at: now)
         let kept = min(left / 2, max(left / 10, limits.concurrency.expectedLatency * 2))
@@ -175,7 +174,7 @@ final class ProviderQueue {
         return times.lastCall.map { min($0, latest) } ?? latest
     }
 
-    /// Returns why a call cannot begin in time; `nil` where it can, as far as that can be foretold.
+    /// Returns why a call is not expected to begin in time; `nil` if it is.
     private func refusal(behind ahead: Double, latest: Instant, need: CallNeed, at now: Instant) -> CallFailure? {
         let wait = limits.bucket.wait(behind: ahead, at: now)
         guard let wait, now + wait <= latest else { return limits.tooLate(latest: latest, retryAfter: wait, at: now) }
@@ -209,7 +208,7 @@ final class ProviderQueue {
         noteLine(at: timekeeper.now)
     }
 
-    /// Has a call that waits go on waiting as an interactive one does, because such a request needs its answer too.
+    /// Moves a waiting call to the interactive class, because an interactive request needs its answer too.
     func promote(_ owner: RequestContext) {
         guard let (call, ticket) = line.move(elementOf: owner, to: owner.flow) else { return }
         (call.flow, call.ticket) = (owner.flow, ticket)
@@ -218,7 +217,7 @@ final class ProviderQueue {
 
     // MARK: - Serving
 
-    /// Grants and refuses what can be granted and must be refused. To be called after every change of a limit.
+    /// Grants and refuses waiting calls as the limits allow. Call this after every change of a limit.
     func serve() {
         guard !line.isEmpty else { return }
         guard !isServing else { return mustServeAgain = true }
@@ -235,7 +234,7 @@ final class ProviderQueue {
         onServed?()
     }
 
-    /// - Returns: `false` when the next call has to wait.
+    /// - Returns: `false` if the next call has to wait.
     private func serveNext(at now: Instant) -> Bool {
         if let refusal = limits.refusal(at: now), !isPutBack(.openingUnnoticed) {
             guard let call = line.popFirst() else { return false }
@@ -253,13 +252,13 @@ final class ProviderQueue {
             end(call, with: refusal)
         } else {
             call.grant = limits.take(call.flow.requestClass, at: now)
-            // Its task was cancelled a moment ago: what it would have had goes to the next one.
+            // The call's task was cancelled just now, so the grant goes to the next call.
             if !call.waiter.settle(.served) { call.grant = nil }
         }
         return true
     }
 
-    /// Tells the limits how much waits, and sets the alarm.
+    /// Updates the limits with the number of waiting calls, and schedules the next check.
     func noteLine(at now: Instant, goesOn: Bool = false) {
         limits.bucket.isAwaited = !line.isEmpty
         noteBudgetWanted(at: now)
@@ -268,7 +267,7 @@ final class ProviderQueue {
             (alarm, reviewed) = (nil, [])
             return
         }
-        // A token that is there already helps nobody who lacks something else.
+        // A token that is available already does not help a call that lacks another resource.
         let token = limits.bucket.nextToken(at: now).flatMap { $0 > now ? $0 : nil }
         let rest = now + Self.longestRest
         setAlarm(at: goesOn || !reviewed.isEmpty ? now : min(rest, token ?? rest))
@@ -287,7 +286,7 @@ final class ProviderQueue {
 
     private func noteBudgetWanted(at now: Instant) {
         guard let budget = limits.budget else { return }
-        // What could not begin at once would be reserved for nobody.
+        // Calls that cannot begin at once get no budget reservation, because it would go unused.
         let soon = min(limits.bucket.supply(within: Self.shortLine), Double(limits.concurrency.room))
         let most = max(1, Int(saturating: soon.rounded(.up)))
         let interactive = min(line.count(of: .interactive), most)

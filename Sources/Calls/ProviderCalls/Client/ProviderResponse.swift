@@ -1,16 +1,16 @@
 internal import Basics
 internal import LocationSearch
 
-/// The cost of a request's calls to providers.
+/// The cost of a request's provider calls.
 struct CallCost: Sendable {
     /// The number of HTTP calls made for the request.
     var attempts = 0
-    /// The number of those calls that were given up before the deadline, which count as wasted already.
+    /// The number of those calls that were abandoned before the deadline. They are already counted as wasted.
     var givenUp = 0
     /// The time spent waiting for providers.
     var upstream: Duration = .zero
 
-    /// The cost of waiting for a call that another request made.
+    /// Returns the cost of waiting for a call that another request made.
     static func waiting(since start: Instant, until end: Instant) -> CallCost {
         CallCost(upstream: start.duration(to: end))
     }
@@ -21,8 +21,7 @@ struct CallCost: Sendable {
     }
 }
 
-/// A provider's answer to one request, and what it cost. A class, so that passing it through async frames copies one
-/// pointer.
+/// A provider's answer to one request, and its cost. A class, so that passing it through async frames copies one pointer.
 final class ProviderResponse: Sendable {
     let answer: ProviderAnswer
     let cost: CallCost
@@ -33,7 +32,7 @@ final class ProviderResponse: Sendable {
     }
 }
 
-/// A request's end without an answer from a provider, and what it cost. A class, as `ProviderResponse` is.
+/// A request's failure at a provider, and its cost. A class, like `ProviderResponse`.
 final class ProviderFailure: Error, Sendable {
     let error: SearchError
     let cause: CallFailure.Cause
@@ -62,17 +61,17 @@ final class ProviderFailure: Error, Sendable {
     }
 }
 
-/// The failure of one call, made or not: the one type that everything between the limiters and `SearchWorker` throws.
+/// The failure of one call, made or not. Everything between the limiters and `SearchWorker` throws this type.
 struct CallFailure: Error {
     /// The step at which the call failed.
     enum Cause: Sendable {
         /// The provider was called, and the call failed.
         case call
-        /// The call was given up before the request's deadline, so that another one has time.
+        /// The call was abandoned before the request's deadline, to leave time for another one.
         case givenUp
         /// The breaker is open: the provider was not called.
         case breakerOpen
-        /// The provider asked for a pause that outlasts the deadline: it was not called.
+        /// The provider requested a pause that outlasts the deadline: it was not called.
         case paused
         /// A limiter could not let the call through in time: the provider was not called.
         case limited
@@ -83,8 +82,8 @@ struct CallFailure: Error {
     var error: SearchError
     var cause: Cause
 
-    /// Returns why a request failed whose next call was not granted. That one would have repeated an earlier call, whose failure tells
-    /// more than the limit that left no room for a retry.
+    /// Returns the failure to report when a retry was not granted. The failure of the earlier call is more useful than the
+    /// refusal of its retry.
     @inline(never)
     func following(_ earlier: SearchError?) -> CallFailure {
         guard var error = earlier, cause == .limited || cause.isShut else { return self }
@@ -95,6 +94,6 @@ struct CallFailure: Error {
 }
 
 extension CallFailure.Cause {
-    /// True where the provider is not to be asked for now, so that a request may be parked until it is.
+    /// True if the provider must not be called for now, so that a request may be parked until it may.
     var isShut: Bool { self == .breakerOpen || self == .paused }
 }

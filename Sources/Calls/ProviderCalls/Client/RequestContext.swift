@@ -2,13 +2,12 @@ public import Basics
 public import LocationSearch
 internal import Synchronization
 
-/// One request's way through the worker: whether a provider was called for it, and when, its steps, and the trace that its calls
-/// belong to.
+/// The context of one request in the worker: the time of its first provider call, its steps, and its trace.
 ///
-/// The runtime makes it with the request, and calls note in it. Until one has, abandoning the request costs nothing.
-/// Safe to use from any thread.
+/// The runtime creates it with the request, and calls are recorded in it. While no call is recorded, abandoning the request
+/// is free. Safe to use from any thread.
 public final class RequestContext: Sendable {
-    /// Stands for a call that was not made.
+    /// The value of `firstCall` before the first call.
     private static let none = Int64.min
 
     private let start: Instant
@@ -21,9 +20,9 @@ public final class RequestContext: Sendable {
     private let keepsSteps: Bool
     private let stepsSoFar = Mutex(RequestSteps())
 
-    /// - Parameter start: the receipt of the request.
-    /// - Parameter flow: the line in which the request's calls wait.
-    /// - Parameter keepsSteps: true where the outcome is to name the request's steps.
+    /// - Parameter start: the time at which the request was received.
+    /// - Parameter flow: the class and tenant under which the request's calls wait.
+    /// - Parameter keepsSteps: whether the outcome will list the request's steps.
     public init(since start: Instant, flow: Flow = .standard, keepsSteps: Bool = false) {
         self.start = start
         tenant = flow.tenant
@@ -31,41 +30,41 @@ public final class RequestContext: Sendable {
         self.keepsSteps = keepsSteps
     }
 
-    /// The line in which the request's calls wait. Its class is that of the most urgent request that waits for them.
+    /// The class and tenant under which the request's calls wait. The class is that of the most urgent request that waits for them.
     public var flow: Flow { Flow(isBatch.load(ordering: .relaxed) ? .batch : .interactive, tenant: tenant) }
 
-    /// Has the request's calls wait as interactive ones do, because such a request needs their answer too.
+    /// Moves the request's calls to the interactive class, because an interactive request needs their answer too.
     func becomeInteractive() { isBatch.store(false, ordering: .relaxed) }
 
     public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
 
-    /// The time from the receipt of the request to its first call; `nil` while there is none.
+    /// The time from the receipt of the request to its first call; `nil` before that call.
     public var wait: Duration? {
         let nanoseconds = firstCall.load(ordering: .relaxed)
         return nanoseconds == Self.none ? nil : .nanoseconds(nanoseconds)
     }
 
-    /// - Parameter instant: when the call begins.
+    /// - Parameter instant: the start of the call.
     func noteCall(at instant: Instant) {
         guard !hasCalled else { return }
         firstCall.store(start.duration(to: instant).wholeNanoseconds, ordering: .relaxed)
     }
 
-    /// The trace that the request's calls belong to; `nil` for a request that is not traced.
+    /// The request's trace; `nil` for a request that is not traced.
     ///
-    /// The flag is asked first, because loading the reference costs more than all else that is done for most requests here.
+    /// The flag is checked first, because loading the reference is the most expensive step here for most requests.
     var trace: SearchTrace? { isFollowed.load(ordering: .acquiring) ? followed.load() : nil }
 
-    /// Has each call for the request be a span of the trace. The first trace counts.
+    /// Records each call for the request as a span of the trace. Only the first trace has an effect.
     public func follow(_ trace: SearchTrace) {
         _ = followed.storeIfNil(trace)
         isFollowed.store(true, ordering: .releasing)
     }
 
-    /// The steps that have ended so far; `nil` where none are kept.
+    /// The steps that have ended so far; `nil` if steps are not recorded.
     public var steps: RequestSteps? { keepsSteps ? stepsSoFar.withLock { $0 } : nil }
 
-    /// Notes a step that has ended.
+    /// Records a step that has ended.
     @inline(__always)
     func noteStep(
         _ kind: RequestStep.Kind, of provider: ProviderID, from begin: Instant, to end: Instant,

@@ -1,16 +1,16 @@
 public import LocationSearch
 import Resilience
 
-/// The conclusions from a failed call about its provider.
+/// Conclusions about a provider from a failed call.
 extension SearchError {
-    /// A refused key stays refused until a person acts. One call in five minutes finds out whether that has happened.
+    /// A refused key stays refused until an operator acts. One call in five minutes checks whether that has happened.
     private static let unauthorizedPause: Duration = .seconds(300)
-    /// The pause for a used-up quota when the provider does not say when it begins anew.
+    /// The pause for a used-up quota if the provider does not report when the quota is renewed.
     private static let quotaPause: Duration = .seconds(3600)
 
-    /// Returns what a call that failed in this way says about the provider's health.
-    /// - Parameter duration: how long the call took.
-    /// - Parameter tellingTimeout: a timeout that came earlier says nothing: the call had too little time.
+    /// Returns how a call that failed in this way counts towards the provider's health.
+    /// - Parameter duration: the duration of the call.
+    /// - Parameter tellingTimeout: the shortest timeout that counts as a failure. With less time, the timeout may be the caller's fault.
     func health(after duration: Duration, tellingTimeout: Duration) -> CircuitBreaker.Outcome {
         switch code {
         case .upstreamUnavailable, .unreachable, .badResponse: return .failure
@@ -24,9 +24,9 @@ extension SearchError {
         }
     }
 
-    /// The pause that the provider asked for (`Retry-After`, Google's RetryInfo), and why; `nil` when it asked for none.
+    /// The pause that the provider requested (`Retry-After`, Google's RetryInfo), and why; `nil` if it requested none.
     ///
-    /// A used-up quota is no pause: it opens the breaker for as long as it lasts.
+    /// A used-up quota is not a pause: it opens the breaker until the quota is renewed.
     var requestedPause: (duration: Duration, reason: CircuitBreaker.Reason)? {
         guard allowsAttempt, let retryAfter else { return nil }
         return switch code {
@@ -36,7 +36,7 @@ extension SearchError {
         }
     }
 
-    /// The conclusion about the provider's load.
+    /// The effect on the estimate of the provider's load.
     var load: LoadSignal {
         switch code {
         case .timeout: .timedOut
@@ -47,13 +47,12 @@ extension SearchError {
         }
     }
 
-    /// True where another provider may do better: this one failed for the moment or for the worker's API key, not for the
-    /// request's own fault.
+    /// True if another provider may succeed: the failure is temporary or concerns the worker's API key, not the request itself.
     var allowsFallback: Bool { (code.isRetryable && code != .internal) || code == .unauthorized }
 
     // MARK: - Calls that were not made
 
-    /// The failure of a request whose provider is not to be asked for now. The text names the reason, because the cures differ.
+    /// The failure of a request whose provider must not be called for now. The text names the reason, because the remedies differ.
     static func shut(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
         let name = provider.rawValue
         switch rejection.reason {
@@ -94,7 +93,7 @@ extension SearchError {
         }
     }
 
-    /// The failure of a batch request when what is left of the day's budget is kept for interactive ones.
+    /// The failure of a batch request when the rest of the day's budget is reserved for interactive ones.
     static func keptForInteractive(retryAfter: Duration, by provider: ProviderID) -> SearchError {
         SearchError(
             .rateLimited,
@@ -102,14 +101,14 @@ extension SearchError {
             retryAfter: retryAfter, limit: .budget, allowsAttempt: false)
     }
 
-    /// The failure of a call that was given up before its request's deadline.
+    /// The failure of a call that was abandoned before its request's deadline.
     static func givenUp(_ provider: ProviderID) -> SearchError {
         SearchError(
             .timeout, "\(provider.rawValue) took far longer to answer than it does as a rule; send the request again")
     }
 
-    /// The failure of a request whose turn would come when it is of no use any more.
-    /// - Parameter retryAfter: the time until its turn, as far as the requests of its class and tenant that wait already foretell it.
+    /// The failure of a request that would reach the head of the queue only after its lifetime.
+    /// - Parameter retryAfter: the estimated wait, based on the waiting requests of its class and tenant.
     public static func turnTooLate(at provider: ProviderID, retryAfter: Duration) -> SearchError {
         SearchError(
             .rateLimited,
@@ -118,8 +117,8 @@ extension SearchError {
     }
 
     /// The failure of a request whose call could not begin in time.
-    /// - Parameter limit: what the call would wait for.
-    /// - Parameter retryAfter: the time until a call may begin; `nil` when that is not known.
+    /// - Parameter limit: the limit that the call would wait for.
+    /// - Parameter retryAfter: the time until a call may begin; `nil` if that is not known.
     static func tooLate(_ limit: Limit, retryAfter: Duration?, by provider: ProviderID) -> SearchError {
         let name = provider.rawValue
         let reason =

@@ -3,19 +3,19 @@ public import LocationSearch
 import Resilience
 public import Tracing
 
-/// The trace of one search, of which each call to a provider is a span. Safe to use from any thread.
+/// The trace of one search, in which each call to a provider is a span. Safe to use from any thread.
 public final class SearchTrace: Sendable {
     private let tracer: any Tracer
     private let context: ServiceContext
 
-    /// - Parameter context: that of the search's own span.
+    /// - Parameter context: the context of the search's span.
     public init(tracer: any Tracer, context: ServiceContext) {
         self.tracer = tracer
         self.context = context
     }
 
-    /// Makes a call within a span, which is `CallSpan.current` meanwhile.
-    /// - Parameter number: of the call among those of its request, from 1.
+    /// Makes a call within a span, which is `CallSpan.current` during the call.
+    /// - Parameter number: the number of the call within its request, from 1.
     func call(
         for request: SearchRequest, to service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
         number: Int,
@@ -46,8 +46,8 @@ public final class SearchTrace: Sendable {
 }
 
 extension Span {
-    /// Notes why the step failed. The texts of errors hold no API key and no bytes of a record.
-    /// - Parameter isCancelled: true for a step whose task was cancelled, so that its failure says nothing about the provider.
+    /// Records the failure of the step. Error texts hold no API key and no bytes of a record.
+    /// - Parameter isCancelled: true if the step's task was cancelled, so that the failure is no evidence about the provider.
     public func note(_ error: SearchError, isCancelled: Bool = false) {
         updateAttributes { attributes in
             attributes["error.type"] = isCancelled ? "cancelled" : error.code.rawValue

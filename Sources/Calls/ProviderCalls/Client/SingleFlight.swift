@@ -2,14 +2,16 @@ internal import Basics
 internal import DequeModule
 import Resilience
 
-/// Lets identical calls that are under way at the same time share one. Nothing is kept beyond the call's end, because the
-/// providers' terms allow no cache.
+/// Coalesces identical calls that are in flight at the same time. Answers are not kept after the call, because the
+/// providers' terms do not allow a cache.
 ///
-/// A request takes part in a call as a `Member`: it has no task, and is told by `onEnd`. The call has a task of its own, so that
-/// it belongs to all its members. A member that is cancelled, or whose deadline passes, leaves without harm to the others, and
-/// the call is cancelled only when no member is left. It has the deadline and the lifetime of the first member. When it fails for
-/// lack of time, the members that have more time make another call together. A call's deadline cannot be moved once it is under
-/// way, and a call that always had the longest possible one would wait in limiters that should refuse it.
+/// A request takes part in a call as a `Member`: it has no task, and `onEnd` reports its result. The call has a dedicated
+/// task, so that it belongs to all its members. A member that is cancelled or reaches its deadline leaves without affecting
+/// the others. The call is cancelled only when no member is left.
+///
+/// The call has the deadline and the lifetime of its first member. If it fails for lack of time, the members that have more
+/// time make another call together. The deadline of a call in flight cannot be moved. A call that always had the longest
+/// possible deadline would wait in limiters that should refuse it.
 ///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
 final class SingleFlight {
@@ -18,32 +20,32 @@ final class SingleFlight {
         var calls = 0
         /// The number of members that shared another member's call.
         var joined = 0
-        /// The number of members that made another call, because they had more time than the one that failed.
+        /// The number of members that made another call, because they had more time than the failed one.
         var again = 0
         /// The number of calls cancelled because no member was left.
         var abandoned = 0
-        /// The number of calls under way now.
+        /// The number of calls in flight now.
         var underWay = 0
     }
 
-    /// How a member's part in a call ends.
+    /// The end of a member's part in a call.
     enum End {
-        /// The flag is true when the call was made for another member.
+        /// `isShared` is true if the call was made for another member.
         case answered(ProviderResponse, isShared: Bool)
         case failed(ProviderFailure, isShared: Bool)
-        /// The member's own deadline passed; the call goes on for the others.
+        /// The member's deadline passed; the call continues for the others.
         case timedOut
         case cancelled
     }
 
-    /// A call under way, with those that take part in it.
+    /// A call in flight, and its members.
     final class Call {
         /// The query of the first member, for which the call is made.
         let query: ProviderQuery
         let deadline: Deadline
         var task: Task<Void, Never>?
         fileprivate var members: [Member] = []
-        /// How many of them have not left.
+        /// The number of members that have not left.
         fileprivate var present = 0
         fileprivate var isUnderWay = true
         fileprivate var isBrokenOff = false
@@ -60,7 +62,7 @@ final class SingleFlight {
         fileprivate var isPaid: Bool { query.context?.hasCalled ?? true }
     }
 
-    /// The members that are told of their end in one job of the loop at most. A further job goes on.
+    /// The maximum number of members whose end is reported in one job of the loop. A further job continues.
     private static let mostAtOnce = 64
 
     private let timekeeper: any Timekeeper
@@ -70,15 +72,15 @@ final class SingleFlight {
     private let onMoreUrgent: (ProviderQuery) -> Void
     private var calls: [ProviderQuery: Call] = [:]
     private var counters = Statistics()
-    /// Members whose part has ended and who are not told yet.
+    /// Members whose end has not been reported yet.
     private var ended: Deque<(member: Member, call: Call, end: End)> = []
     private var (isTelling, willTell) = (false, false)
 
     /// - Parameters:
-    ///   - sharesCalls: `false`: each member has a call of its own.
-    ///   - start: starts the task that makes a call, is its `task`, and ends with `finish`.
-    ///   - onEnd: told how the part of each member has ended, once.
-    ///   - onMoreUrgent: told when a request of a more urgent class waits for a call that is under way, with that call's query.
+    ///   - sharesCalls: `false`: each member makes a separate call.
+    ///   - start: starts the task that makes a call. The task is stored as the call's `task` and ends with `finish`.
+    ///   - onEnd: called once per member, with the end of its part.
+    ///   - onMoreUrgent: called with a call's query when a request of a more urgent class joins the call.
     init(
         timekeeper: any Timekeeper, sharesCalls: Bool = true, start: @escaping (Call) -> Void,
         onEnd: @escaping (Member, End) -> Void, onMoreUrgent: @escaping (ProviderQuery) -> Void = { _ in }
@@ -119,7 +121,7 @@ final class SingleFlight {
         call.present += 1
     }
 
-    /// A call serves all its members, so it is as urgent as the most urgent of them.
+    /// A call serves all its members, so it is as urgent as the most urgent one.
     @inline(never)
     private func noteUrgency(of query: ProviderQuery, for call: Call) {
         guard query.flow.requestClass == .interactive, call.query.flow.requestClass == .batch, !call.isPaid else {
@@ -129,7 +131,7 @@ final class SingleFlight {
     }
 
     private func setTimers(of member: Member, in call: Call) {
-        // The call itself ends by its own deadline, so only a member that has less time needs a timer.
+        // The call ends by its own deadline, so only a member that has less time needs a timer.
         if member.deadline < call.deadline {
             member.timers.append(
                 timekeeper.schedule(at: member.deadline.instant) { [weak self] in self?.leave(member, as: .timedOut) })
@@ -144,9 +146,8 @@ final class SingleFlight {
         }
     }
 
-    /// Takes a member out of its call. The member's completion is called, and the call cancelled, in a later job: the caller may be in the
-    /// middle of something, and a newer search of the same session may be about to join the same call. Until then the call makes no
-    /// further HTTP call.
+    /// Removes a member from its call. The end is reported in a separate job, because the caller may be in the middle of a
+    /// change. Also, the request that replaces this one (a newer search of its session) may be about to join the same call.
     private func leave(_ member: Member, as end: End) {
         guard let call = member.call else { return }
         member.leaveCall()
@@ -155,18 +156,18 @@ final class SingleFlight {
         tellLater()
     }
 
-    /// Cancels a call that has no member left.
+    /// Cancels a call when its last member has left.
     private func endIfUnwanted(_ call: Call) {
         guard !call.isWanted, call.isUnderWay, !call.isBrokenOff else { return }
-
         call.isBrokenOff = true
-        // A request that comes now does not take part in a call that is being broken off.
+
+        // A request that arrives now must not join a call that is being cancelled.
         if calls[call.query] === call { calls[call.query] = nil }
         counters.abandoned += 1
         call.task?.cancel()
     }
 
-    /// Ends a call: its members are told.
+    /// Ends a call and reports the result to its members.
     func finish(_ call: Call, with result: Result<ProviderResponse, ProviderFailure>) {
         call.isUnderWay = false
         if calls[call.query] === call { calls[call.query] = nil }
@@ -209,26 +210,26 @@ final class SingleFlight {
         }
     }
 
-    /// True for a member that has more time than the call had which failed for lack of it.
+    /// Returns whether the member has more time than the call, which failed for lack of time.
     private func moreTimeMayHelp(_ member: Member, after failure: ProviderFailure, of call: Call) -> Bool {
         guard failure.lacksTime, !member.deadline.hasPassed(at: timekeeper.now) else { return false }
         return member.deadline > call.deadline || member.query.mayCallLater(than: call.query)
     }
 
-    /// The part of one request in a call.
+    /// One request's membership in a call.
     final class Member: ProviderWait {
         let query: ProviderQuery
         let deadline: Deadline
-        /// When the request came to take part.
+        /// The time at which the request joined.
         let start: Instant
-        /// Called with what came of it.
+        /// Called with the result.
         let then: (Result<ProviderResponse, ProviderFailure>) -> Void
         private let flight: SingleFlight
-        /// The call that it waits for, until that has ended or the member has left.
+        /// The call that the member waits for; `nil` after its end or after the member has left.
         fileprivate var call: Call?
-        /// True where the call is made for this member.
+        /// True if the call is made for this member.
         fileprivate var isFirst = false
-        /// End the wait early; most members need none.
+        /// Timers that end the wait early; most members need none.
         fileprivate var timers: [ScheduledAction] = []
 
         init(
@@ -242,10 +243,10 @@ final class SingleFlight {
             self.then = then
         }
 
-        /// Makes the call, or takes part in the one that is under way for an equal query. Called once.
+        /// Makes the call, or joins the call in flight for an equal query. Called once.
         func begin() { flight.join(self) }
 
-        /// Leaves the call, as when the request is no longer wanted.
+        /// Leaves the call, for example because the request is no longer wanted.
         func cancel() { flight.leave(self, as: .cancelled) }
 
         fileprivate func leaveCall() {

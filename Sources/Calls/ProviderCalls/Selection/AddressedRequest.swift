@@ -1,18 +1,16 @@
 public import LocationSearch
 
-/// A request, and the providers that may serve it. A class, because it passes through many async frames, each of which then
-/// copies one pointer.
+/// A request and its candidate providers. A class, because it passes through many async frames, each of which then copies one pointer.
 public final class AddressedRequest: Sendable {
-    /// The request as providers are asked: see `SearchRequest.addressedToProviders()`.
+    /// The request in the form in which providers receive it: see `SearchRequest.addressedToProviders()`.
     public let request: SearchRequest
-    /// At least one, best first. The next is asked when one fails for the moment.
+    /// At least one provider, best first. The next one is tried if one fails temporarily.
     public let candidates: [any PlaceService]
-    /// The moments up to which the request is of use; `nil` where only its deadline counts.
+    /// The times after which the request is useless; `nil` if only its deadline counts.
     public let lifetime: RequestLifetime?
-    /// Notes the calls for the request; `nil` where none are noted.
+    /// Records the calls for the request; `nil` if none are recorded.
     public let context: RequestContext?
 
-    /// Addresses a request.
     public init(
         _ request: SearchRequest, to candidates: [any PlaceService], lifetime: RequestLifetime? = nil,
         context: RequestContext? = nil

@@ -1,29 +1,30 @@
 import Basics
 internal import LocationSearch
 
-/// The text that a result gives as `nextPageToken` and that the request for the next page brings back as `pageToken`.
+/// The text that a result returns as `nextPageToken`, and that the request for the next page sends back as `pageToken`.
 ///
-/// A token names the provider whose answer goes on and the search that it belongs to. One that comes back with another
-/// provider or another search, or that no worker ever gave, is refused before anybody is called.
+/// A token names the provider and the search that it continues. A token for another provider or another search, or one that
+/// no worker issued, is refused before any call.
 ///
 ///     1h.q3Zl0-9x.21
 ///
-/// The parts are a digit for the version of this format and a letter for the provider, the digest of the search, and the
-/// provider's own token: as it is where a URL may hold it so, else `~` and its Base64.
+/// The first part is a digit for the version of this format and a letter for the provider. The digest of the search
+/// follows, and then the provider's own token. That token is unchanged if it is safe in a URL, otherwise `~` and its
+/// Base64.
 ///
-/// The digest follows from the request alone, so every worker reads the tokens of every other, also after a restart. It
-/// guards against mistakes, not against forgery, and a forged token gains nothing: who can write one can write any
-/// request, and all it leads to is one call that limits, breaker and budget count like every other. The provider's own
-/// token is text in an encoded query value or a JSON string there, and changes nothing else about that call.
+/// The digest depends only on the request, so every worker can read every other worker's tokens, also after a restart. It
+/// protects against mistakes, not against forgery. A forged token gains nothing: its author could send any request anyway,
+/// and limits, breaker and budget count the resulting call. In that call, the provider's token is only text in an encoded
+/// query value or in a JSON string.
 struct PageToken: Hashable {
-    /// The provider that gave its own token.
+    /// The provider that issued `ownToken`.
     let provider: ProviderID
-    /// The provider's token, as its API wants it back. Never empty.
+    /// The provider's token, in the form that its API expects. Never empty.
     let ownToken: String
     /// The digest of the search that the token continues.
     let digest: SearchDigest
 
-    /// The token that continues `search` at `provider`.
+    /// Makes the token that continues `search` at `provider`.
     init(_ ownToken: String, of provider: ProviderID, for search: SearchRequest) {
         self.provider = provider
         self.ownToken = ownToken
@@ -35,8 +36,8 @@ struct PageToken: Hashable {
     private static let version = UInt8(ascii: "1")
     private static let encodedMark: UInt8 = UInt8(ascii: "~")
 
-    /// The token as results carry it; `nil` when it would be longer than a request may carry back. Then the pages end
-    /// here, as a token that every worker refuses would be worse than none.
+    /// The token as results carry it; `nil` if it would be longer than a request may send back. The pages then end here,
+    /// because every worker would refuse such a token.
     var text: String? {
         var text: [UInt8] = []
         text.reserveCapacity(ownToken.utf8.count + 16)
@@ -56,7 +57,7 @@ struct PageToken: Hashable {
     }
 
     /// Reads a token from a request.
-    /// - Throws: `invalid-request` when no worker of this version gave that text.
+    /// - Throws: `invalid-request` if no worker of this version issued that text.
     init(_ text: String) throws(SearchError) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count == 2, parts[0].utf8.first == Self.version,
@@ -80,7 +81,7 @@ struct PageToken: Hashable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Returns true for the unreserved characters of RFC 3986 alone, unless the text could be taken for a token in Base64.
+    /// Returns whether the text has only unreserved characters of RFC 3986 and cannot be mistaken for a token in Base64.
     private static func isSafeInURL(_ text: some StringProtocol) -> Bool {
         guard text.utf8.first != encodedMark else { return false }
         return text.utf8.allSatisfy(PercentEncoding.isUnreserved)
@@ -88,7 +89,7 @@ struct PageToken: Hashable {
 }
 
 extension ProviderID {
-    /// The letter that names the provider in page tokens. Never change one: tokens that are under way would be refused.
+    /// The letter that identifies the provider in page tokens. Never change one: tokens in use would be refused.
     fileprivate var pageTokenLetter: UInt8 {
         switch self {
         case .googlePlaces: UInt8(ascii: "g")
@@ -99,10 +100,10 @@ extension ProviderID {
 }
 
 extension SearchRequest {
-    /// Returns the request as providers are to be asked: one for a further page goes to the provider that gave its token,
-    /// with that provider's own token in place of the worker's. Details and photos have no pages and ignore a token.
-    /// - Throws: `invalid-request` when the token is not ours, of another provider than the request names, or of another
-    ///   search.
+    /// Returns the request in the form in which providers receive it. A request for a further page goes to the provider
+    /// that issued its token, with that provider's own token. Details and photos have no pages and ignore a token.
+    /// - Throws: `invalid-request` if the token is not ours, or belongs to another search or to a provider that the request
+    ///   does not name.
     func addressedToProviders() throws(SearchError) -> SearchRequest {
         guard operation == .search, let pageToken else { return self }
         let token = try PageToken(pageToken)

@@ -1,14 +1,14 @@
 public import LocationSearch
 
-/// Chooses the providers to ask: the one that the request names, or for `auto` every one that can serve it, best first.
-/// What a provider can serve, and how well, is known to its service alone.
+/// Chooses the providers for a request: the one that the request names, or for `auto` all that can serve it, best first.
+/// Only a provider's service knows what it can serve, and how well.
 public struct ProviderSelection: Sendable {
-    /// Each alone in an array, as a request that names its provider has it asked.
+    /// Each service in a separate array, so that a request that names its provider gets an existing array.
     private let services: [[any PlaceService]]
     private let order: [ProviderID]
 
     /// - Parameter services: the configured ones (those with an API key).
-    /// - Parameter order: `providers.order`, which is for `auto`. A provider that it lacks serves requests that name it.
+    /// - Parameter order: `providers.order`, used for `auto`. A provider missing from it serves only requests that name it.
     public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
         self.services = services.map { [$0] }
         self.order = order
@@ -17,9 +17,9 @@ public struct ProviderSelection: Sendable {
     /// The configured providers.
     var configured: [ProviderID] { services.compactMap { $0.first?.id } }
 
-    /// Returns the providers to ask for a request, best first.
-    /// - Returns: at least one provider. More than one are alternatives: the next may be asked when one fails.
-    /// - Throws: `unauthorized` when no suitable provider has a key, `invalid-request` when none that has can serve it.
+    /// Returns the providers for a request, best first.
+    /// - Returns: at least one provider. Further ones are alternatives, in case one fails.
+    /// - Throws: `unauthorized` if no suitable provider has a key, `invalid-request` if no configured provider can serve it.
     public func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
         switch request.provider {
         case .named(let id):
@@ -53,11 +53,11 @@ public struct ProviderSelection: Sendable {
         guard !capable.isEmpty else { throw Self.summary(of: refusals) }
 
         let chosen = Self.mostSuitable(of: capable, for: request)
-        // An id is one provider's own: nobody else could make sense of it.
+        // A place id is valid only at the provider that issued it.
         return request.placeID != nil ? Array(chosen.prefix(1)) : chosen
     }
 
-    /// Keeps the services that suit the request best, in their order.
+    /// Returns the services that suit the request best, in the given order.
     private static func mostSuitable(
         of services: [any PlaceService], for request: SearchRequest
     ) -> [any PlaceService] {
@@ -65,7 +65,7 @@ public struct ProviderSelection: Sendable {
         return services.filter { $0.suitability(for: request) == best }
     }
 
-    /// Returns the first refusal: the best provider's word on what is wrong with the request.
+    /// Returns the first refusal, which comes from the best provider.
     private static func summary(of refusals: [SearchError]) -> SearchError {
         refusals.first ?? SearchError(.invalidRequest, "no configured provider can serve this request")
     }

@@ -1,17 +1,16 @@
 public import Basics
 internal import LocationSearch
 
-/// The moments up to which a request is of use, whatever it waits for.
+/// The times after which a request is useless, whatever it waits for.
 ///
-/// A deadline says how long a request may be worked on, and `whenOpen=hold` extends it by the time for which the request is
-/// parked. These moments are never extended.
+/// A deadline limits how long a request may be processed, and `whenOpen=hold` extends it by the parked time. These times
+/// are never extended.
 public struct RequestLifetime: Sendable, Hashable {
-    /// The request's first call, and each retry, begins before this moment: `worker.maxAge` and `expirytime`.
+    /// The request's first call and each retry begin before this time: `worker.maxAge` and `expirytime`.
     public var lastCall: Instant
-    /// The end of every call: `expirytime`. `nil` where the request has none.
+    /// The end of every call: `expirytime`. `nil` if the request has none.
     public var expiry: Instant?
 
-    /// A request that is of use until then.
     public init(lastCall: Instant, expiry: Instant? = nil) {
         self.lastCall = lastCall
         self.expiry = expiry
@@ -19,7 +18,7 @@ public struct RequestLifetime: Sendable, Hashable {
 }
 
 extension SearchError {
-    /// The end of a request that was parked for longer than it was of use.
+    /// The failure of a request that was parked until the end of its lifetime.
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,

@@ -1,10 +1,10 @@
-// What is shown of a breaker: in logs, metrics and `/status`.
+// The parts of a breaker that appear in logs, metrics and `/status`.
 extension CircuitBreaker {
     /// A provider's state.
     public enum State: String, Sendable, Hashable, CaseIterable {
         case closed, open
         case halfOpen = "half-open"
-        /// The provider answers, and asked not to be called for a while.
+        /// The provider answers, and requested a pause.
         case paused
     }
 
@@ -15,18 +15,18 @@ extension CircuitBreaker {
         case probesFailed = "probes-failed"
         /// The provider refused the API key.
         case keyRefused = "key-refused"
-        /// The API key's quota, of a day as a rule, is used up.
+        /// The API key's quota, usually that of a day, is used up.
         case quotaUsedUp = "quota-used-up"
-        /// The budget of calls that the settings give a day is used up.
+        /// The daily call budget from the settings is used up.
         case budgetUsedUp = "budget-used-up"
-        /// The provider said that it is asked too often, and when to ask again.
+        /// The provider reported too many requests, and when to retry.
         case providerRateLimit = "provider-rate-limit"
-        /// The provider said that it is not available, and when to ask again.
+        /// The provider reported that it is unavailable, and when to retry.
         case providerUnavailable = "provider-unavailable"
-        /// A person has ordered that the provider is not asked: `locsearch controls`.
+        /// An operator has paused the provider: `locsearch controls`.
         case pausedByOrder = "paused-by-order"
 
-        /// True where a person must act, or a day must begin anew, before the provider can be called again.
+        /// True if an operator must act, or a new day must begin, before the provider can be called again.
         public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp || self == .budgetUsedUp }
     }
 
@@ -36,7 +36,7 @@ extension CircuitBreaker {
         public var to: State
         /// The cause of an opening or a pause; `nil` for other changes.
         public var reason: Reason?
-        /// The time for which it stays open or paused; `nil` for other changes.
+        /// The duration of the open or paused state; `nil` for other changes.
         public var openFor: Duration?
 
         package init(from: State, to: State, reason: Reason? = nil, openFor: Duration? = nil) {

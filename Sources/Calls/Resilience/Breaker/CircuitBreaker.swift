@@ -1,32 +1,32 @@
 public import Basics
 
-/// Stops asking a provider that fails: calls are refused at once while it is open, and a few probes decide when it
-/// closes again. One per provider and API key.
+/// Stops calls to a failing provider. While open, it refuses calls immediately; then a few probes decide whether it closes.
+/// One per provider and API key.
 ///
-/// Its states are those of the provider wherever they are shown: see docs/providers-and-quotas.md, "The states of a
-/// provider". `paused` is one of them, although the breaker lets calls pass then: the rate limiter has them wait.
+/// Its states are shown as the provider's states: see docs/providers-and-quotas.md, "The states of a provider". In the
+/// state `paused`, the breaker permits calls, but the rate limiter makes them wait.
 ///
-/// Not `Sendable`: belongs to one actor; all methods are synchronous and cost no lock and no allocation.
+/// Not `Sendable`: belongs to one actor. All methods are synchronous and cost no lock and no allocation.
 public final class CircuitBreaker {
-    /// How a call ended, as its caller sees it.
+    /// The end of a call, as reported by the caller.
     public enum Outcome: Sendable, Hashable {
         case success
-        /// The provider's fault, or nobody's: 5xx, timeout, unreachable, an answer that is none.
+        /// A failure of the provider or the network: 5xx, timeout, unreachable, an unusable answer.
         case failure
-        /// It answered, but took longer than anybody should wait.
+        /// An answer that took too long.
         case slow
-        /// Says nothing about the provider: a 4xx of the request's own making, or cancelled.
+        /// No evidence about the provider: a 4xx caused by the request, or a cancelled call.
         case ignored
-        /// The provider need not be called again for so long. Opens the breaker at once.
+        /// The provider must not be called for this long. Opens the breaker immediately.
         case trip(for: Duration, because: Reason)
     }
 
-    /// A shorter pause is no transition: requests wait for its end, and there may be one every second.
+    /// A shorter pause is not reported as a transition: requests wait for its end, and there may be one every second.
     private static let shortestToldPause = Duration.seconds(10)
 
-    /// The call was not let through.
+    /// The refusal of a call.
     public struct Rejection: Error, Hashable, Sendable {
-        /// The time after which asking again may be worth it; more than zero.
+        /// The time after which a retry may succeed; more than zero.
         public let retryAfter: Duration
         /// Why the breaker is not closed.
         public let reason: Reason?
@@ -44,7 +44,7 @@ public final class CircuitBreaker {
         public var failures = 0
         public var slowCalls = 0
         public var ignored = 0
-        /// How often it opened.
+        /// The number of openings.
         public var openings = 0
     }
 
@@ -78,26 +78,26 @@ public final class CircuitBreaker {
     }
 
     private let configuration: Configuration
-    /// Told of each transition, in the owner's isolation, after it.
+    /// Called after each transition, in the owner's isolation.
     public var onTransition: ((Transition) -> Void)?
     public private(set) var statistics = Statistics()
 
-    /// The state as of the last call, without pauses: an open breaker turns half-open when the first probe asks.
+    /// The state as of the last call, without pauses: an open breaker becomes half-open when the first probe is permitted.
     public private(set) var state = State.closed
-    /// Why it opened last; `nil` while it is closed.
+    /// The reason of the last opening; `nil` while the breaker is closed.
     public private(set) var reason: Reason?
-    /// The pause that the provider asked for last, until a call is permitted after its end.
+    /// The last pause that the provider requested. Removed when a call is permitted after its end.
     private var pause: (end: Instant, reason: Reason, isTold: Bool)?
-    /// Counts the transitions. A permit notes it, because results of calls from before a transition say nothing about
-    /// after it.
+    /// The number of transitions. Each permit stores it, because calls that began before a transition are no evidence about
+    /// the time after it.
     public private(set) var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
     private var openUntil: Instant?
-    /// True while a person's order keeps it open. No probe is let through then.
+    /// True while an operator's order keeps the breaker open. No probe is admitted then.
     public private(set) var isHeldOpen = false
-    /// True when probes are to decide once the order is taken back, because they did before it.
+    /// True if the breaker must be half-open after the order is withdrawn, because it was before.
     private var probesAfterHold = false
-    /// Openings since it was last closed by good probes.
+    /// The number of openings since successful probes last closed the breaker.
     private var openingsInARow = 0
     private var probesOut = 0
     private var probes = Counts.zero
@@ -107,19 +107,19 @@ public final class CircuitBreaker {
         window = SlidingWindow(span: configuration.window)
     }
 
-    /// Returns the instant until which every call is refused; `nil` unless the breaker is open.
+    /// Returns the time until which every call is refused; `nil` unless the breaker is open.
     public func openUntil(at now: Instant) -> Instant? {
         if isHeldOpen { return max(openUntil ?? now, now + Self.orderReview) }
         guard let openUntil, openUntil > now else { return nil }
         return openUntil
     }
 
-    /// The provider's state as it is shown: `paused` where the breaker is closed and a pause lasts.
+    /// The provider's state for display: `paused` if the breaker is closed during a pause.
     public func state(at now: Instant) -> State {
         state == .closed && isPaused(at: now) ? .paused : state
     }
 
-    /// Why the provider's state is not `closed`.
+    /// The reason why the provider's state is not `closed`.
     public func reason(at now: Instant) -> Reason? {
         if isHeldOpen { return .pausedByOrder }
         return state == .closed && isPaused(at: now) ? pause?.reason : reason
@@ -129,7 +129,7 @@ public final class CircuitBreaker {
 
     // MARK: - Calls
 
-    /// Returns why no call may be made now; `nil` where one may.
+    /// Returns the refusal of a call at this time; `nil` if a call may be made.
     public func rejection(at now: Instant) -> Rejection? {
         switch state {
         case .closed, .paused: return nil
@@ -140,8 +140,8 @@ public final class CircuitBreaker {
         }
     }
 
-    /// Permits a call that `rejection` says may be made.
-    /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
+    /// Permits a call. Call this only if `rejection` returned `nil`.
+    /// - Returns: a permit that the call ends with `finish`; a dropped permit counts as `ignored`.
     public func take(at now: Instant) -> Permit {
         switch state {
         case .closed, .paused: if pause != nil { endPause(at: now) }
@@ -154,7 +154,7 @@ public final class CircuitBreaker {
         return Permit(breaker: self, epoch: epoch)
     }
 
-    /// Asks whether a call may be made, and permits it.
+    /// Permits a call, or throws its refusal.
     public func permit(at now: Instant) throws(Rejection) -> Permit {
         if let rejection = rejection(at: now) {
             noteRejected()
@@ -166,7 +166,7 @@ public final class CircuitBreaker {
     /// Counts a call that was not made because the breaker is open.
     public func noteRejected() { statistics.rejected += 1 }
 
-    /// Returns why a call that was permitted must not begin any more; `nil` where it may.
+    /// Returns the refusal of a call that was permitted earlier but must not begin now; `nil` if it may begin.
     public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
         guard permitted != epoch || isHeldOpen else { return nil }
         return openUntil(at: now).map { rejection(now.duration(to: $0)) }
@@ -178,17 +178,17 @@ public final class CircuitBreaker {
 
     // MARK: - A person's order
 
-    /// The time after which a call is worth trying that was refused by order. Nobody knows when the order is taken back.
+    /// The `retryAfter` of a call that was refused by order. The end of the order is not known.
     private static let orderReview = Duration.seconds(30)
 
-    /// Opens the breaker, also one that is not enabled, until `release`. Calls that are under way go on.
+    /// Opens the breaker until `release`, even if it is not enabled. Calls in flight continue.
     public func holdOpen(at now: Instant) {
         guard !isHeldOpen else { return }
         (isHeldOpen, probesAfterHold) = (true, state == .halfOpen)
         if state != .open { change(to: .open, because: .pausedByOrder) }
     }
 
-    /// Takes `holdOpen` back. A breaker that had a reason of its own stays open for that, or probes.
+    /// Withdraws `holdOpen`. If the breaker had another reason to be open, it stays open for that reason or becomes half-open.
     public func release(at now: Instant) {
         guard isHeldOpen else { return }
         isHeldOpen = false
@@ -197,8 +197,7 @@ public final class CircuitBreaker {
         change(to: configuration.isEnabled && hasReason ? .halfOpen : .closed)
     }
 
-    /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: the code that keeps the
-    /// rate has them wait.
+    /// Records that the provider requested a pause. This changes the displayed state only: the rate limiter makes the calls wait.
     public func notePause(until end: Instant, because reason: Reason, at now: Instant) {
         let wasTold = isPaused(at: now) && pause?.isTold == true
         let isLong = now.duration(to: end) >= Self.shortestToldPause
@@ -217,7 +216,7 @@ public final class CircuitBreaker {
     public func trip(for duration: Duration, because reason: Reason, at now: Instant) {
         guard configuration.isEnabled, duration > .zero else { return }
         if state == .open {
-            // Tripped by many calls at once: one opening, as long as the longest.
+            // Many calls can trip the breaker at once: this counts as one opening, with the longest duration.
             openUntil = max(openUntil ?? now, now + duration)
             self.reason = reason
         } else {
@@ -225,7 +224,7 @@ public final class CircuitBreaker {
         }
     }
 
-    /// Has the next call try a provider that is shut for its key or the key's quota: there is a new key now.
+    /// Lets the next call try a provider that is shut because of its key or the key's quota: there is a new key now.
     public func renewKey() {
         guard state == .open, reason?.concernsKey == true else { return }
         endTrip()
@@ -280,7 +279,7 @@ public final class CircuitBreaker {
         }
     }
 
-    /// The same rates as in `closed`, over the probes; opens as soon as the rest of them cannot change it.
+    /// Applies the failure and slow-call rates to the probes. Opens as soon as the remaining probes cannot change the result.
     private func judgeProbes(at now: Instant) {
         let all = Double(configuration.probes)
         if probes.failures > 0 && Double(probes.failures) >= configuration.failureRate * all
@@ -311,7 +310,7 @@ public final class CircuitBreaker {
         switch new {
         case .open:
             self.reason = reason
-            // The line that tells of the opening stands for the pause as well.
+            // The log line of the opening covers the pause as well.
             pause?.isTold = false
         case .halfOpen: break
         case .closed, .paused: self.reason = nil
@@ -326,10 +325,10 @@ public final class CircuitBreaker {
 }
 
 extension CircuitBreaker {
-    /// The right to one call. Dropped without `finish`, as by a cancelled call, it gives a probe's place back.
+    /// The right to one call. If it is dropped without `finish`, as by a cancelled call, another probe may be made instead.
     public struct Permit: ~Copyable {
         private let breaker: CircuitBreaker
-        /// The breaker's epoch in which it permitted the call.
+        /// The breaker's epoch at the time of the permit.
         public let epoch: UInt
         private var isFinished = false
 
@@ -340,7 +339,7 @@ extension CircuitBreaker {
 
         deinit { if !isFinished { breaker.giveBack(epoch: epoch) } }
 
-        /// Says how the call ended.
+        /// Reports how the call ended.
         public consuming func finish(_ outcome: Outcome, at now: Instant) {
             isFinished = true
             breaker.finish(outcome, epoch: epoch, at: now)

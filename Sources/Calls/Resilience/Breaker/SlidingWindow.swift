@@ -1,17 +1,17 @@
 public import Basics
 
-/// Holds sums over the last stretch of time, in buckets. The oldest bucket leaves as a whole, so that a sum covers between
-/// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
+/// Sums over the most recent span of time, in buckets. The oldest bucket is dropped as a whole, so a sum covers between
+/// `buckets - 1` and `buckets` bucket widths. Adding and reading take constant time.
 public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
     private let width: Duration
     private var buckets: [Counts]
     private var current = 0
-    /// The moment at which the current bucket is full; `nil` before the first use.
+    /// The time at which the current bucket is full; `nil` before the first use.
     private var end: Instant?
     private var total = Counts.zero
 
     /// - Parameter span: more than zero.
-    /// - Parameter buckets: at least 2; ten keep the error of the sum at a tenth.
+    /// - Parameter buckets: at least 2; with ten, the error of the sum is at most a tenth.
     public init(span: Duration, buckets: Int = 10) {
         precondition(span > .zero && buckets >= 2, "a window needs a length and two buckets")
         width = span / buckets
@@ -29,7 +29,7 @@ public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
         return total
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     public mutating func clear() {
         for index in buckets.indices { buckets[index] = .zero }
         total = .zero

@@ -1,15 +1,16 @@
 public import Basics
 
-/// The order in which waiting calls are served: the most urgent class first, and within a class one tenant after another.
+/// The order in which waiting calls are served: the most urgent class first, and within a class fairly between tenants.
 ///
-/// Interactive calls go before batch ones, which get a floor: one call in so many. Tenants take turns by deficit round robin
-/// (Shreedhar and Varghese, 1996): in each round a tenant is served as many calls as its weight, less what it was charged beyond
-/// them. A tenant that waits alone is served every time, and with a single flow the order is first come, first served.
+/// Interactive calls go before batch calls, but batch calls have a guaranteed minimum share. Tenants are served by deficit
+/// round robin (Shreedhar and Varghese, 1996). In each round a tenant is served as many calls as its weight, less its debt
+/// from additional charges. A single waiting tenant is served every time, and with a single flow the order is first come,
+/// first served.
 ///
-/// Not `Sendable`: it belongs to one actor. Each operation costs the same however many calls wait, unless its comment says
-/// that it goes through all of them.
+/// Not `Sendable`: it belongs to one actor. Each operation takes constant time, unless its comment states that it visits
+/// all calls or tenants.
 public final class CallOrder<Element> {
-    /// Names a waiting element, so that it can be removed without a search.
+    /// Identifies a waiting element, so that it can be removed without a search.
     public struct Ticket {
         fileprivate let node: Int
         fileprivate let serial: UInt64
@@ -27,9 +28,9 @@ public final class CallOrder<Element> {
         let flow: Flow
         let weight: Double
         var entries = LinkedLists<Entry>.List()
-        /// The calls that the tenant may still be served in this round; negative where it was charged for more.
+        /// The calls that the tenant may still be served in this round; negative if it has a debt from additional charges.
         var deficit = 0.0
-        /// The place of the line in its class's round.
+        /// The line's node in the round of its class.
         var node = 0
 
         init(_ flow: Flow, weight: Double) {
@@ -38,7 +39,7 @@ public final class CallOrder<Element> {
         }
     }
 
-    /// The waiting calls of one class: the lines that are not empty, in the order in which they are served.
+    /// The waiting calls of one class: the non-empty lines, in the order in which they are served.
     private struct Lines {
         var round = LinkedLists<Line>.List()
         var byTenant: [String: Line] = [:]
@@ -46,9 +47,9 @@ public final class CallOrder<Element> {
         var count = 0
     }
 
-    /// Calls that a tenant owes at most. What it was charged beyond is forgiven, so that it is never shut out for long.
+    /// The largest debt of a tenant, in calls. Larger debts are reduced to this, so that a tenant is never shut out for long.
     private static var largestDebt: Double { 16 }
-    /// Up to so many lines a forecast looks at each, and is exact.
+    /// Up to this number of lines, a forecast visits each line and is exact.
     private static var mostExactLines: Int { 64 }
 
     private let terms: FairTerms
@@ -58,7 +59,7 @@ public final class CallOrder<Element> {
     private var batch = Lines()
     private var owned: [ObjectIdentifier: Ticket] = [:]
     private var lastSerial: UInt64 = 0
-    /// The part of a call that batch requests have saved up while interactive ones were served.
+    /// The fraction of a call that batch requests have saved up while interactive calls were served.
     private var batchCredit = 0.0
 
     public init(_ terms: FairTerms = FairTerms()) { self.terms = terms }
@@ -71,11 +72,10 @@ public final class CallOrder<Element> {
 
     public func count(of requestClass: RequestClass) -> Int { self[requestClass].count }
 
-    /// The number of flows of which something waits.
+    /// The number of flows with waiting elements.
     public var flowCount: Int { interactive.round.count + batch.round.count }
 
-    /// Returns the tenants of a class of which something waits, with how much, and with what has waited longest. Goes through all
-    /// tenants.
+    /// Returns the tenants of a class that have waiting elements, with the number of elements and the first one. Visits all tenants.
     public func tenants(of requestClass: RequestClass) -> [(tenant: String, count: Int, first: Element)] {
         var tenants: [(tenant: String, count: Int, first: Element)] = []
         forEachLine(of: requestClass) { line in
@@ -100,8 +100,8 @@ public final class CallOrder<Element> {
 
     // MARK: - In and out
 
-    /// - Parameter owner: the object by which `move` finds the element. It owns one waiting element at most.
-    /// - Returns: the element's ticket, and whether nothing else of the flow waits.
+    /// - Parameter owner: the object by which `move` finds the element. It owns at most one waiting element.
+    /// - Returns: the element's ticket, and whether it is the only waiting element of the flow.
     @discardableResult
     public func append(
         _ element: Element, in flow: Flow, for owner: AnyObject? = nil
@@ -128,7 +128,7 @@ public final class CallOrder<Element> {
         return line
     }
 
-    /// Keeps the counts and sums of a line's class in step with a change of the line.
+    /// Updates the counts and sums of a line's class after a change of the line.
     private func changeCount<Result>(of line: Line, _ change: () -> Result) -> Result {
         let before = line.entries.count
         let result = change()
@@ -140,13 +140,13 @@ public final class CallOrder<Element> {
         return result
     }
 
-    /// Returns true while an element waits.
+    /// Returns whether the element still waits.
     public func contains(_ ticket: Ticket) -> Bool {
         entries.contains(ticket.node) && entries[ticket.node].serial == ticket.serial
     }
 
     /// Removes an element.
-    /// - Returns: `nil` where the element has left before.
+    /// - Returns: `nil` if the element has left before.
     @discardableResult
     public func remove(_ ticket: Ticket) -> Element? {
         guard contains(ticket) else { return nil }
@@ -165,8 +165,8 @@ public final class CallOrder<Element> {
         return entry
     }
 
-    /// Has the element of an owner wait in another flow, behind what waits there.
-    /// - Returns: the element and its new ticket; `nil` where none of the owner waits.
+    /// Moves an owner's element to the end of another flow.
+    /// - Returns: the element and its new ticket; `nil` if the owner has no waiting element.
     public func move(elementOf owner: AnyObject, to flow: Flow) -> (element: Element, ticket: Ticket)? {
         guard let ticket = owned[ObjectIdentifier(owner)] else { return nil }
         let entry = remove(at: ticket.node)
@@ -174,7 +174,7 @@ public final class CallOrder<Element> {
     }
 
     /// Removes the element that is served next.
-    /// - Parameter isAllowed: says whether calls of a class may be served now.
+    /// - Parameter isAllowed: returns whether calls of a class may be served now.
     public func popFirst(where isAllowed: (RequestClass) -> Bool = { _ in true }) -> Element? {
         let mayServe = (
             interactive: interactive.count > 0 && isAllowed(.interactive), batch: batch.count > 0 && isAllowed(.batch)
@@ -209,7 +209,7 @@ public final class CallOrder<Element> {
         return nil
     }
 
-    /// Passes at once over the rounds in which every tenant of a class is still in debt.
+    /// Skips the rounds in which every tenant of a class is still in debt.
     private func skipRounds(of requestClass: RequestClass) {
         var rounds = Double.infinity
         forEachLine(of: requestClass) { rounds = min(rounds, ((1 - $0.deficit) / $0.weight).rounded(.up) - 1) }
@@ -217,7 +217,7 @@ public final class CallOrder<Element> {
         forEachLine(of: requestClass) { $0.deficit += rounds * $0.weight }
     }
 
-    /// Charges a tenant for calls beyond the one for which each element was served. A tenant of which nothing waits is charged nothing.
+    /// Charges a tenant for additional calls, beyond the one per served element. Has no effect on a tenant without waiting elements.
     public func charge(_ calls: Int, to flow: Flow) {
         guard calls > 0, let line = self[flow.requestClass].byTenant[flow.tenant] else { return }
         line.deficit = max(-Self.largestDebt, line.deficit - Double(min(calls, 1000)))
@@ -225,7 +225,7 @@ public final class CallOrder<Element> {
 
     // MARK: - All that waits
 
-    /// Calls a closure with each element that waits, one flow after another and each in its order.
+    /// Calls a closure with each waiting element, flow by flow, in the order of each flow.
     public func forEach(_ body: (Element) -> Void) {
         for requestClass in RequestClass.allCases {
             forEachLine(of: requestClass) { line in
@@ -240,20 +240,21 @@ public final class CallOrder<Element> {
 
     // MARK: - Forecasts
 
-    /// Returns how many calls are expected to be served before one that comes to a flow now: those that come later and go before
-    /// it are not counted. Exact for up to 64 tenants; for more, at most twice the number that the others really have served.
+    /// Returns how many calls are expected to be served before a call that joins the flow now. Later calls that go before
+    /// it are not counted. Exact for up to 64 tenants; for more, at most twice the number that the other tenants are really
+    /// served.
     public func ahead(of flow: Flow) -> Double {
         ahead(of: self[flow.requestClass].byTenant[flow.tenant]?.entries.count ?? 0, in: flow)
     }
 
-    /// Returns how many calls are expected to be served before one that has so many of its flow before it.
+    /// Returns how many calls are expected to be served before the call at this position of its flow.
     public func ahead(of position: Int, in flow: Flow) -> Double {
         let line = self[flow.requestClass].byTenant[flow.tenant]
         return ahead(
             of: position, in: flow.requestClass, line: line, weight: line?.weight ?? terms.weight(of: flow.tenant))
     }
 
-    /// - Parameter position: how many of the same flow are before it.
+    /// - Parameter position: the number of calls ahead of it in the same flow.
     private func ahead(of position: Int, in requestClass: RequestClass, line: Line?, weight: Double) -> Double {
         let rounds = Double(position + 1) / weight
         let within = Double(position) + served(in: rounds, of: requestClass, besides: line)
@@ -267,7 +268,7 @@ public final class CallOrder<Element> {
         }
     }
 
-    /// Returns how many calls the lines of a class, one of them left out, serve in so many rounds.
+    /// Returns how many calls the lines of a class, except one, serve in this number of rounds.
     private func served(in rounds: Double, of requestClass: RequestClass, besides line: Line?) -> Double {
         guard self[requestClass].round.count > Self.mostExactLines else {
             var served = 0.0

@@ -1,17 +1,16 @@
 public import Basics
 
-/// Bounds the calls to a provider that are under way: as many as the setting allows while the provider is healthy, and fewer
-/// while it is slow, so that the calls let through are answered in time. `LimitController` decides how many.
+/// Bounds the number of calls in flight at a provider. The bound is the configured maximum while the provider is healthy,
+/// and lower while it is slow, so that admitted calls are answered in time. `LimitController` decides the number.
 ///
 /// Not `Sendable`: it belongs to one actor.
 public final class ConcurrencyLimit {
     public struct Configuration: Sendable, Hashable {
-        /// The most calls under way, at least 1: this loop's part of `worker.concurrency`.
+        /// The maximum number of calls in flight, at least 1: this loop's part of `worker.concurrency`.
         public var maximum: Int
-        /// The fewest calls that the limit goes down to, 1 to `maximum`. The default is 1, because a provider that can do only
-        /// one call at a time should get one.
+        /// The lower bound of the limit, 1 to `maximum`. The default is 1, for providers that can handle only one call at a time.
         public var minimum = 1
-        /// `providers.<name>.adaptiveConcurrency`; when off, `maximum` stands.
+        /// `providers.<name>.adaptiveConcurrency`; if off, the limit is always `maximum`.
         public var isAdaptive = true
 
         public init(maximum: Int) { self.maximum = max(1, maximum) }
@@ -20,7 +19,7 @@ public final class ConcurrencyLimit {
     public struct Statistics: Sendable, Hashable {
         public var limit = 0
         public var inFlight = 0
-        /// The number of calls that wait for others to end.
+        /// The number of calls that wait for a permit.
         public var waiting = 0
         public var admitted = 0
         public var waited = 0
@@ -31,15 +30,15 @@ public final class ConcurrencyLimit {
         public init() {}
     }
 
-    /// The largest share of its time that a call waits for others to end. The rest is left for the provider, which may get slower
-    /// meanwhile.
+    /// The largest share of its time that a call waits for a permit. The rest is left for the provider, which may become
+    /// slower meanwhile.
     private static let longestWait = 0.4
 
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
     private var inFlight = 0
     private var admitted = 0
-    /// Called when a call has ended, which gives another one room.
+    /// Called when a call has ended and its permit is free.
     public var onEnd: (() -> Void)?
 
     public init(_ configuration: Configuration, timekeeper: any Timekeeper) {
@@ -56,7 +55,7 @@ public final class ConcurrencyLimit {
         return statistics
     }
 
-    /// The number of calls that may be under way.
+    /// The maximum number of calls in flight.
     public var limit: Int { controller.limit }
 
     /// The number of calls that may begin now.
@@ -65,38 +64,38 @@ public final class ConcurrencyLimit {
     /// The mean duration of the last calls; zero before the first.
     public var expectedLatency: Duration { Duration.seconds(roundedUp: controller.latency) }
 
-    /// Changes the most calls under way, at least 1, to which the limit may come.
+    /// Changes the upper bound of the limit, at least 1.
     public func setMaximum(_ maximum: Int) { controller.setMaximum(max(1, maximum)) }
 
     // MARK: - Calls
 
-    /// Notes how much time the request of a call has when the call asks for its permit, because the limit follows from deadlines.
+    /// Records how much time a call's request has when the call asks for its permit. The limit depends on deadlines.
     public func noteTime(before deadline: Deadline, at now: Instant) {
         controller.noteBudget(deadline.remaining(at: now).inSeconds)
     }
 
-    /// Returns the time that a call needs to be answered where it has less; `nil` where it has enough, or where no call is under
-    /// way: one may always try, because what is known of the latency may be out of date.
+    /// Returns the time that a call needs to be answered, if it has less; otherwise `nil`. Also `nil` if no call is in
+    /// flight: one call may always try, because the known latency may be out of date.
     public func missesTime(before deadline: Deadline, at now: Instant) -> Duration? {
         let need = controller.timeNeeded
         guard deadline.remaining(at: now).inSeconds < need, inFlight > 0 else { return nil }
         return need.isFinite ? Duration.seconds(roundedUp: need) : .zero
     }
 
-    /// Returns the time that a call may wait for others to end, in seconds.
+    /// Returns the time that a call may wait for a permit, in seconds.
     public func longestWait(before deadline: Deadline, at now: Instant) -> Double {
         let left = deadline.remaining(at: now).inSeconds
         return min(left - controller.timeNeeded, left * Self.longestWait)
     }
 
-    /// Returns the time until a call with so many others before it has room, in seconds: all before it must leave, and in the time
-    /// that one call takes, as many leave as the limit allows. Infinite where no call is answered at present.
+    /// Returns the expected wait for a permit behind this many other calls, in seconds. Within the duration of one call, as
+    /// many calls end as the limit allows. Infinite while no call is answered.
     public func wait(behind others: Double) -> Double {
         let before = others + 1 + Double(max(0, inFlight - controller.limit))
         return controller.expected * before / Double(controller.limit)
     }
 
-    /// Takes the permit of a call that begins now. There must be room.
+    /// Takes the permit of a call that begins now. `room` must be above 0.
     public func take(at now: Instant) -> Permit {
         inFlight += 1
         admitted += 1
@@ -112,7 +111,6 @@ public final class ConcurrencyLimit {
 }
 
 extension ConcurrencyLimit {
-    /// The right to one call.
     public struct Permit: ~Copyable {
         private let limit: ConcurrencyLimit
         /// The moment at which the call began.
@@ -124,13 +122,13 @@ extension ConcurrencyLimit {
             self.start = start
         }
 
-        /// A permit that is dropped is given back at once, and its latency is not counted.
+        /// A dropped permit is returned immediately, and its latency is not counted.
         deinit {
             if isPutBack(.slotNotReturned) { return }
             if !isFinished { limit.end(.ignored, start: start, at: limit.timekeeper.now) }
         }
 
-        /// Notes how the call ended, and lets the next one pass.
+        /// Records the end of the call and returns the permit.
         public consuming func finish(_ signal: LoadSignal, at now: Instant) {
             isFinished = true
             limit.end(signal, start: start, at: now)

@@ -1,74 +1,74 @@
 internal import Basics
 
-/// Decides how many calls to a provider may be under way. Seconds throughout; no clock of its own.
+/// Decides how many calls to a provider may be in flight. All times are in seconds; it has no clock.
 ///
-/// It keeps the latency below a share of the time that requests have, and does nothing while it is. Latency here is what
-/// a call that begins now will see by Little's law: calls under way divided by answers per second. That shows a loss of
-/// capacity within a second, while the latencies of calls that end show how it was when they began, and those of calls
-/// that time out show nothing.
+/// It keeps the latency below a share of the time that requests have, and does nothing while it is. Latency here is the
+/// expected duration of a call that begins now, by Little's law: calls in flight divided by answers per second. That
+/// reveals a loss of capacity within a second. The latencies of ended calls describe the time when they began, and those of
+/// timed-out calls show nothing.
 ///
-/// The target comes from deadlines, not from the smallest latency seen (Vegas, Netflix's Gradient, Envoy): a remote API
-/// answers some requests from a cache and others from afar, so the minimum is no measure of the rest; taken over a long
-/// time it is out of date, over a short one it drifts up with the very overload that it should show. And a queue that
-/// nobody suffers from is no reason to hold back: at full load on a fast provider most of the latency is queue.
+/// The target comes from deadlines, not from the smallest observed latency (Vegas, Netflix's Gradient, Envoy). A remote API
+/// answers some requests from a cache and others from afar, so the minimum is no measure of the rest. Over a long time it
+/// is out of date; over a short one it rises with the overload that it should reveal. And a queue that harms no request is
+/// no reason to reduce the limit: at full load on a fast provider, most of the latency is queueing.
 ///
-/// Too slow, the limit becomes what gives the target at the present pace, by a small cut first unless deadlines are near.
-/// When latency does not follow - a provider that is slow, not full - the cut is taken back, for it only costs
-/// throughput. With room to spare the limit grows again, as far as it is used.
+/// If latency is too high, the limit is reduced to the value that gives the target at the present rate. The first cut is
+/// small unless deadlines are near. If latency does not follow, the provider is slow rather than full; the cut only costs
+/// throughput and is reverted. If latency is low and the limit is used, the limit grows again.
 struct LimitController {
-    /// Share of the time a request has that a call may take. A fifth: when three quarters of the provider's capacity
-    /// fail at once, the calls under way then take four fifths, and are not lost.
+    /// The share of a request's time that a call may take. At a fifth, when three quarters of the provider's capacity fail
+    /// at once, the calls in flight take four fifths and still succeed.
     static let latencyShare = 0.2
     /// A latency of this share of `typicalBudget` means that deadlines are near: the limit is cut to the target at once.
     static let urgentShare = 0.7
-    /// One request in four has less time than `typicalBudget`.
+    /// Steps of `typicalBudget`, chosen so that one request in four has less time.
     static let budgetStep = (down: 0.98, up: 1.006_757)
-    /// `typicalBudget` is the quartile of so many first requests before it moves by steps. Steps alone would need a thousand calls
-    /// to forget a first request with almost no time left, as one that waited in Kafka has.
+    /// `typicalBudget` is the quartile of this many first requests before it moves by steps. With steps only, it would take
+    /// a thousand calls to correct a first request with almost no time left, such as one that waited in Kafka.
     static let firstBudgetCount = 16
-    /// Between this part of the target and the target nothing changes; steps aim between the two.
+    /// Bounds of the target. Between `calm` times the target and the target, nothing changes; steps aim at `aim` times the target.
     static let (calm, aim) = (0.9, 0.95)
-    /// Bounds of one step. Up by a quarter per latency, by half when that is small: from 1 to 256 in 12 steps.
+    /// Bounds of one step. Up by a quarter per latency, by half when latency is small: from 1 to 256 in 12 steps.
     static let (smallestFactor, largeFactor, largestFactor) = (0.2, 1.25, 1.5)
-    /// Calls that make no queue of their own that deadlines would notice, so that how slow they are says nothing about their
-    /// number. A cut for latency leaves so many, unless deadlines are near.
+    /// This many calls make no queue that affects deadlines, so their latency does not depend on their number. A cut for
+    /// latency leaves this many, unless deadlines are near.
     static let few = 4.0
-    /// A first cut, to see whether latency follows; and what it should still be below, over what proportion would give.
+    /// The factor of a first cut, which tests whether latency follows; and the tolerance over a proportional decrease.
     static let (probeFactor, proportion) = (0.7, 1.3)
-    /// Over a latency that does not follow the limit, so much queue is right: it keeps the provider busy.
+    /// Above a latency that does not follow the limit, this much queueing is right: it keeps the provider busy.
     static let queueAllowance = 1.25
-    /// The cut when there was no answer at all, and so nothing says how far to cut: half, as TCP does.
+    /// The factor of the cut if there was no answer at all, so that the right size is unknown: half, as in TCP.
     static let blindFactor = 0.5
-    /// The cut when the provider refuses calls as too many, as in Netflix's AIMD limit; and the share of refused calls up to
-    /// which they are noise.
+    /// The factor of the cut if the provider refuses calls as too many, as in Netflix's AIMD limit. Up to the second value,
+    /// the share of refused calls is noise.
     static let (overloadFactor, overloadNoise) = (0.8, 0.1)
-    /// How long a latency that did not follow is taken as given, seconds; doubles up to the longest.
+    /// How long a latency that did not follow is accepted as a floor, in seconds; doubles up to the longest.
     static let (shortestHold, longestHold) = (10.0, 80.0)
-    /// A window ends after so many calls (a pace to within a sixth), and not before 50 ms and half the latency; or, with
-    /// fewer, and for the verdict on a cut, after a second and twice the latency. It waits a while for so few calls as say
-    /// something, because one or two are chance.
+    /// A window ends after `enoughCalls` (which gives the rate to within a sixth), but not before `shortest` and half the
+    /// latency. With fewer calls, and for the evaluation of a cut, it ends after `longest` and twice the latency. With
+    /// fewer than `fewestCalls` it lasts longer, because one or two calls are chance.
     static let (enoughCalls, shortest, longest, fewestCalls, longestForFew) = (32, 0.05, 1.0, 4, 10.0)
 
-    /// The figures that a cut was made on, kept until its effect is seen.
+    /// The data behind a cut, kept until its effect is known.
     private struct Trial {
         let limit: Double
         let factor: Double
         let isForOverload: Bool
         let before: LoadWindow
         let latency: Double
-        /// The instant at which all calls under way have begun under the new limit.
+        /// The time at which all calls in flight have begun under the new limit.
         let settled: Instant
     }
 
-    /// The moments up to which earlier steps decide about later ones.
+    /// The times until which earlier steps affect later ones.
     private struct Memory {
-        /// Timeouts of calls that began before this moment were the reason for the last cut, and count no more.
+        /// Timeouts of calls that began earlier were the reason for the last cut, and do not count again.
         var lastCut: Instant?
-        /// The calls that a larger limit let in show in the latency from this moment on.
+        /// From this time, latency includes the calls that a larger limit admitted.
         var grownUntil: Instant?
-        /// Refusals are taken as given until then, because a cut for them has cost answers.
+        /// Refusals are ignored until then, because a cut for them reduced the number of answers.
         var overloadIgnoredUntil: Instant?
-        /// The last cut helped, so that until then another may be a large one.
+        /// The last cut helped, so another one until then may be large.
         var helpedUntil: Instant?
         /// The limit grows in small steps until then, because the provider has refused calls.
         var gentleUntil: Instant?
@@ -77,15 +77,15 @@ struct LimitController {
     private var bounds: ClosedRange<Int>
     private let isAdaptive: Bool
     private var exact: Double
-    /// Calls that may be under way.
+    /// The maximum number of calls in flight.
     private(set) var limit: Int
-    /// Mean of the calls that were answered in the last window; 0 before the first.
+    /// The mean latency of the calls answered in the last window; 0 before the first.
     private(set) var latency = 0.0
-    /// The time that a call that begins now will take, infinite when nothing is answered; 0 before the first window.
+    /// The expected duration of a call that begins now; infinite if nothing is answered, 0 before the first window.
     private(set) var expected = 0.0
-    /// A low quartile of the time that requests have when they arrive.
+    /// The lower quartile of the time that requests have when they arrive.
     private(set) var typicalBudget = 0.0
-    /// The time that the first requests had, least first.
+    /// The time that the first requests had, in ascending order.
     private var firstBudgets: [Double] = []
 
     private var window = LoadWindow()
@@ -95,12 +95,12 @@ struct LimitController {
 
     private var memory = Memory()
     private var trial: Trial?
-    /// A latency that does not come from the number of calls, and until when that is taken as given.
+    /// A latency that does not depend on the number of calls, and until when it is accepted.
     private var floor: (latency: Double, until: Instant)?
     private var nextHold = Self.shortestHold
 
-    /// - Parameter bounds: the fewest and the most calls that the limit may come to.
-    /// - Parameter isAdaptive: keeps the limit at the upper bound when false.
+    /// - Parameter bounds: the lower and upper bound of the limit.
+    /// - Parameter isAdaptive: if false, the limit stays at the upper bound.
     init(bounds: ClosedRange<Int>, isAdaptive: Bool) {
         self.bounds = bounds
         self.isAdaptive = isAdaptive
@@ -108,7 +108,7 @@ struct LimitController {
         exact = Double(limit)
     }
 
-    /// Changes the most calls that the limit may come to. A limit that stood at its upper bound goes there.
+    /// Changes the upper bound of the limit. A limit at its upper bound moves with it.
     mutating func setMaximum(_ maximum: Int) {
         let wasHighest = limit == bounds.upperBound
         bounds = min(bounds.lowerBound, maximum)...maximum
@@ -116,11 +116,11 @@ struct LimitController {
         exact = wasHighest ? Double(maximum) : min(exact, Double(maximum))
     }
 
-    /// The time that a call needs to be answered, with a margin for those slower than the mean; bounded so that a latency
-    /// that is out of date cannot shut everybody out.
+    /// The time that a call needs to be answered, with a margin for calls slower than the mean. Bounded, so that an
+    /// outdated latency cannot shut out all calls.
     var timeNeeded: Double { min(1.75 * latency, 0.7 * typicalBudget) }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     mutating func noteBudget(_ budget: Double) {
         guard budget > 0 else { return }
@@ -150,14 +150,14 @@ struct LimitController {
             window.latencies += start.duration(to: now).inSeconds
         case .overloaded: window.overloads += 1
         case .timedOut:
-            // Those from before a cut were its reason already.
+            // Calls from before the last cut were already its reason.
             if let lastCut = memory.lastCut, start < lastCut { return }
             window.timeouts += 1
         case .ignored: return
         }
         guard let windowStart else { return beginWindow(at: now) }
         window.age = windowStart.duration(to: now).inSeconds
-        // Refusals come fast and in crowds: they alone do not fill a window.
+        // Refusals come fast and in bursts, so they do not fill a window.
         let isFull = trial == nil && window.answers + window.timeouts >= Self.enoughCalls
         let isOver = window.age >= (window.calls < Self.fewestCalls ? max(longestAge, Self.longestForFew) : longestAge)
         if isFull && window.age >= max(Self.shortest, latency / 2) || isOver {
@@ -167,11 +167,11 @@ struct LimitController {
         }
     }
 
-    /// Seconds after which a window ends however few calls it has.
+    /// Seconds after which a window ends regardless of its number of calls.
     private var longestAge: Double { max(Self.longest, 2 * latency) }
 
-    /// Ends a window whose time was over while no call was under way, as of that time: an open breaker, or a lack of requests, may
-    /// have kept all calls away since. What such a window saw says nothing about the calls that begin now.
+    /// Ends a window whose time passed while no call was in flight, as of that time. An open breaker or a lack of requests
+    /// may have stopped all calls since. Such a window is no evidence about the calls that begin now.
     private mutating func endOverdueWindow(at now: Instant) {
         guard let windowStart, windowStart.duration(to: now).inSeconds >= longestAge else { return }
         window.age = longestAge
@@ -193,7 +193,7 @@ struct LimitController {
         windowStart = now
     }
 
-    // MARK: - What follows
+    // MARK: - Decisions
 
     private func target(at now: Instant) -> Double {
         let wanted = Self.latencyShare * typicalBudget
@@ -206,7 +206,7 @@ struct LimitController {
         expected = seen.expected
         if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
         guard isAdaptive, typicalBudget > 0 else { return }
-        // Calls that began together end together: only what two windows show is so.
+        // Calls that began together end together, so only what two windows agree on is reliable.
         let sure = min(expected, expectedBefore)
         if let trial, sure.isFinite {
             if now < trial.settled { return }
@@ -226,9 +226,9 @@ struct LimitController {
         }
     }
 
-    /// Notes a latency that does not come from the number of calls. That of few calls is taken for one while one more, even if it
-    /// had to queue, would leave half of the time, so that they do not stay few for ever at a provider that is slow, not full. A
-    /// call that is alone needs no more than that two would be in time.
+    /// Records a latency that does not depend on the number of calls. The latency of few calls is accepted as such while
+    /// one more call, even if it queued, would take at most half of the time. Otherwise the limit could stay low forever at
+    /// a provider that is slow, not full. For a single call, two calls must only be in time.
     private mutating func noteFloor(_ seen: LoadWindow, at now: Instant) {
         let most = Double(seen.most)
         let bar = typicalBudget * (most > 1 ? 0.5 : 1)
@@ -249,8 +249,8 @@ struct LimitController {
         reduce(seen, by: factor, atLeast: isUrgent ? 1 : Self.few, latency: latency, isForOverload: false, at: now)
     }
 
-    /// Makes the limit smaller because the provider refused calls. Where none was ever under way beside another, it refused
-    /// them for another reason than their number.
+    /// Reduces the limit because the provider refused calls. If there was never more than one call in flight, their number
+    /// was not the reason.
     private mutating func cutForOverload(_ seen: LoadWindow, at now: Instant) {
         guard seen.most > 1 else { return }
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
@@ -272,16 +272,16 @@ struct LimitController {
             settled: now + .seconds(saturating: 2 * latency))
     }
 
-    /// Judges what a cut brought. One for refusals should not have cost answers. One for latency should have brought it
-    /// down in proportion: where it stops following, it is no queue any more.
-    /// - Returns: whether the cut was taken back.
+    /// Evaluates a cut. A cut for refusals must not have cost answers. A cut for latency must have reduced it in
+    /// proportion; a latency that does not follow is not queueing.
+    /// - Returns: whether the cut was reverted.
     private mutating func conclude(_ trial: Trial, seen: LoadWindow, at now: Instant) -> Bool {
         let bar = (1 + trial.factor) / 2
         let ratio = expected / trial.latency
         let didNotHelp =
             trial.isForOverload
             ? seen.answersPerSecond < bar * trial.before.answersPerSecond
-            // If it went up instead, the provider got worse meanwhile, and the cut stays.
+            // If latency rose instead, the provider got worse meanwhile, and the cut stays.
             : ratio > bar && ratio < 1.25
         if !trial.isForOverload, ratio > Self.proportion * trial.factor, ratio < 1.25 {
             floor = (expected, now + .seconds(saturating: nextHold))

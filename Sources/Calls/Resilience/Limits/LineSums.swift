@@ -1,13 +1,13 @@
-/// How much the lines of a class hold together, by powers of two of the rounds that a line needs. A forecast over any number of
-/// lines therefore looks at a few dozen sums.
+/// The total sizes of a class's lines, grouped by powers of two of the rounds that a line needs. So a forecast over any
+/// number of lines reads only a few dozen sums.
 struct LineSums {
     private struct Sum {
         var count = 0
-        /// Sums of whole numbers, and so exact.
+        /// Sums of whole numbers, and therefore exact.
         var weight = 0.0
     }
 
-    /// A line of one element and the largest weight, 100, needs less than 2^-6 rounds.
+    /// The smallest case: a line of one element with the largest weight, 100, needs less than 2^-6 rounds.
     private static let lowestExponent = -7
     private var sums = [Sum](repeating: Sum(), count: 40)
 
@@ -15,7 +15,7 @@ struct LineSums {
         min(max((Double(count) / weight).exponent - Self.lowestExponent, 0), sums.count - 1)
     }
 
-    /// Counts a line of so many elements in, or out.
+    /// Adds a line with this number of elements.
     mutating func add(count: Int, weight: Double) {
         guard count > 0 else { return }
         let index = index(count: count, weight: weight)
@@ -30,8 +30,8 @@ struct LineSums {
         sums[index].weight -= weight
     }
 
-    /// Returns how many elements the lines serve in so many rounds. Where lines end within these rounds, up to twice as many
-    /// as they really serve.
+    /// Returns how many elements the lines serve in this number of rounds. If lines become empty within these rounds, the
+    /// result is up to twice the real number.
     func served(in rounds: Double) -> Double {
         var served = 0.0
         for (index, sum) in sums.enumerated() where sum.count > 0 {

@@ -1,6 +1,6 @@
-/// Doubly linked lists whose nodes share one array, so that any node can be removed in constant time and without a search.
+/// Doubly linked lists whose nodes share one array, so that any node can be removed in constant time.
 struct LinkedLists<Element> {
-    /// One list: its ends, and how many nodes it has.
+    /// One list: its ends and its number of nodes.
     struct List {
         fileprivate(set) var first: Int?
         fileprivate(set) var last: Int?
@@ -15,11 +15,11 @@ struct LinkedLists<Element> {
         var next: Int?
     }
 
-    /// The nodes of all lists, and those that are free.
+    /// The nodes of all lists, including free ones.
     private var nodes: [Node] = []
     private var free: [Int] = []
 
-    /// Nodes that are kept for reuse when all lists are empty.
+    /// The number of nodes kept for reuse when all lists are empty.
     private static var mostKept: Int { 1024 }
 
     /// The element of a node, which must be in a list.
@@ -28,12 +28,12 @@ struct LinkedLists<Element> {
         return element
     }
 
-    /// True for a node that is in a list.
+    /// Returns whether the node is in a list.
     func contains(_ node: Int) -> Bool { nodes.indices.contains(node) && nodes[node].element != nil }
 
     func next(after node: Int) -> Int? { nodes[node].next }
 
-    /// - Returns: the node of the element, until it is removed.
+    /// - Returns: the node of the element, valid until it is removed.
     mutating func append(_ element: Element, to list: inout List) -> Int {
         let new = Node(element: element, previous: list.last, next: nil)
         let node = free.popLast() ?? nodes.count
@@ -45,7 +45,7 @@ struct LinkedLists<Element> {
         return node
     }
 
-    /// Removes a node from the list that it is in.
+    /// Removes a node from its list.
     @discardableResult
     mutating func remove(_ node: Int, from list: inout List) -> Element {
         let element = self[node]

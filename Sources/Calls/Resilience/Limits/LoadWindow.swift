@@ -1,4 +1,4 @@
-/// The calls that `LimitController` has seen in a stretch of time.
+/// The calls that `LimitController` observed in one span of time.
 struct LoadWindow {
     var answers = 0
     var timeouts = 0
@@ -6,18 +6,18 @@ struct LoadWindow {
     var starts = 0
     /// The sum of the latencies of answered calls, in seconds.
     var latencies = 0.0
-    /// Calls under way, integrated over time; those above the limit, who are leaving, left out.
+    /// Calls in flight, integrated over time; calls above the limit are left out, because no call replaces them when they end.
     var callSeconds = 0.0
-    /// The most calls that were under way at once.
+    /// The maximum number of calls in flight at once.
     var most = 0
-    /// Seconds from the window's begin to its end.
+    /// Seconds from the window's start to its end.
     var age = 0.0
 
     var calls: Int { answers + timeouts + overloads }
     /// The share of calls that the provider refused as too many, 0 to 1.
     var overload: Double { Double(overloads) / Double(max(1, calls)) }
     var answersPerSecond: Double { Double(answers) / age }
-    /// The time that a call that begins now will take. When more begin than end, a rush of callers is no slowness.
+    /// The expected duration of a call that begins now. If more calls begin than end, a burst of calls does not count as slowness.
     var expected: Double {
         answers + overloads > 0 ? callSeconds / Double(max(starts, answers + overloads)) : .infinity
     }

@@ -1,10 +1,11 @@
 public import Basics
 
-/// The tokens of one loop's share of a key's rate limit: a token bucket.
+/// A token bucket for one loop's share of a key's rate limit.
 ///
-/// In every second at most `(perSecond + burst) * share` tokens are taken. The burst's part is at least 1, because a smaller
-/// bucket would never hold a whole token. Virtual scheduling (GCRA) was not chosen: the share at a rebalance and a pause by
-/// `Retry-After` must change while calls wait, which here is a number, and there would be turns already given out.
+/// In every second at most `(perSecond + burst) * share` tokens are taken. The burst's part is at least 1, because a
+/// smaller bucket would never hold a whole token. GCRA (virtual scheduling) was not chosen, because the share and a
+/// `Retry-After` pause must change while calls wait. Here they are numbers; with GCRA, start times would already have been
+/// assigned.
 public struct RateBucket {
     public struct Statistics: Sendable, Hashable {
         /// The number of tokens taken.
@@ -16,43 +17,44 @@ public struct RateBucket {
         public var cancelled = 0
         /// The number of calls that wait for a token now.
         public var waiting = 0
-        /// Those of `admitted` and `waiting` that are of the class `batch`.
+        /// The parts of `admitted` and `waiting` that are of the class `batch`.
         public var admittedBatch = 0
         public var waitingBatch = 0
-        /// The number of tenants, each counted once for a class, whose calls wait now.
+        /// The number of tenants whose calls wait now. A tenant counts once per class.
         public var waitingTenants = 0
 
         public init() {}
     }
 
-    /// A token that comes due while a call waits is kept for that call this long. Timers fire up to a millisecond or two late, and
-    /// a bucket of 1 would otherwise lose that time on every token.
+    /// How long a token is kept for a waiting call, in seconds. Timers fire up to a millisecond or two late, and a bucket
+    /// of capacity 1 would otherwise lose that time on every token.
     private static let lateness = 0.005
-    /// Parts of a token, added as floating-point numbers, may stay a little below a whole one.
+    /// The sum of fractions of a token may stay slightly below 1 in floating point.
     private static let whole = 1 - 1e-9
 
-    /// The limit of which this loop has a share.
+    /// The limit that this loop has a share of.
     public private(set) var limit: RateLimit?
     private let longestPause: Duration
-    /// The tokens a second that come now; infinite without a limit.
+    /// The tokens per second at present; infinite without a limit.
     public private(set) var rate: Double
     private var capacity: Double
-    /// This loop's shares, 0 to 1: of the moment, and the one that it will have soon.
+    /// This loop's present share, and the share that it will have soon; 0 to 1.
     private var (share, prospect) = (0.0, 0.0)
-    /// The moment from which on no token is given until the share is set again; `nil` where it holds for good.
+    /// The time from which no token is issued until the share is set again; `nil`: the share has no end.
     private var shareEnd: Instant?
-    /// The rate by which turns are foretold, where that is more than the rate of the moment.
+    /// The rate for forecasts, if higher than the present rate.
     private var prospectiveRate = 0.0
     private var tokens: Double
-    /// The moment up to which `tokens` are counted; it lies in the future during a pause.
+    /// The time up to which `tokens` are counted; in the future during a pause.
     private var countedUntil: Instant
-    /// True while calls wait, so that a token that is due is kept for them.
+    /// True while calls wait, so that a due token is kept for them.
     public var isAwaited = false
     public private(set) var statistics = Statistics()
 
-    /// - Parameter limit: the key's limit. `nil`: there is none, and only `pause` holds calls back.
-    /// - Parameter share: this loop's part of the limit, 0 to 1. The bucket begins full, so in `shared` mode begin with 0.
-    /// - Parameter longestPause: the longest pause that a provider can ask for. Beyond ten minutes it is the breaker's business.
+    /// - Parameter limit: the key's limit. `nil`: there is none, and only `pause` delays calls.
+    /// - Parameter share: this loop's share of the limit, 0 to 1. The bucket begins full, so in `shared` mode begin with 0.
+    /// - Parameter longestPause: the longest pause that a provider can request. Longer ones, above ten minutes, are handled
+    ///   by the breaker.
     public init(limit: RateLimit?, share: Double, longestPause: Duration = .seconds(600), at now: Instant) {
         self.limit = limit
         self.longestPause = longestPause
@@ -70,10 +72,10 @@ public struct RateBucket {
 
     // MARK: - Tokens
 
-    /// Returns the end of the pause that the provider asked for; `nil` where none lasts.
+    /// Returns the end of the current pause that the provider requested; `nil` if there is none.
     public func pausedUntil(at now: Instant) -> Instant? { countedUntil > now ? countedUntil : nil }
 
-    /// Returns true where a call may have a token now.
+    /// Returns whether a token is available now.
     public mutating func hasToken(at now: Instant) -> Bool {
         if limit == nil { return now >= countedUntil }
         if isPutBack(.bucketNeverEmpty) { return true }
@@ -81,14 +83,14 @@ public struct RateBucket {
         return now >= countedUntil && tokens >= Self.whole && shareEnd.map { now < $0 } ?? true
     }
 
-    /// Takes the token that `hasToken` has just told of.
+    /// Takes a token. Call this only if `hasToken` has just returned true.
     public mutating func take(as requestClass: RequestClass = .interactive) {
         tokens = max(0, tokens - 1)
         statistics.admitted += 1
         if requestClass == .batch { statistics.admittedBatch += 1 }
     }
 
-    /// Takes back the token of a call that was not made, so that the next one may have it.
+    /// Takes back the token of a call that was not made, for the next one.
     public mutating func giveBack(as requestClass: RequestClass = .interactive, at now: Instant) {
         statistics.admitted -= 1
         if requestClass == .batch { statistics.admittedBatch -= 1 }
@@ -109,18 +111,18 @@ public struct RateBucket {
 
     // MARK: - Forecasts
 
-    /// The calls a second that this loop may make, now or soon; `nil` without a limit.
+    /// The number of calls per second that this loop may make, now or soon; `nil` without a limit.
     public var pace: Double? { limit == nil ? nil : max(rate, prospectiveRate) }
 
-    /// Returns the number of tokens to be had within a time, of those that are saved up and those that come; infinite without a limit.
+    /// Returns the number of tokens available within a time: those saved up and those to come. Infinite without a limit.
     public func supply(within seconds: Double) -> Double { limit == nil ? .infinity : tokens + rate * seconds }
 
-    /// Returns the time until the token of a call with so many others before it; `nil` when the share never gives it one.
+    /// Returns the time until the token of a call behind this many others; `nil` if the share never provides one.
     public func wait(behind others: Double, at now: Instant) -> Duration? {
         wait(behind: others, atRate: max(rate, prospectiveRate), at: now)
     }
 
-    /// Returns the moment at which the next token can be had; `nil` where it comes after the share's end.
+    /// Returns the time at which the next token is available; `nil` if that is after the share's end.
     public func nextToken(at now: Instant) -> Instant? {
         guard let wait = wait(behind: 0, atRate: rate, at: now) else { return nil }
         let due = now + wait
@@ -137,12 +139,12 @@ public struct RateBucket {
 
     // MARK: - Changes
 
-    /// Changes this loop's share. A smaller share counts at once, also for tokens saved up. A larger one brings a larger
-    /// bucket but no tokens, so that what another worker has just used is not used again.
-    /// - Parameter end: the moment from which on no token is given until the share is set again, because others may have it
-    ///   then. `nil`: the share holds until then.
-    /// - Parameter prospect: the share that this loop will have soon, 0 to 1. A call is not refused for a share that is smaller
-    ///   for a moment.
+    /// Changes this loop's share. A smaller share also reduces the tokens saved up. A larger one enlarges the bucket but
+    /// adds no tokens, so that tokens that another worker has just used are not used again.
+    /// - Parameter end: the time from which no token is issued until the share is set again, because other loops may have
+    ///   the share then. `nil`: no end.
+    /// - Parameter prospect: the share that this loop will have soon, 0 to 1. Calls are not refused because of a share that
+    ///   is only briefly smaller.
     public mutating func setShare(_ share: Double, until end: Instant? = nil, prospect: Double = 0, at now: Instant) {
         count(until: now)
         shareEnd = end
@@ -150,8 +152,7 @@ public struct RateBucket {
         fit()
     }
 
-    /// Changes the limit of which this loop has a share. As with a share, a lower limit counts at once, also for tokens saved
-    /// up, and a higher one brings no tokens.
+    /// Changes the limit that this loop has a share of. A lower limit also reduces the tokens saved up, and a higher one adds no tokens.
     public mutating func setLimit(_ limit: RateLimit, at now: Instant) {
         guard self.limit != nil, self.limit != limit else { return }
         count(until: now)
@@ -166,8 +167,9 @@ public struct RateBucket {
         if isPutBack(.gainComesFull) { tokens = capacity }
     }
 
-    /// Gives no token until a moment, because the provider asked for that (`Retry-After`, Google's RetryInfo). It holds for all
-    /// calls, whichever was told. The bucket stands still meanwhile and opens with one token at most.
+    /// Issues no token until a given time, because the provider requested a pause (`Retry-After`, Google's RetryInfo). The
+    /// pause applies to all calls, whichever of them received it. The bucket does not fill meanwhile and opens with one
+    /// token at most.
     public mutating func pause(until end: Instant, at now: Instant) {
         count(until: now)
         let end = min(end, now + longestPause)

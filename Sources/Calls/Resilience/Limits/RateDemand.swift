@@ -1,19 +1,18 @@
 public import Basics
 
-/// How much of a limit a loop could use: what it has used of late, and what waits, by class of request.
+/// Estimates how much of a limit a loop could use, by class of request, from its recent use and its waiting calls.
 ///
-/// Belongs to one owner, as its owner's `RateBucket` does.
+/// Belongs to the owner of the loop's `RateBucket`.
 public struct RateDemand {
-    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks
-    /// for much more with each message, long enough that a single request asks for little.
+    /// The time within which the waiting requests should be called, in seconds. Short enough that a queue which does not
+    /// shrink demands much more with each message. Long enough that a single request demands little.
     private static let horizon = 0.5
-    /// A loop demands what it uses, and this much more: a rate is never quite even, and leased quota takes a moment to
-    /// come back.
+    /// A loop demands this factor of its use: a rate is never quite even, and leased quota takes a moment to return.
     private static let headroom = 1.05
-    /// A loop that makes a call now and then keeps what it needs for them, but at most this part of the limit. What it does
-    /// not keep, it would have to ask back for each call.
+    /// A loop that rarely makes calls keeps the quota that it needs for them, up to this share of the limit. Otherwise it
+    /// would have to request it for each call.
     private static let kept = 0.004
-    /// Less than this part of a limit is nothing.
+    /// A demand below this share of a limit counts as none.
     private static let least = 1e-3
 
     private var total = CallRate()
@@ -24,7 +23,7 @@ public struct RateDemand {
 
     public init() {}
 
-    /// Returns what the loop could use of the limit. To be called a few times a second.
+    /// Returns how much of the limit the loop could use. Call this a few times per second.
     public mutating func demand(
         of limit: RateLimit, statistics: RateBucket.Statistics, at now: Instant
     ) -> LimitDemand {
@@ -51,12 +50,13 @@ public struct RateDemand {
         return fraction < Self.least ? 0 : min(1, fraction)
     }
 
-    /// The tenants that wait, by class.
+    /// The numbers of waiting tenants, by class.
     private struct Tenants {
         var (interactive, batch) = (0, 0)
 
-        /// Divides the limiter's count, which is one for both classes. Where both wait, the interactive requests are taken for
-        /// those of different tenants: their line is short while they go first, and a batch line is mostly one tenant's flood.
+        /// Splits the limiter's count, which covers both classes. If both wait, each interactive request is counted as a
+        /// separate tenant. The interactive queue is short because it is served first, and a batch queue is mostly one
+        /// tenant's flood.
         init(_ statistics: RateBucket.Statistics) {
             let waitingInteractive = max(0, statistics.waiting - statistics.waitingBatch)
             let tenants = max(0, statistics.waitingTenants)
@@ -67,16 +67,16 @@ public struct RateDemand {
     }
 }
 
-/// The calls per second of late, from a counter that is looked at a few times a second.
+/// A recent rate of calls per second, from a counter that is read a few times per second.
 private struct CallRate {
-    /// The time over which the rate is averaged, seconds: that of so many calls, within bounds. Short, so that a loop whose
-    /// work has ended leases all it has to others at once, and long enough that chance does not look like an end.
+    /// The averaging time in seconds: the time of this many calls, within bounds. Short, so that a loop whose work has
+    /// ended quickly leases all its quota to others. Long enough that chance does not look like an end.
     private static let (averaged, memory) = (8.0, 0.075...0.4)
     private static let longMemory = 3.0
 
-    /// The rate of less than half a second.
+    /// The rate over less than half a second.
     private(set) var recent = 0.0
-    /// The rate of some seconds.
+    /// The rate over some seconds.
     private(set) var long = 0.0
     private var calls = 0
 
@@ -92,14 +92,14 @@ private struct CallRate {
     }
 }
 
-/// The tenants that wait, which is a number that jumps: a tenant whose requests are served as they come waits for moments only.
+/// A smoothed number of waiting tenants. The raw number jumps, because a tenant that is served immediately waits only for moments.
 private struct TenantCount {
-    /// The time in which a tenant that waits no more is forgotten, seconds.
+    /// The time after which a tenant without waiting calls is no longer counted, in seconds.
     private static let memory = 1.0
 
     private var peak = 0.0
 
-    /// The most tenants that waited at once of late, the older ones counting for less.
+    /// The recent maximum of tenants that waited at once; older values count for less.
     var recent: Int { Int(saturating: peak.rounded()) }
 
     /// - Parameter time: the seconds since the last count; `nil` for the first.

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// One suspended task. It goes on with the owner's verdict or with its cancellation, whichever comes first.
+/// One suspended task. It resumes with the owner's verdict or its cancellation, whichever comes first.
 ///
-/// It may be settled from any thread, because a cancellation may come from any. Only tasks that wait take the lock. The type
-/// is not generic over its verdicts, because the runtime would look its metadata up for each request.
+/// May be settled from any thread, because a cancellation may come from any. Only waiting tasks take the lock. The type is
+/// not generic over its verdicts, because the runtime would then look up its metadata for each request.
 package final class Waiter: Sendable {
     package enum Verdict: Sendable {
         /// The task has what it waited for.
         case served
-        /// The task's turn would come too late, or has not come in time. `retryAfter` is the time until one may, if known.
+        /// The task would be served too late, or was not served in time. `retryAfter`: the time until one may be served, if known.
         case tooLate(retryAfter: Duration? = nil)
         case cancelled
     }
@@ -39,8 +39,8 @@ package final class Waiter: Sendable {
         }
     }
 
-    /// Lets the task go on.
-    /// - Returns: `false` when the task has its verdict already, so that the next one should have what was meant for it.
+    /// Resumes the task.
+    /// - Returns: `false` if the task already has its verdict; what was meant for it should go to the next one.
     @discardableResult
     package func settle(_ verdict: Verdict) -> Bool {
         let (isFirst, task) = state.withLock { state in

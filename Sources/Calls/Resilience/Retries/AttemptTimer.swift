@@ -1,22 +1,22 @@
-/// Decides how much of a request's time one call may spend, so that a call that hangs leaves time for another one.
+/// Decides how much of a request's time one call may use, so that a hanging call leaves time for another one.
 ///
-/// A call may take three times as long as 95 of 100 recent calls did, and at least a second. Each call that is given up
-/// doubles that, up to eight times, as TCP does with its retransmission timer: a provider that has become slow is soon
-/// given the time it needs. Answers that come sooner take the doubling back.
+/// A call may take three times the 95th percentile of recent calls, and at least a second. Each abandoned call doubles
+/// that, up to eight times, as in TCP's retransmission timer. So a provider that has become slow soon gets the time it
+/// needs. Faster answers halve the factor again.
 ///
-/// A call that is a request's last chance has all the time that is left. A plain value; its owner calls it.
+/// A call without an alternative may use all the time that is left. A plain value, to be used by one owner.
 public struct AttemptTimer: Sendable {
-    /// `providers.<name>.attemptTimeout`: where the time of a call comes from.
+    /// `providers.<name>.attemptTimeout`: the source of a call's time limit.
     public enum Rule: Sendable, Hashable {
-        /// The bound follows from the provider's recent latency.
+        /// The limit follows from the provider's recent latency.
         case adaptive
-        /// The bound is as configured, more than zero.
+        /// The limit is configured, more than zero.
         case fixed(Duration)
         /// A call may take all the time that its request has.
         case unlimited
     }
 
-    /// The remedies that a request still has when the call is given up.
+    /// The alternatives that a request still has if its call is abandoned.
     public enum OtherChance: Sendable, Hashable {
         case none
         /// The same provider can be called again.
@@ -25,13 +25,13 @@ public struct AttemptTimer: Sendable {
         case nextProvider
     }
 
-    /// No call is given up sooner: providers answer some requests from a cache and others from afar.
+    /// The shortest time limit of a call: providers answer some requests from a cache and others from afar.
     private static let shortest: Duration = .seconds(1)
     private static let latencyFactor = 3
     private static let longestBackoff = 8
-    /// The answers below which the latency is not known well enough to give up a call that only a retry could replace.
+    /// With fewer answers, the latency is not known well enough to abandon a call that only a retry could replace.
     private static let enoughAnswers = 8
-    /// The next provider has at least this much, or half of the request's time where that is less.
+    /// The time that is left for the next provider, or half of the request's time if that is less.
     private static let leastForNextProvider: Duration = .seconds(1)
 
     private let rule: Rule
@@ -40,7 +40,7 @@ public struct AttemptTimer: Sendable {
 
     public init(_ rule: Rule = .adaptive) { self.rule = rule }
 
-    /// Returns how long a call that begins now may take; `nil` when it may use all the time that is left.
+    /// Returns how long a call that begins now may take; `nil` if it may use all the time that is left.
     /// - Parameter remaining: the time until the request's deadline.
     public func limit(within remaining: Duration, ifGivenUp other: OtherChance) -> Duration? {
         if other == .none || rule == .unlimited { return nil }
@@ -52,7 +52,7 @@ public struct AttemptTimer: Sendable {
         }
     }
 
-    /// A retry is worth giving up a call for only when it fits behind it.
+    /// A call is abandoned for a retry only if the retry fits into the time after it.
     private func limitBeforeRetry(within remaining: Duration) -> Duration? {
         switch rule {
         case .unlimited: return nil
@@ -64,8 +64,8 @@ public struct AttemptTimer: Sendable {
         }
     }
 
-    /// Another provider always gets its turn: a fifth of the time at least. Within the other four fifths, a provider that
-    /// is slow but answers is given what nearly all its calls take.
+    /// The next provider always keeps at least a fifth of the time. Within the other four fifths, a slow provider gets the
+    /// time in which nearly all its calls are answered.
     private func limitBeforeNextProvider(within remaining: Duration) -> Duration {
         let most = remaining * 4 / 5
         let mostLeavingRoom = min(most, remaining - min(remaining / 2, Self.leastForNextProvider))
@@ -81,7 +81,7 @@ public struct AttemptTimer: Sendable {
 
     private func usual(_ high: Duration) -> Duration { max(Self.shortest, high * Self.latencyFactor) }
 
-    /// Notes a call that the provider answered.
+    /// Records a call that the provider answered.
     public mutating func noteAnswer(after duration: Duration) {
         if backoff > 1, let high = latency.high, latency.count >= Self.enoughAnswers, duration < usual(high) {
             backoff /= 2
@@ -89,14 +89,14 @@ public struct AttemptTimer: Sendable {
         latency.note(duration)
     }
 
-    /// Notes a call that was given up at its limit.
+    /// Records a call that was abandoned at its limit.
     public mutating func noteGivenUp() { backoff = min(Self.longestBackoff, backoff * 2) }
 
-    /// Returns how long a call must have had for its timeout to say something about the provider.
+    /// Returns how much time a call must have had for its timeout to count against the provider.
     ///
-    /// A client may allow less time than the provider usually needs. Such a timeout is the client's doing; counted against
-    /// the provider, a few hasty clients would open its breaker for all the others.
-    /// - Parameter slowCallDuration: a call that takes as long is the provider's fault in any case.
+    /// A client may allow less time than the provider usually needs, and such a timeout is the client's fault. If it
+    /// counted against the provider, a few hasty clients would open its breaker for all others.
+    /// - Parameter slowCallDuration: a call that takes this long always counts against the provider.
     public func tellingTimeout(slowCallDuration: Duration) -> Duration {
         let usual = (latency.high ?? .zero) * Self.latencyFactor
         return min(slowCallDuration, max(slowCallDuration / 5, usual))

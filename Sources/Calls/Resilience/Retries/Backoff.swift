@@ -1,21 +1,21 @@
-/// Decides how long to wait between attempts: exponential with full jitter (anything from nothing to a ceiling that
-/// doubles), so that workers that failed together do not return together (Brooker, "Exponential Backoff And Jitter", AWS 2015).
+/// The wait between attempts: exponential with full jitter (between nothing and a ceiling that doubles). The jitter keeps
+/// workers that failed together from retrying together (Brooker, "Exponential Backoff And Jitter", AWS 2015).
 public struct Backoff: Sendable, Hashable {
-    /// The ceiling of the first wait, which doubles with each attempt. The clients of AWS and Google begin between 50 ms and
-    /// 1 s; a deadline of 5 s leaves room for several waits of this size.
+    /// The ceiling of the first wait, which doubles with each attempt. AWS's and Google's clients begin between 50 ms and 1
+    /// s; a deadline of 5 s leaves room for several waits of this size.
     public var base: Duration = .milliseconds(100)
-    /// The ceiling of any wait: two of them still fit into the default deadline of 5 s.
+    /// The ceiling of any wait: two of them fit into the default deadline of 5 s.
     public var cap: Duration = .seconds(2)
 
     public init() {}
 
-    /// The longest that `delay` can be, apart from a floor.
+    /// Returns the longest possible `delay` without a floor.
     /// - Parameter attempt: the number of attempts made, 1 or more.
     public func ceiling(after attempt: Int) -> Duration { min(cap, base * (1 << min(max(attempt, 1) - 1, 20))) }
 
-    /// - Parameter floor: the provider's `Retry-After`, which the wait never undercuts. Workers that were told the same come
-    ///   back spread over `base`, not at one instant.
-    /// - Parameter longest: what there is time for; the jitter is drawn below it, a floor above it stands.
+    /// - Parameter floor: the provider's `Retry-After`, which is the minimum of the wait. Workers with the same floor retry
+    ///   spread over `base`, not all at once.
+    /// - Parameter longest: the available time; the jitter stays below it, but a longer floor is kept.
     public func delay(
         after attempt: Int, floor: Duration? = nil, longest: Duration = .seconds(3600),
         using random: inout some RandomNumberGenerator

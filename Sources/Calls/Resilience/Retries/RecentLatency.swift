@@ -1,8 +1,8 @@
 internal import Basics
 
-/// How long the last calls to a provider took: a histogram of the 128 to 256 most recent ones.
+/// The durations of recent calls to a provider: a histogram of the last 128 to 256.
 ///
-/// A plain value. Noting a call costs a few instructions and no allocation.
+/// A plain value. Recording a call costs a few instructions and no allocation.
 public struct RecentLatency: Sendable {
     private static let callsPerGeneration = 128
     /// Four buckets for each doubling, from 1 ms to 65 s.
@@ -14,15 +14,15 @@ public struct RecentLatency: Sendable {
     private var currentCount = 0
     private var previousCount = 0
 
-    /// The time that 95 of 100 recent calls took at most, rounded up by at most a quarter; `nil` before the first call.
+    /// The 95th percentile of recent durations, rounded up by at most a quarter; `nil` before the first call.
     public private(set) var high: Duration?
 
     public init() {}
 
-    /// The number of calls that `high` is taken from.
+    /// The number of calls behind `high`.
     public var count: Int { currentCount + previousCount }
 
-    /// Notes a call that was answered.
+    /// Records an answered call.
     public mutating func note(_ latency: Duration) {
         if currentCount == Self.callsPerGeneration {
             swap(&current, &previous)

@@ -1,15 +1,16 @@
 public import Basics
 
-/// Bounds what retries add to the traffic, so that an outage is not multiplied: over a sliding window, retries are at
-/// most a share of the requests. A plain value; its owner calls it.
+/// Bounds the traffic that retries add, so that they do not amplify an outage. Over a sliding window, retries are at most a
+/// share of the requests. A plain value, to be used by one owner.
 public struct RetryBudget: Sendable {
     public struct Configuration: Sendable, Hashable {
         /// `providers.<name>.retryBudget`: retries per request, 0 to 1. Finagle and Linkerd allow 0.2.
         public var ratio = 0.2
-        /// Retries that are allowed however few requests there are, per second, of one loop. It counts up to what
-        /// `ratio` gives, not on top: under load the ratio alone holds. Linkerd allows 10, for callers of free services.
+        /// Retries per second of one loop that are allowed however few requests there are. It is a minimum for the
+        /// allowance of `ratio`, not an addition: under load, only the ratio matters. Linkerd allows 10, for callers of
+        /// free services.
         public var minimumPerSecond = 1.0
-        /// The time over which requests and retries are counted: Linkerd's and Finagle's time to live of a deposit.
+        /// The time over which requests and retries are counted, like a deposit's time to live in Linkerd and Finagle.
         public var window: Duration = .seconds(10)
 
         public init() {}
@@ -36,7 +37,7 @@ public struct RetryBudget: Sendable {
 
     private let configuration: Configuration
     private var window: SlidingWindow<Counts>
-    /// The number of retries set aside for calls under way.
+    /// The number of retries reserved for calls in flight.
     private var reserved = 0
     public private(set) var statistics = Statistics()
 
@@ -45,21 +46,21 @@ public struct RetryBudget: Sendable {
         window = SlidingWindow(span: configuration.window)
     }
 
-    /// Notes a request's first attempt.
+    /// Records a request's first attempt.
     public mutating func noteRequest(at now: Instant) {
         statistics.requests += 1
         window.add(Counts(requests: 1), at: now)
     }
 
-    /// Sets a retry aside for a call that will be given up early only if it can be made again.
-    /// - Returns: `false` when there is none left. Otherwise `release` must follow at the call's end, before `withdraw`.
+    /// Reserves a retry for a call that will be abandoned early only if it can be repeated.
+    /// - Returns: `false` if none is left. Otherwise call `release` at the call's end, before `withdraw`.
     public mutating func reserve(at now: Instant) -> Bool {
         guard hasRetryLeft(at: now) else { return false }
         reserved += 1
         return true
     }
 
-    /// Gives back what `reserve` set aside.
+    /// Releases what `reserve` reserved.
     public mutating func release() { reserved -= 1 }
 
     private mutating func hasRetryLeft(at now: Instant) -> Bool {
@@ -70,7 +71,7 @@ public struct RetryBudget: Sendable {
         return Double(sum.retries + reserved + 1) <= allowed
     }
 
-    /// Takes the right to one retry, if there is one left.
+    /// Withdraws one retry, if one is left.
     public mutating func withdraw(at now: Instant) -> Bool {
         guard hasRetryLeft(at: now) else {
             statistics.refused += 1

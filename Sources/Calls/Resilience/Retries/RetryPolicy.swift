@@ -1,24 +1,24 @@
 public import Basics
 
-/// Decides when a failed attempt is followed by another, and how long after. A plain value without clock or state.
+/// Decides whether and when another attempt follows a failed one. A plain value without clock or state.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The number of attempts in all, at least 1. The default of three is what gRPC's and AWS's clients make.
+    /// The total number of attempts, at least 1. The default of three is that of gRPC's and AWS's clients.
     public var maxAttempts = 3
     public var backoff = Backoff()
 
     public init() {}
 
-    /// The facts about an attempt that failed.
+    /// The facts about a failed attempt.
     public struct Failure: Sendable, Hashable {
         /// The number of attempts made, 1 or more.
         public var attempt: Int
-        /// True when another attempt can cure this failure.
+        /// True if another attempt can succeed.
         public var allowsAttempt: Bool
-        /// The wait that the provider asked for, which is never undercut.
+        /// The wait that the provider requested, which is the minimum.
         public var retryAfter: Duration?
         /// The time until the deadline.
         public var remaining: Duration
-        /// The usual duration of an attempt (`ConcurrencyLimit.expectedLatency`); zero when it is not known.
+        /// The usual duration of an attempt (`ConcurrencyLimit.expectedLatency`); zero if unknown.
         public var expectedAttempt: Duration
 
         public init(
@@ -39,17 +39,17 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// Another attempt would not cure it.
+        /// Another attempt would fail too.
         case notRetryable = "not-retryable"
         /// `maxAttempts` were made.
         case attemptsSpent = "attempts-spent"
-        /// A wait and an attempt do not fit into what is left of the deadline.
+        /// A wait and an attempt do not fit into the rest of the deadline.
         case noTime = "no-time"
-        /// Too many retries lately, see `RetryBudget`.
+        /// Too many recent retries, see `RetryBudget`.
         case budgetSpent = "budget-spent"
     }
 
-    /// Decides what follows a failed attempt. The budget is touched only when everything else speaks for a retry.
+    /// Decides what follows a failed attempt. The budget is charged only if all other conditions allow a retry.
     public func decide(
         after failure: Failure, budget: inout RetryBudget, at now: Instant,
         using random: inout some RandomNumberGenerator
