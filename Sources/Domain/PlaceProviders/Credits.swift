@@ -1,6 +1,6 @@
 import Basics
 
-/// The texts that the provider's terms ask to show with an answer, each once, in the order they came.
+/// The texts that the provider's terms require with an answer, without duplicates, in their original order.
 struct Credits {
     private(set) var texts: [String]
     private var known: Set<ExactText>

@@ -1,8 +1,8 @@
-/// Undoes the spellings behind which a text may hide a key: `%41`, `&#65;`, `&#x41;` and `\u0041` are all an `A`.
+/// Decodes the escapes that may hide a key in a text: `%41`, `&#65;`, `&#x41;` and `\u0041` all mean `A`.
 enum EscapedText {
-    /// Returns the text with each escape of an ASCII character undone; `nil` when there is none.
+    /// Returns the text with each escaped ASCII character decoded; `nil` if there is none.
     ///
-    /// Escapes of other characters stay as they are, because no key holds them and many a URL does.
+    /// Escapes of other characters are kept, because keys never contain them and many URLs do.
     static func unescaped(_ text: Span<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         var (index, copied) = (0, 0)
@@ -54,7 +54,7 @@ enum EscapedText {
         return (UInt8(truncatingIfNeeded: number.value), headLength + number.digits)
     }
 
-    /// Reads as many digits as stand there, up to the most that are allowed.
+    /// Reads the digits at this position, up to the maximum number allowed.
     private static func number(
         in text: Span<UInt8>, from start: Int, digits allowed: ClosedRange<Int>, radix: Int
     ) -> (value: Int, digits: Int)? {

@@ -4,9 +4,9 @@ import LocationSearch
 
 extension HTTPSending {
     /// Makes one call to a provider.
-    /// - Parameter key: the key of the call, which no failure may show: the provider's own words go into events.
-    /// - Parameter read: makes the page of the answer, see `send(_:before:reading:)`.
-    /// - Throws: the failure in the contract's terms, be it the transport's or that of `read`.
+    /// - Parameter key: the key of the call. It is removed from failures, because events contain the provider's texts.
+    /// - Parameter read: reads the page from the answer, see `send(_:before:reading:)`.
+    /// - Throws: the failure in the contract's terms, from the transport or from `read`.
     @inline(__always)
     func ask<Page: Sendable>(
         _ request: HTTPRequest, of provider: ProviderID, with key: ProviderKey, before deadline: Deadline,
@@ -15,7 +15,7 @@ extension HTTPSending {
         let page: Result<Page, SearchError>
         do throws(HTTPError) {
             page = try await send(request, before: deadline.instant) { response in
-                // Not `Result.init(catching:)`, which looks its type up at run time.
+                // Not `Result.init(catching:)`, which looks up its type at run time.
                 do throws(SearchError) {
                     return .success(try read(response))
                 } catch {

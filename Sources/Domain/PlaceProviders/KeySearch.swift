@@ -1,8 +1,8 @@
 internal import CScan
 
-/// Looks for API keys in what providers answer.
+/// Searches providers' answers for API keys.
 enum KeySearch {
-    /// Returns true when a text holds a key, be it spelt with escapes, and escaped more than once.
+    /// Returns whether a text contains a key, also if the key is escaped, even several times.
     static func repeats(_ keys: [[UInt8]], in text: Span<UInt8>) -> Bool {
         for key in keys where contains(text, key) { return true }
         guard hasEscapes(text) else { return false }
@@ -16,12 +16,12 @@ enum KeySearch {
         return false
     }
 
-    /// How often a text may have been escaped: a link in a link in a page.
+    /// The maximum number of nested escapes: a link in a link in a page.
     private static let escapeDepth = 3
 
-    /// Returns whether a text may hold an escape that `EscapedText` undoes. Few answers do, and the others are not copied.
+    /// Returns whether a text may contain an escape that `EscapedText` decodes. Few answers do, and the others are not copied.
     private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
-        // This is safe because the buffer is used within the call only.
+        // This is safe because the buffer is used only within the call.
         unsafe text.withUnsafeBufferPointer { text in
             guard let start = text.baseAddress else { return false }
             return unsafe locsearch_contains(start, text.count, "%", 1)
@@ -31,7 +31,7 @@ enum KeySearch {
     }
 
     private static func contains(_ text: Span<UInt8>, _ key: [UInt8]) -> Bool {
-        // This is safe because the buffers are used within the call only.
+        // This is safe because the buffers are used only within the call.
         unsafe text.withUnsafeBytes { text in
             unsafe key.withUnsafeBytes { key in
                 guard let start = text.baseAddress, let sought = key.baseAddress else { return false }

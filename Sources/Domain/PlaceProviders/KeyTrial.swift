@@ -1,18 +1,18 @@
 package import Basics
 package import LocationSearch
 
-/// A provider whose key can be tried with a call that costs nothing.
+/// A provider whose key can be tested with a free call.
 package protocol KeyTrial: PlaceService {
-    /// The call for a person, such as "a look-up of one place's id, which is free".
+    /// A description of the call for a person, such as "a look-up of one place's id, which is free".
     var trialCall: String { get }
 
     /// Makes the provider's cheapest call.
-    /// - Throws: `unauthorized` when the provider refuses the key, and other failures in the contract's terms.
+    /// - Throws: `unauthorized` if the provider refuses the key, and other failures in the contract's terms.
     func tryKey(before deadline: Deadline) async throws(SearchError)
 }
 
 extension KeyTrial {
-    /// Makes a call, and takes each answer about the place for one that had the right key.
+    /// Makes a call, and accepts any answer about the place as evidence of a valid key.
     func answering(_ call: () async throws(SearchError) -> Void) async throws(SearchError) {
         do throws(SearchError) {
             try await call()
@@ -22,7 +22,7 @@ extension KeyTrial {
     }
 }
 
-/// The place that Google's documentation has in its examples.
+/// The place in the examples of Google's documentation.
 private let knownPlace = "ChIJN1t_tDeuEmsRUsoyG83frY4"
 
 extension HotpepperService: KeyTrial {

@@ -3,40 +3,40 @@ import HTTPTransport
 import JSON
 import LocationSearch
 
-/// Gathers the places of an answer. What cannot be read is left out and counted, and an id that comes twice counts once.
+/// Collects the places of an answer. Unreadable entries are left out and counted, and a repeated id counts once.
 struct PlaceList {
-    /// The places so far, and the texts of the one that is being read.
+    /// The places so far, and the texts of the current one.
     var places = Places()
-    /// The number of entries that could not be read.
+    /// The number of unreadable entries.
     private(set) var unreadable = 0
-    /// The fingerprints of all ids, a bit for each.
+    /// The fingerprints of all ids, one bit each.
     private var fingerprints = 0 as UInt64
-    /// The ids of all places, once there are many.
+    /// The ids of all places, used only for long lists.
     private var ids: Set<ExactText> = []
 
-    /// An empty list.
+    /// Makes an empty list.
     init() {}
 
-    /// An empty list with room for an answer's places.
-    /// - Parameter body: the answer, of which the texts that are wanted take about an eighth.
+    /// Makes an empty list with room for an answer's places.
+    /// - Parameter body: the answer; the texts that are kept take about an eighth of it.
     init(of body: [UInt8]) { places.reserve(places: 20, textBytes: body.count / 8) }
 
-    /// Adds a place whose texts are in `places`, unless one with its id is there.
+    /// Adds a place whose texts are in `places`, unless its id is already there.
     mutating func add(_ place: Places.Row) {
         if isNew(place.id) { places.append(place) }
     }
 
-    /// Adds a place, or counts an entry that could not be read.
-    /// - Parameter place: `nil` for such an entry.
+    /// Adds a place, or counts an unreadable entry.
+    /// - Parameter place: `nil` for an unreadable entry.
     mutating func add(_ place: Places.Row?) {
         if let place { add(place) } else { addUnreadable() }
     }
 
-    /// Counts an entry that could not be read.
+    /// Counts an unreadable entry.
     mutating func addUnreadable() { unreadable += 1 }
 
-    /// Returns true for an id that comes for the first time. Lists are short as a rule (100 places at most), where a scan
-    /// beats a set, but a body may hold tens of thousands of entries.
+    /// Returns whether the id is new. Lists usually have at most 100 places, where a scan is faster than a set, but a body
+    /// may hold tens of thousands of entries.
     private mutating func isNew(_ id: Places.Text) -> Bool {
         let bit = 1 as UInt64 &<< UInt64(places.fingerprint(of: id))
         defer { fingerprints |= bit }
@@ -49,30 +49,30 @@ struct PlaceList {
         return ids.insert(ExactText(places.string(id))).inserted
     }
 
-    /// True when there were entries and not one could be read.
+    /// True if there were entries but none was readable.
     var isHopeless: Bool { places.isEmpty && unreadable > 0 }
 }
 
 extension JSONReader {
-    /// Reads a string that says something; `nil` when the value is empty or no string.
+    /// Reads a non-empty string; `nil` if the value is empty or not a string.
     mutating func wanted() throws(JSONError) -> String? {
         guard let text = try text(), !text.isEmpty else { return nil }
         return text.repairedString()
     }
 
-    /// Reads a string that says something and keeps it among the texts of `places`.
+    /// Reads a non-empty string and adds it to the texts of `places`.
     mutating func wanted(in places: inout Places) throws(JSONError) -> Places.Text? {
         let text = try places.add { texts throws(JSONError) in try appendText(to: &texts) }
         return text.isEmpty ? nil : text
     }
 
-    /// Reads a URL that a result may hold, and keeps it among the texts of `places`.
+    /// Reads a URL that a result may contain, and adds it to the texts of `places`.
     mutating func wantedURL(in places: inout Places) throws(JSONError) -> Places.Text? {
         guard let url = try wanted(in: &places), WebAddress.isValid(places.utf8(url)) else { return nil }
         return url
     }
 
-    /// Reads an array's texts as the types of `place`; there are none when the value is no array.
+    /// Reads an array's texts as the types of `place`; none if the value is not an array.
     mutating func wantedTypes(of place: inout Places.Row, in places: inout Places) throws(JSONError) {
         place.types = Places.Types()
         guard try enterArray() else { return }
@@ -81,7 +81,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the strings of an array; there are none when the value is no array.
+    /// Reads the strings of an array; none if the value is not an array.
     mutating func wantedStrings() throws(JSONError) -> [String] {
         var strings: [String] = []
         guard try enterArray() else { return strings }
@@ -108,12 +108,12 @@ extension JSONReader {
         try member(name) { reader throws(JSONError) in try reader.wanted() }
     }
 
-    /// Reads one member of an object as text, which it keeps among the texts of `places`.
+    /// Reads one member of an object as text, and adds it to the texts of `places`.
     mutating func wantedMember(_ name: StaticString, in places: inout Places) throws(JSONError) -> Places.Text? {
         try member(name) { reader throws(JSONError) in try reader.wanted(in: &places) }
     }
 
-    /// Reads the only member of an object that counts; the field is missing when there is none.
+    /// Reads the only relevant member of an object; the field is missing if there is none.
     mutating func field<Member>(_ members: borrowing JSONMembers<Member>) throws(JSONError) -> JSONField {
         var field = JSONField()
         guard try enterObject() else { return field }
@@ -121,21 +121,20 @@ extension JSONReader {
         return field
     }
 
-    /// Keeps a field's string that says something among the texts of `places`.
+    /// Adds a field's non-empty string to the texts of `places`.
     func wanted(_ field: JSONField, in places: inout Places) -> Places.Text? {
         if field.isEmptyText { return nil }
         let text = places.add { append(field, to: &$0) }
         return text.isEmpty ? nil : text
     }
 
-    /// Keeps a field's URL among the texts of `places`, if a result may hold it.
+    /// Adds a field's URL to the texts of `places`, if a result may contain it.
     func wantedURL(_ field: JSONField, in places: inout Places) -> Places.Text? {
         guard let url = wanted(field, in: &places), WebAddress.isValid(places.utf8(url)) else { return nil }
         return url
     }
 
-    /// Reads an object with two numbers under the names that the provider uses; `nil` when either is missing or out of
-    /// range.
+    /// Reads an object with two numbers under the provider's names; `nil` if either is missing or out of range.
     mutating func coordinate(
         latitude latitudeName: StaticString, longitude longitudeName: StaticString
     ) throws(JSONError) -> Coordinate? {
@@ -156,8 +155,8 @@ extension JSONReader {
 }
 
 extension HTTPResponse {
-    /// Reads the body. Where its strings hold control characters, reads it again with U+FFFD in their place: the answer has
-    /// been paid for.
+    /// Reads the body. If its strings contain control characters, reads it again with U+FFFD in their place, because the
+    /// answer has already been billed.
     @inline(__always)
     func readBody(_ read: ([UInt8]) throws(JSONError) -> Void) throws(JSONError) {
         do throws(JSONError) {
@@ -170,7 +169,7 @@ extension HTTPResponse {
 }
 
 extension Coordinate {
-    /// A position of a provider's numbers; `nil` when either is missing or out of range.
+    /// Makes a position from a provider's numbers; `nil` if either is missing or out of range.
     init?(latitude: Double?, longitude: Double?) {
         guard let latitude, let longitude else { return nil }
         self.init(latitude: latitude, longitude: longitude)
@@ -179,7 +178,7 @@ extension Coordinate {
 }
 
 extension [UInt8] {
-    /// The first byte that is no blank, behind a byte order mark if there is one.
+    /// The first byte that is not blank, after a byte order mark if there is one.
     var firstMeaningfulByte: UInt8? {
         let start = starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         return self[start...].first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }

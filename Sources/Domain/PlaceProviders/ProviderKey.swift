@@ -6,21 +6,21 @@ internal import Synchronization
 public final class ProviderKey: Sendable {
     private struct State {
         var text: String
-        /// The bytes of the key as it is and as a URL spells it; empty for a short key, such as a simulator's `test`.
+        /// The bytes of the key, plain and percent-encoded; empty for a short key, such as a simulator's `test`.
         var forms: [[UInt8]]
-        /// The same of the key before it: calls that were made with it may still be answered.
+        /// The same for the previous key: calls that were made with it may still be answered.
         var lastForms: [[UInt8]] = []
     }
     // Never held across a call out.
     private let state: Mutex<State>
 
-    /// The bytes that a key must have at least so that no answer holds it by chance. Real keys have 16 (Hot Pepper) and 39
-    /// (Google).
+    /// The minimum length in bytes of a key that is searched for in answers; shorter ones could occur by chance. Real keys
+    /// have 16 (Hot Pepper) and 39 (Google).
     private static let shortestTellingKey = 8
 
     public init(_ text: String) { state = Mutex(State(text: text, forms: Self.forms(of: text))) }
 
-    /// Has every later call use `text`. Calls that are under way end with the key they began with.
+    /// Makes all later calls use `text`. Calls in flight keep their key.
     public func replace(with text: String) {
         state.withLock { state in
             guard text != state.text else { return }
@@ -28,13 +28,13 @@ public final class ProviderKey: Sendable {
         }
     }
 
-    /// The key that the next call uses.
+    /// The key for the next call.
     var text: String { state.withLock { $0.text } }
 
-    /// The texts that no answer may hold: the key and the one before it, in each of their forms.
+    /// The texts that no answer may contain: the key and the previous one, in each of their forms.
     var telltales: [[UInt8]] { state.withLock { $0.lastForms.isEmpty ? $0.forms : $0.forms + $0.lastForms } }
 
-    /// Returns a failure without the provider's own words where they hold the key, whatever the case of its letters.
+    /// Returns a failure without the provider's texts if they contain the key, in any letter case.
     func removed(from error: SearchError) -> SearchError {
         let keys = telltales.map { String(decoding: $0, as: UTF8.self).lowercased() }.map { Array($0.utf8) }
         var error = error
@@ -53,7 +53,7 @@ public final class ProviderKey: Sendable {
     }
 }
 
-/// No text that is made of a key shows it.
+/// No textual form of a key shows it.
 extension ProviderKey: CustomStringConvertible, CustomReflectable {
     public var description: String { "(hidden)" }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

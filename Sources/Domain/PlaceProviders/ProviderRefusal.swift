@@ -1,7 +1,7 @@
 import HTTPTransport
 import LocationSearch
 
-/// The meaning of a failure that a provider names. Of a failure that is not in this table, the HTTP status decides: see
+/// The meaning of a failure that a provider names. For failures outside this table, the HTTP status decides: see
 /// `SearchError(httpStatus:of:from:)`.
 enum ProviderRefusal {
     case refusedKey, blockedKey, noBilling, rateLimit, dailyQuota, badParameter, unknownPlace, unavailable
@@ -26,15 +26,15 @@ enum ProviderRefusal {
         "UNAUTHENTICATED": .refusedKey, "PERMISSION_DENIED": .blockedKey, "NOT_FOUND": .unknownPlace,
         "RESOURCE_EXHAUSTED": .rateLimit, "UNKNOWN": .unavailable, "INTERNAL": .unavailable,
         "DATA_LOSS": .unavailable, "UNAVAILABLE": .unavailable, "DEADLINE_EXCEEDED": .unavailable,
-        // Google's legacy API: `status`, beside `NOT_FOUND`
+        // Google's legacy API: `status`, in addition to `NOT_FOUND`
         "INVALID_REQUEST": .badParameter, "REQUEST_DENIED": .refusedKey, "OVER_QUERY_LIMIT": .rateLimit,
         "OVER_DAILY_LIMIT": .dailyQuota, "UNKNOWN_ERROR": .unavailable,
         // Hot Pepper: `code`
         "1000": .unavailable, "2000": .refusedKey, "3000": .badParameter,
     ]
 
-    /// Returns the meaning of the first name that has one.
-    /// - Parameter isDaily: true where a limit that is exceeded is the day's.
+    /// Returns the meaning of the first name in the table.
+    /// - Parameter isDaily: true if an exceeded limit is the day's.
     static func named(_ names: String?..., isDaily: Bool = false) -> ProviderRefusal? {
         let refusal = names.lazy.compactMap { $0.flatMap { table[$0] } }.first
         return refusal == .rateLimit && isDaily ? .dailyQuota : refusal

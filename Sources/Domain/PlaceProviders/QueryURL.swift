@@ -1,13 +1,13 @@
 import Basics
 import JSON
 
-/// Puts a URL together and percent-encodes the values of its query.
+/// Builds a URL and percent-encodes the values of its query.
 struct QueryURL {
     private var bytes: [UInt8]
     private var hasQuery = false
 
-    /// A URL without a query.
-    /// - Parameter path: begins with a slash, and is encoded.
+    /// Makes a URL without a query.
+    /// - Parameter path: begins with a slash, and is already encoded.
     init(_ base: String, path: String) {
         bytes = []
         bytes.reserveCapacity(base.utf8.count + path.utf8.count + 240)
@@ -18,27 +18,27 @@ struct QueryURL {
     /// The URL so far.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Adds a parameter; nothing when it has no value.
+    /// Adds a parameter, unless its value is `nil`.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         addName(name)
         PercentEncoding.append(value, to: &bytes)
     }
 
-    /// Adds a parameter that is an integer.
+    /// Adds an integer parameter.
     mutating func add(_ name: String, _ number: Int) {
         addName(name)
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         bytes.append(addingCapacity: 20) { $0.append(digitsOf: UInt64(number.magnitude)) }
     }
 
-    /// Adds a parameter that is a number, written as `plainDecimal` writes it.
+    /// Adds a number parameter, formatted as in `plainDecimal`.
     mutating func add(_ name: String, decimal number: Double) {
         addName(name)
         number.appendPlainDecimal(to: &bytes)
     }
 
-    /// Adds a name without a value, for parameters that count by being there.
+    /// Adds a name without a value, for parameters that only need to be present.
     mutating func addFlag(_ name: String) {
         bytes.append(UInt8(ascii: hasQuery ? "&" : "?"))
         hasQuery = true
@@ -51,7 +51,7 @@ struct QueryURL {
     }
 
     private mutating func append(_ text: String) {
-        // Through a span, because the view's iterator takes a multiple of the instructions.
+        // Through a span, because the view's iterator takes several times the instructions.
         let text = text.utf8.span
         bytes.append(addingCapacity: text.count) { room in
             for index in text.indices { room.append(text[index]) }

@@ -2,9 +2,9 @@ import Basics
 import HTTPTransport
 import LocationSearch
 
-/// Makes errors of what the failures of all three providers have in common.
+/// Makes errors from failures that are common to all three providers.
 extension SearchError {
-    /// The failure of a call that got no answer.
+    /// Makes the failure of a call without an answer.
     init(_ error: HTTPError, from provider: ProviderID) {
         let name = provider.rawValue
         switch error.kind {
@@ -23,9 +23,9 @@ extension SearchError {
         }
     }
 
-    /// The failure that an answer's HTTP status tells when its body does not tell more.
+    /// Makes the failure for an answer's HTTP status, if the body has no details.
     /// - Parameter status: the status, which is not 200.
-    /// - Parameter response: says when to come again, if it does.
+    /// - Parameter response: the answer, which may have a `Retry-After`.
     init(httpStatus status: Int, of response: HTTPResponse, from provider: ProviderID) {
         let name = provider.rawValue
         let wait = Self.delay(of: response)
@@ -34,7 +34,7 @@ extension SearchError {
             self.init(
                 .unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
         case 403:
-            // All three say in the body that they refuse a key (Hot Pepper with 200), so this comes from a front end.
+            // All three report a refused key in the body (Hot Pepper with 200), so this comes from a front end.
             self.init(
                 .unauthorized,
                 "\(name) refused this request without a reason (HTTP status 403); if others fail too, check the API key",
@@ -51,7 +51,7 @@ extension SearchError {
             self.init(
                 .upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
         case 300..<400 where provider == .hotpepper:
-            // Its notices of maintenance are pages at another address.
+            // Its maintenance notices are pages at another address.
             self.init(
                 .upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait,
                 httpStatus: status)
@@ -62,7 +62,7 @@ extension SearchError {
         }
     }
 
-    /// Returns a provider's own name of a failure if it looks like a name. Anything else stays out of events.
+    /// Returns a provider's own name of a failure if it looks like a name. Other texts are kept out of events.
     static func name(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) || isLetter($0) })
@@ -74,21 +74,21 @@ extension SearchError {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// An answer that cannot be used.
-    /// - Parameter what: goes on after "the answer of <provider>".
+    /// Makes the failure for an unusable answer.
+    /// - Parameter what: the text after "the answer of <provider>".
     static func badResponse(_ what: String, from provider: ProviderID) -> SearchError {
         SearchError(.badResponse, "the answer of \(provider.rawValue) \(what); try again")
     }
 
-    /// The failure of a call for a photo that was answered with 403 and a picture which says that a quota is used up.
+    /// Makes the failure of a photo call that was answered with 403 and a picture about a used-up quota.
     static func photoQuota(of provider: ProviderID) -> SearchError {
         SearchError(
             .rateLimited, "the quota of \(provider.rawValue) for photos is used up; wait before trying again",
             httpStatus: 403)
     }
 
-    /// Returns the time that `Retry-After` asks to wait: seconds, or the time until an HTTP date (RFC 9110, 5.6.7), an hour at
-    /// most. `nil` when there is no such header, its text is neither, or the date has passed.
+    /// Returns the wait in `Retry-After`: seconds, or the time until an HTTP date (RFC 9110, 5.6.7), at most an hour. `nil`
+    /// if there is no such header, its text is invalid, or the date has passed.
     static func delay(of response: HTTPResponse) -> Duration? {
         guard let text = response.retryAfter?.trimmingBlanks else { return nil }
         if let seconds = Double(text) {

@@ -3,10 +3,10 @@ public import HTTPTransport
 internal import LocationSearch
 import Tracing
 
-/// Notes on a traced call's span what only HTTP knows of it: method, address, status.
+/// Adds the HTTP details of a traced call to its span: method, address, status.
 ///
-/// Put between the services and the transport where requests are traced; without tracing the services use the transport
-/// itself. Nothing is added to the request: a provider is a third party and is told no trace.
+/// Used between the services and the transport if requests are traced; otherwise the services use the transport directly.
+/// Nothing is added to the request: a provider is a third party and receives no trace.
 public struct TracedHTTP: HTTPSending {
     private let http: any HTTPSending
 
@@ -57,7 +57,7 @@ struct CallAddress: Hashable {
         let afterScheme = withoutQuery.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         let authority = afterScheme.count > 2 ? afterScheme[2].prefix { $0 != "/" } : ""
 
-        // An IPv6 address stands in brackets and has colons of its own.
+        // An IPv6 address is in brackets and contains colons.
         if let colon = authority.lastIndex(of: ":"), authority[colon...].allSatisfy({ $0 != "]" }),
             let port = Int(authority[authority.index(after: colon)...])
         {

@@ -1,14 +1,14 @@
 internal import CScan
 import LocationSearch
 
-/// Tells which of a provider's URLs a result may hold: readers put them into links and pictures.
+/// Decides which of a provider's URLs a result may contain; readers use them in links and pictures.
 ///
-/// The contract has `http` and `https` only, in lower case. A URL of another scheme (`javascript:`), one that takes its scheme
-/// from the page around it (`//host`), and one without a host are left out.
+/// The contract allows only `http` and `https`, in lower case. URLs of other schemes (`javascript:`), without a scheme
+/// (`//host`) or without a host are left out.
 enum WebAddress {
-    /// Returns true for `http://` or `https://` with a host behind it. What comes behind the host is not looked at.
+    /// Returns whether the text is `http://` or `https://` followed by a host. The part after the host is not checked.
     static func isValid(_ text: Span<UInt8>) -> Bool {
-        // This is safe because the buffer is used within the call only.
+        // This is safe because the buffer is used only within the call.
         unsafe text.withUnsafeBufferPointer { text in
             guard let bytes = text.baseAddress else { return false }
             var host = unsafe locsearch_host_start(bytes, text.count)
@@ -21,7 +21,7 @@ enum WebAddress {
                 switch unsafe text[index] {
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break scanning
                 case UInt8(ascii: "@"): host = index + 1
-                // A browser takes a backslash for a slash. Blanks and control characters belong into no address.
+                // A browser treats a backslash as a slash. Blanks and control characters are invalid in an address.
                 case ...0x20, 0x7F, UInt8(ascii: "\\"): return false
                 default: break
                 }

@@ -1,50 +1,50 @@
 public import LocationSearch
 
-/// A record that could not be read as a request, kept for a person. Its value, key and headers are untouched; headers
-/// behind them say what was wrong.
+/// A record that could not be read as a request, kept for an operator. Its key, value and headers are unchanged; additional
+/// headers at the end describe the fault.
 public struct DeadLetter: Sendable, Hashable {
     /// The `error.code` of the error event, or `crashed-workers`.
     public let reason: String
-    /// One line for a person that says what was wrong. It holds none of the record's bytes.
+    /// A one-line description of the fault for an operator. It holds none of the record's bytes.
     public let message: String
-    /// The name of what is at fault: a member of the request, a header, or `value` for the record as a whole.
+    /// The name of the faulty part: a member of the request, a header, or `value` for the record as a whole.
     public let member: String?
-    /// The position of the record in the requests topic; `nil` when the dead letter does not say.
+    /// The position of the record in the requests topic; `nil` if the dead letter has none.
     public let source: SourcePosition?
-    /// The time at which the worker put the record aside; `nil` when the dead letter does not say.
+    /// The time at which the worker wrote the dead letter; `nil` if the dead letter has none.
     public let time: EventTime?
-    /// The name by which people know the worker that put the record aside: its host or pod. `nil` when the dead letter does not say.
+    /// The name of the worker that wrote the dead letter: its host or pod. `nil` if the dead letter has none.
     public let worker: String?
-    /// How often a record of the reason `crashed-workers` was tried: the number of worker processes in a row that ended with its
-    /// partition, without leaving the group. `nil` for other reasons, whose records are tried once.
+    /// The number of attempts at a record with the reason `crashed-workers`: how many consecutive owners of its partition
+    /// crashed. `nil` for other reasons, whose records are tried once.
     public let tries: Int?
     /// The key of the record.
     public private(set) var key: [UInt8]?
     /// The value of the record.
     public private(set) var value: [UInt8]?
-    /// The headers that the record brought along, in their order.
+    /// The headers of the original record, in order.
     public private(set) var originalHeaders: [EventHeader]
-    /// True when key, value and headers are missing because the dead-letter topic does not take records of that size. They
-    /// are at `source`, for as long as the requests topic keeps them.
+    /// True if key, value and headers are missing because the dead-letter topic rejects records of that size. They remain
+    /// at `source` for the retention time of the requests topic.
     public private(set) var isWithoutContent = false
 
-    /// True for a result or an error of a worker that stood in the requests topic. It must not go back there.
+    /// True for a worker's result or error that was written to the requests topic. It must not be sent back there.
     public let isOutcome: Bool
 
-    /// The reason of a record that is not run any more, because processes have crashed with it. It should not go back to the requests
-    /// topic before the cause is mended.
+    /// The reason of a record that is no longer processed because worker processes crashed with it. It should not return to
+    /// the requests topic until the cause is fixed.
     public static let crashedWorkers = "crashed-workers"
 
     private static let marker = "dead-letter-reason"
     private static let redriveMarker = "dead-letter-redrive"
     private static let contentMarker = "dead-letter-content"
 
-    /// Puts a record aside.
-    /// - Parameter error: why it is no request.
+    /// Makes the dead letter of a record.
+    /// - Parameter error: why the record is not a request.
     /// - Parameter reason: `nil`: the error's code.
     /// - Parameter isOutcome: true for a result or an error of a worker.
-    /// - Parameter worker: the name of the worker's host or pod; `nil` where it has none.
-    /// - Parameter tries: how many worker processes ended with the record's partition; `nil` where that is not the reason.
+    /// - Parameter worker: the name of the worker's host or pod; `nil` if it has none.
+    /// - Parameter tries: the number of consecutive owners of the partition that crashed; `nil` for other reasons.
     public init(
         _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false,
         at time: EventTime,
@@ -63,7 +63,7 @@ public struct DeadLetter: Sendable, Hashable {
         originalHeaders = record.headers
     }
 
-    /// The same dead letter without the key, value and headers of its record, for a topic that does not take them.
+    /// The same dead letter without its record's key, value and headers, for a topic that rejects it otherwise.
     public var withoutContent: DeadLetter {
         var letter = self
         (letter.key, letter.value, letter.originalHeaders) = (nil, nil, [])
@@ -71,27 +71,27 @@ public struct DeadLetter: Sendable, Hashable {
         return letter
     }
 
-    /// The same dead letter with another value, as a person has put it right.
+    /// Returns the same dead letter with a value that an operator has corrected.
     package func with(value: [UInt8]) -> DeadLetter {
         var letter = self
         letter.value = value
         return letter
     }
 
-    /// The source of the event that the record was: who sent it. `nil` where the record does not say, as bare JSON never does.
+    /// The `source` of the original event, which identifies its sender. `nil` if the record has none, such as bare JSON.
     package var producer: String? {
         let nowhere = SourcePosition(topic: "", partition: 0, offset: 0)
         return IncomingRecord(source: source ?? nowhere, value: value, headers: originalHeaders).producer
     }
 
-    /// The id of the request that the record was to be; `nil` where it cannot be told.
+    /// The id of the intended request; `nil` if it cannot be read.
     package var requestID: String? {
         var reader = RequestReader(EventAttributes(originalHeaders))
         try? reader.read(value)
         return reader.members.requestID
     }
 
-    /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
+    /// The headers for the dead-letter topic: the original ones, then ours, which begin with `dead-letter-reason`.
     public var headers: [EventHeader] {
         var headers = originalHeaders
         headers.reserveCapacity(headers.count + 11)
@@ -108,9 +108,9 @@ public struct DeadLetter: Sendable, Hashable {
         return headers
     }
 
-    /// Returns true for the headers of a dead letter, wherever it stands. One that is read as a request and is none has no
-    /// further dead letter: its bytes are put aside already. Headers that only look like ours do not count, because what
-    /// has them would be put aside nowhere.
+    /// Returns whether the headers are those of a dead letter, in any topic. A dead letter that is read as a request gets
+    /// no further dead letter, because its bytes are kept already. Headers that only resemble ours do not count: such a
+    /// record must still get its dead letter.
     static func isOne(_ headers: [EventHeader]) -> Bool {
         guard headers.contains(where: { $0.name == marker }),
             let letter = DeadLetter(key: nil, value: nil, headers: headers)
@@ -120,9 +120,9 @@ public struct DeadLetter: Sendable, Hashable {
 
     /// Reads a record of the dead-letter topic.
     ///
-    /// The headers from the *last* `dead-letter-reason` on are ours, whatever the record brought along itself. So key,
-    /// value and `originalHeaders` are what the requests topic held, ready to be sent there again.
-    /// - Returns: `nil` when the record is no dead letter.
+    /// Our headers begin at the *last* `dead-letter-reason`, whatever headers the record had. So key, value and
+    /// `originalHeaders` are those from the requests topic, ready to be sent again.
+    /// - Returns: `nil` if the record is not a dead letter.
     public init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
         guard let start = headers.lastIndex(where: { $0.name == Self.marker }), let reason = headers[start].text else {
             return nil

@@ -1,5 +1,5 @@
-/// A record in the dead-letter topic which says that one of its dead letters went back to the requests topic. So the topic
-/// keeps its own account: the next redrive, from any machine and with any filter, sees what is done.
+/// A record in the dead-letter topic that marks one of its dead letters as sent back to the requests topic. The next
+/// redrive, from any machine and with any filter, reads these marks.
 public struct RedriveMark: Sendable, Hashable {
     /// The partition of the dead letter.
     public let partition: Int32
@@ -8,7 +8,7 @@ public struct RedriveMark: Sendable, Hashable {
 
     private static let header = "dead-letter-redriven"
 
-    /// Marks the dead letter at that position as sent again.
+    /// Marks the dead letter at this position as sent again.
     public init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
@@ -18,7 +18,7 @@ public struct RedriveMark: Sendable, Hashable {
     public var headers: [EventHeader] { [EventHeader(Self.header, text: "\(partition)/\(offset)")] }
 
     /// Reads a record of the dead-letter topic.
-    /// - Returns: `nil` when the record is no mark.
+    /// - Returns: `nil` if the record is not a mark.
     public init?(value: [UInt8]?, headers: [EventHeader]) {
         guard value == nil, headers.count == 1, let first = headers.first, first.name == Self.header,
             let parts = first.text?.split(separator: "/"), parts.count == 2, let partition = Int32(parts[0]),

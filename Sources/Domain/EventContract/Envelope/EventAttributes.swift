@@ -1,9 +1,9 @@
 import JSON
 import LocationSearch
 
-/// The attributes of a request's CloudEvent that matter here, from headers or from a structured event's members.
+/// The attributes of a request's CloudEvent that are used here, from headers or from a structured event's members.
 struct EventAttributes {
-    /// How the event is laid out in its record.
+    /// The layout of the event in its record.
     enum Mode {
         case bare, binary, structured
     }
@@ -16,17 +16,17 @@ struct EventAttributes {
     var type: [UInt8]?
     var time: EventTime?
     private(set) var expiry: EventTime?
-    /// True for an event whose `expirytime` is no time. Ignored, it would be asked for after its producer gave it up.
+    /// True for an event whose `expirytime` is not a valid time. If it were ignored, the request would be processed after
+    /// its producer stopped waiting.
     private var hasUnreadableExpiry = false
-    /// True for a worker's error that says that an outcome stood in the requests topic.
+    /// True for a worker's error event about an outcome in the requests topic.
     private(set) var answersOutcome = false
     private(set) var requestedClass = RequestedClass.none
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
-    /// Takes the attributes that a record's headers hold.
-    /// - Parameter headers: when a name repeats, the last header counts, as in Kafka's own clients. The case of names does
-    ///   not matter.
+    /// Reads the attributes from a record's headers.
+    /// - Parameter headers: if a name repeats, the last header counts, as in Kafka's own clients. The case of names does not matter.
     init(_ headers: [EventHeader]) {
         for header in headers {
             if take(header.value, named: header.name) { continue }
@@ -40,10 +40,10 @@ struct EventAttributes {
         if contentType == .structuredJSON || contentType == .otherEvent { mode = .structured }
     }
 
-    /// Takes one header.
-    /// - Returns: `false` when events have no header of that name.
+    /// Reads one header.
+    /// - Returns: `false` if events have no header of that name.
     private mutating func take(_ value: [UInt8]?, named name: String) -> Bool {
-        // Comparing strings one after the other would take a call for each.
+        // Comparing strings one by one would take a call for each.
         switch JSONText(plain: name.utf8.span) {
         case "content-type": contentType = value.map(ContentType.init)
         case "traceparent": traceParent = value
@@ -66,38 +66,38 @@ struct EventAttributes {
         return true
     }
 
-    /// Drops what the headers said about an event, except for its trace: in structured mode the value is the event.
+    /// Drops all attributes from the headers except the trace: in structured mode the value is the event.
     mutating func forgetEvent() {
         (contentType, specVersion, id, source, type, time) = (nil, nil, nil, nil, nil, nil)
         takeExpiry(nil)
         requestedClass = .none
     }
 
-    /// Takes the event's `priority`.
-    /// - Parameter value: `nil` where the event has none.
+    /// Reads the event's `priority`.
+    /// - Parameter value: `nil` if the event has none.
     mutating func takePriority(_ value: [UInt8]?, named name: String) {
         requestedClass = value.map { RequestedClass($0.span, name: name) } ?? .none
     }
 
-    /// Takes the event's `expirytime`.
-    /// - Parameter value: `nil` where the event has none.
+    /// Reads the event's `expirytime`.
+    /// - Parameter value: `nil` if the event has none.
     mutating func takeExpiry(_ value: [UInt8]?) {
         expiry = value.flatMap(EventTime.init(rfc3339:))
         hasUnreadableExpiry = value != nil && expiry == nil
     }
 
-    /// Takes the trace that the event's own attributes name, unless the headers name one.
+    /// Reads the trace from the event's attributes, unless the headers have one.
     mutating func takeTrace(parent: [UInt8]? = nil, state: [UInt8]? = nil) {
         traceParent = traceParent ?? parent
         traceState = traceState ?? state
     }
 
-    /// The trace to continue; `nil` when there is none that is valid.
+    /// The trace to continue; `nil` if there is no valid one.
     var trace: TraceContext? {
         traceParent.flatMap { TraceContext(traceparent: $0, tracestate: traceState) }
     }
 
-    /// Checks that the event has what CloudEvents requires and is a request.
+    /// Checks that the event has the attributes that CloudEvents requires, and that it is a request.
     /// - Parameter prefix: the text before an attribute's name in errors: `ce_` for headers.
     func check(prefix: String) throws(SearchError) {
         try Self.checkText(specVersion, prefix: prefix, name: "specversion")
@@ -116,7 +116,7 @@ struct EventAttributes {
         }
     }
 
-    /// The kind of outcome that the event is, by its type alone; `nil` for what is none.
+    /// The kind of outcome, by the event's type alone; `nil` if the event is not an outcome.
     var outcome: EventType? { type == Self.completed ? .completed : type == Self.failed ? .failed : nil }
 
     private static let completed = Array(EventType.completed.rawValue.utf8)
@@ -132,7 +132,7 @@ struct EventAttributes {
         }
     }
 
-    /// Checks that the data is JSON if the event says what it is.
+    /// Checks that the content type, if the event has one, is JSON.
     /// - Parameter name: the name of the content type in the error.
     func checkContentType(_ name: String) throws(SearchError) {
         guard contentType == nil || contentType == .json else {

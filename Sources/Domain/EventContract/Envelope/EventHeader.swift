@@ -1,7 +1,7 @@
 @_exported public import Basics
 
-/// One header of an event's record. Basics is exported along with it, so that a file which reads headers need not import
-/// the module that they share with Kafka's records.
+/// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
+/// that also Kafka's records use.
 public typealias EventHeader = RecordHeader
 
 extension UInt8 {

@@ -1,11 +1,11 @@
 import JSON
 
-/// A record as one line of JSON, for files and pipes: what `schemas/validate.py --events` reads.
+/// A record as one line of JSON, for files and pipes. `schemas/validate.py --events` reads this format.
 ///
 ///     {"topic":"location-search.results","partition":0,"offset":7,"key":"...","headers":[["ce_id","..."]],"value":"..."}
 ///
-/// Key, value and header values are text. Bytes that are not UTF-8 stand as `keyBase64`, `valueBase64` or, in a header, as
-/// `{"base64":"..."}`. What the record does not have is `null`.
+/// Key, value and header values are text. Bytes that are not UTF-8 are written as `keyBase64`, `valueBase64` or, in a
+/// header, as `{"base64":"..."}`. Missing parts of the record are `null`.
 public enum EventLine {
     /// Writes one record.
     /// - Returns: the line without its line feed.

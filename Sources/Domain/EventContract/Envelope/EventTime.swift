@@ -1,15 +1,15 @@
 public import Basics
 
-/// A point of wall-clock time, to the millisecond, as events carry it. Not for measuring: the system may set its clock.
+/// A point of wall-clock time in events, to the millisecond. Not for measuring: the system may adjust its clock.
 public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The milliseconds since 1970-01-01T00:00:00Z without leap seconds. The time is within the years 1 to 9999.
     public let milliseconds: Int64
 
-    /// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write.
+    /// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: the range of RFC 3339.
     private static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// The time that is so many milliseconds after 1970-01-01T00:00:00Z.
-    /// - Parameter milliseconds: a time outside the years 1 to 9999 becomes the nearest that is inside.
+    /// The time this many milliseconds after 1970-01-01T00:00:00Z.
+    /// - Parameter milliseconds: a time outside the years 1 to 9999 is clamped to that range.
     public init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
     }
@@ -17,12 +17,12 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
     /// The same point of time.
     public init(_ time: WallTime) { self.init(milliseconds: time.milliseconds) }
 
-    /// Returns the time that the system's clock shows.
+    /// Returns the current time of the system's clock.
     public static func now() -> EventTime { EventTime(SystemClock.wallTime) }
 
     public static func < (left: EventTime, right: EventTime) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// Returns the time from `earlier` to this one; negative when this is the earlier one.
+    /// Returns the time from `earlier` to this one; negative if this one is earlier.
     public func duration(since earlier: EventTime) -> Duration {
         .milliseconds(milliseconds - earlier.milliseconds)
     }
@@ -35,7 +35,7 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
     /// `description` as ASCII.
     var bytes: [UInt8] { [UInt8](atMost: 24) { write(to: &$0) } }
 
-    /// The same without memory of its own.
+    /// The same without a heap allocation.
     var text: InlineArray<24, UInt8> { InlineArray { write(to: &$0) } }
 
     private func write(to text: inout OutputSpan<UInt8>) {
@@ -59,9 +59,9 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
         text.append(UInt8(ascii: "Z"))
     }
 
-    /// Reads RFC 3339 with any offset and any number of decimals. What is finer than a millisecond is cut off, and a leap
-    /// second is the second after it.
-    /// - Returns: `nil` when the text is no such time.
+    /// Reads RFC 3339 with any offset and any number of decimals. Digits below a millisecond are dropped, and a leap second
+    /// counts as the second after it.
+    /// - Returns: `nil` if the text is not such a time.
     public init?(rfc3339 text: [UInt8]) {
         var rest = TimeText(text)
         // No sensible precision needs more than 64 characters.
@@ -91,7 +91,7 @@ extension OutputSpan<UInt8> {
     }
 }
 
-/// The pieces of an RFC 3339 time, taken off its front.
+/// A parser for RFC 3339 times, which takes pieces from the front.
 private struct TimeText {
     private let text: [UInt8]
     private var index = 0
@@ -112,7 +112,7 @@ private struct TimeText {
         return Int64(text[index - 1] - UInt8(ascii: "0"))
     }
 
-    /// Takes a number of exactly so many digits.
+    /// Takes a number of exactly this many digits.
     mutating func number(_ digits: Int) -> Int64? {
         var number: Int64 = 0
         for _ in 0..<digits {
@@ -122,7 +122,7 @@ private struct TimeText {
         return number
     }
 
-    /// Takes a fraction of a second, in milliseconds: 0 when there is no fraction, `nil` when a point has no digit behind it.
+    /// Takes a fraction of a second, in milliseconds: 0 if there is none, `nil` if no digit follows the point.
     mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
         guard let tenths = digit() else { return nil }

@@ -15,7 +15,7 @@ enum CloudEvents {
     static let structuredJSON = "application/cloudevents+json"
 }
 
-/// The meaning of a record's content type for its value. Parameters and case do not matter.
+/// The format of a record's value, from its content type. Parameters and case do not matter.
 enum ContentType: Hashable {
     case json
     /// A CloudEvent in structured mode, as JSON.
@@ -40,7 +40,7 @@ enum ContentType: Hashable {
         } else if name.hasPrefix("application/cloudevents") {
             self = .otherEvent
         } else {
-            // RFC 6839: a suffix tells the syntax.
+            // RFC 6839: a suffix names the syntax.
             self = name == CloudEvents.json || name == "text/json" || name.hasSuffix("+json") ? .json : .other
         }
     }

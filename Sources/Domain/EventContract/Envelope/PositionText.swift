@@ -1,6 +1,6 @@
 import JSON
 
-/// A record's position as headers carry it: `source-topic`, `source-partition`, `source-offset`, and an event's id.
+/// A record's position as written to headers (`source-topic`, `source-partition`, `source-offset`) and to an event's id.
 struct PositionText {
     let topic: [UInt8]
     let partition: [UInt8]
@@ -42,7 +42,7 @@ struct PositionText {
 
 extension SourcePosition {
     /// Reads the headers that `PositionText` writes.
-    /// - Returns: `nil` when one is missing or wrong.
+    /// - Returns: `nil` if one is missing or invalid.
     public init?(headers: [EventHeader]) {
         guard let topic = headers.last(named: "source-topic")?.text, !topic.isEmpty,
             let partition = headers.last(named: "source-partition")?.text.flatMap({ Int32($0) }),

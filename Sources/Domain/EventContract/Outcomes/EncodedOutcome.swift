@@ -1,6 +1,6 @@
 /// An outcome event as a record.
 public struct EncodedOutcome: Sendable, Hashable {
-    /// Names the topic that an outcome goes to.
+    /// The destination of an outcome.
     public enum Kind: Sendable, Hashable {
         /// The outcome goes to `topics.results`.
         case result
@@ -8,9 +8,9 @@ public struct EncodedOutcome: Sendable, Hashable {
         case error
     }
 
-    /// The topic that the record is for.
+    /// The destination of the record.
     public let kind: Kind
-    /// The key of the request, or its `requestId` if it had none.
+    /// The key of the request, or its `requestId` if it has no key.
     public let key: [UInt8]
     /// The event as JSON.
     public let value: [UInt8]

@@ -1,7 +1,7 @@
 import JSON
 import LocationSearch
 
-/// Reads the values that outcome events are made of. A value of another kind is skipped and read as `nil`.
+/// Reads the values in outcome events. A value of another type is skipped and read as `nil`.
 extension JSONReader {
     mutating func strings() throws(JSONError) -> [String] {
         var strings: [String] = []
@@ -46,7 +46,7 @@ extension JSONReader {
         return SearchOutcome.Search(category: category, location: location, radiusMeters: radius)
     }
 
-    /// Reads a place with at least an id, a name and a provider that is known here.
+    /// Reads a place. It must have an id, a name and a known provider.
     mutating func place() throws(JSONError) -> Place? {
         var place = Place(id: "", provider: .hotpepper, name: "")
         var provider: ProviderID?
@@ -75,7 +75,7 @@ extension JSONReader {
         return place
     }
 
-    /// Reads an error with at least a code.
+    /// Reads an error. It must have a code.
     mutating func failure() throws(JSONError) -> OutcomeEvent.Failure? {
         var failure = OutcomeEvent.Failure(code: "", message: "", isRetryable: false)
         guard try enterObject() else { return nil }

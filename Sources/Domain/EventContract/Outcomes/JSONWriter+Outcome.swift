@@ -2,7 +2,7 @@ import Basics
 import JSON
 import LocationSearch
 
-/// Writes the members of outcome events in the contract's order. What is not known is left out.
+/// Writes the members of outcome events in the contract's order. Unknown values are left out.
 extension JSONWriter {
     mutating func members(of result: SearchOutcome.Result, operation: SearchOperation) {
         if operation == .photo {
@@ -13,7 +13,7 @@ extension JSONWriter {
         } else {
             key("places")
             beginArray()
-            // A span hands out the rows without copying them, as there are many.
+            // A span gives access to the rows without copying them, as there are many.
             let rows = result.places.rows.span
             for index in rows.indices { value(rows[index], of: result.places) }
             endArray()
@@ -44,7 +44,7 @@ extension JSONWriter {
         }
 
         if let location = place.location { member("location", location) }
-        // A street address is not known more exactly than to a metre.
+        // A street address is not accurate to less than a metre.
         member("distanceMeters", place.distanceMeters.flatMap(\.wholeMeters))
 
         if let address = place.address { member("address", utf8: places.utf8(address)) }
@@ -57,7 +57,7 @@ extension JSONWriter {
         endObject()
     }
 
-    // A key is written at once where its name is known when compiling, so this function is a part of its callers.
+    // Inlined, because a key with a name known at compile time is written directly.
     @inline(__always)
     mutating func member(_ name: StaticString, _ location: Coordinate) {
         key(name)
@@ -84,9 +84,9 @@ extension JSONWriter {
         member("code", error.code.rawValue)
         member("message", error.message)
         member("retryable", error.code.isRetryable)
-        // The time is rounded up, so that a sender who waits for it has waited long enough.
+        // The time is rounded up, so that a sender who waits for it waits long enough.
         member("retryAfterMs", error.retryAfter.map { max(1, $0.milliseconds(roundedUp: true)) })
-        // A provider may answer with any three digits, of which those from 600 on are no status of HTTP.
+        // A provider may answer with any three digits; those from 600 are not HTTP statuses.
         member("httpStatus", error.httpStatus.flatMap { (100...599).contains($0) ? $0 : nil })
         member("providerStatus", error.providerStatus)
         member("member", error.member)
@@ -94,7 +94,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// - Parameter completed: the text of the other time, which the event's headers have, too.
+    /// - Parameter completed: the text of the completion time, which the event's headers also contain.
     mutating func timing(_ received: EventTime, _ completed: [UInt8], upstream: Duration, attempts: Int) {
         key("timing")
         beginObject()
@@ -107,7 +107,7 @@ extension JSONWriter {
 }
 
 extension Double {
-    /// The number rounded to whole metres; `nil` for what is no distance on earth.
+    /// The number rounded to whole metres; `nil` if it is not a possible distance on earth.
     fileprivate var wholeMeters: Int? {
         guard (0...40_100_000).contains(self) else { return nil }
         return Int(self + 0.5)  // bounded: it was looked at; saturating it takes 120 instructions, for each place

@@ -1,7 +1,7 @@
 import JSON
 import LocationSearch
 
-/// The members of an outcome event's value, as far as they are known here.
+/// The known members of an outcome event's value.
 struct OutcomeBody {
     private(set) var requestID: String?
     private(set) var operation: String?
@@ -17,7 +17,7 @@ struct OutcomeBody {
     private var failure: OutcomeEvent.Failure?
 
     /// Returns the result or the error.
-    /// - Parameter type: the type of the event; without one, a member `error` tells.
+    /// - Parameter type: the type of the event; without one, the presence of a member `error` decides.
     func outcome(type: String?) throws(UnreadableOutcome) -> OutcomeEvent.Body {
         switch type.map(EventType.init) {
         case .some(.completed): return .completed(result)
@@ -30,7 +30,7 @@ struct OutcomeBody {
     }
 
     /// Reads the members of an object.
-    /// - Returns: `false` when the value is no object.
+    /// - Returns: `false` if the value is not an object.
     mutating func read(from reader: inout JSONReader) throws(JSONError) -> Bool {
         guard try reader.enterObject() else { return false }
         while let key = try reader.nextKey() {

@@ -1,11 +1,11 @@
 import JSON
 public import LocationSearch
 
-/// Writes outcomes as events: CloudEvents 1.0 in binary mode. It keeps its memory from one outcome to the next and has one
-/// owner at a time, so have one per event loop.
+/// Writes outcomes as events: CloudEvents 1.0 in binary mode. It reuses its memory for the next outcome and has one owner
+/// at a time, so use one per event loop.
 ///
-/// `ce_id` is the position of the request, and `ce_source` is the same for all workers. A consumer that reads the outcome
-/// of a request twice, after a crash, sees the same id and source and can drop the second.
+/// `ce_id` is the position of the request, and `ce_source` is the same for all workers. After a crash, a consumer may read
+/// a request's outcome twice. Both copies have the same id and source, so that it can drop the second.
 public struct OutcomeEncoder: ~Copyable {
     /// The `ce_source` of every outcome, a URI reference.
     public static let source = "/location-search-worker"
@@ -13,14 +13,14 @@ public struct OutcomeEncoder: ~Copyable {
     private var json = JSONWriter()
     private var parentIDs: SpanIDs
 
-    /// - Parameter seed: the parent ids of continued traces follow from it; each encoder needs another.
+    /// - Parameter seed: the seed of the parent ids of continued traces; each encoder needs a different one.
     public init(seed: UInt64 = .random(in: .min ... .max)) {
         parentIDs = SpanIDs(seed: seed)
     }
 
     /// Writes the outcome of a request.
-    /// - Parameter steps: the steps that the header `request-steps` names; `nil`: the outcome has no such header.
-    /// - Parameter trace: the step of a trace that the outcome names; `nil`: a new step of the request's trace, if it has one.
+    /// - Parameter steps: the steps for the header `request-steps`; `nil`: the outcome has no such header.
+    /// - Parameter trace: the trace context for the outcome; `nil`: a new step of the request's trace, if it has one.
     public mutating func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime,
         steps: RequestSteps? = nil, trace: TraceContext? = nil
@@ -50,9 +50,9 @@ public struct OutcomeEncoder: ~Copyable {
             kind, requestID: outcome.requestID, envelope: envelope, time: completed, steps: steps, trace: trace)
     }
 
-    /// Writes the error event of a record that is no request.
-    /// - Parameter steps: the steps that the header `request-steps` names; `nil`: the event has no such header.
-    /// - Parameter trace: the step of a trace that the event names; `nil`: a new step of the record's trace, if it has one.
+    /// Writes the error event of a record that is not a request.
+    /// - Parameter steps: the steps for the header `request-steps`; `nil`: the event has no such header.
+    /// - Parameter trace: the trace context for the event; `nil`: a new step of the record's trace, if it has one.
     public mutating func encode(
         _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime, steps: RequestSteps? = nil,
         trace: TraceContext? = nil
@@ -102,7 +102,7 @@ public struct OutcomeEncoder: ~Copyable {
     // These headers are the same in every event. They are made once, so that events share their bytes.
     static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
     static let contentType = EventHeader("content-type", text: CloudEvents.json)
-    /// Marks the error for an outcome that stood in the requests topic. Should it get there too, it is not answered.
+    /// Marks the error event about an outcome in the requests topic. If this event is written there too, it is not answered.
     static let answersOutcome = EventHeader(answersOutcomeName.description, text: "true")
     @inline(__always) static var answersOutcomeName: StaticString { "answers-outcome" }
     /// The header that holds the steps of the request.

@@ -1,21 +1,21 @@
 extension OutcomeEvent {
-    /// One step of a request's way to its providers. Names that only a newer worker knows are kept as text.
+    /// One step of a request: a wait, a refusal or a call. Names that this version does not know are kept as text.
     public struct Step: Sendable, Hashable {
-        /// One of `RequestStep.Kind`'s raw values, or one that is not known here.
+        /// One of `RequestStep.Kind`'s raw values, or an unknown one.
         public var kind: String
-        /// The name of the provider that the step was about.
+        /// The name of the step's provider.
         public var provider: String
-        /// The time from the receipt of the request to the step's beginning, whole milliseconds.
+        /// The time from the receipt of the request to the step's start, whole milliseconds.
         public var start: Duration
-        /// The time that the step took, whole milliseconds.
+        /// The duration of the step, whole milliseconds.
         public var duration: Duration
-        /// How the step ended: `ok`, a code of `SearchError`, `given-up`, `cancelled`, or one that is not known here; `nil` for
-        /// a wait that is over.
+        /// The end of the step: `ok`, a code of `SearchError`, `given-up`, `cancelled`, or an unknown one; `nil` for a wait
+        /// that has ended.
         public var code: String?
-        /// The HTTP status of the provider's answer, where the step failed with one.
+        /// The HTTP status of the provider's answer, if the step failed with one.
         public var httpStatus: Int?
 
-        /// A step.
+        /// Makes a step.
         public init(
             kind: String, provider: String, start: Duration, duration: Duration, code: String? = nil,
             httpStatus: Int? = nil
@@ -29,23 +29,23 @@ extension OutcomeEvent {
         }
     }
 
-    /// The steps of a request, as the header `request-steps` names them.
+    /// The steps of a request, from the header `request-steps`.
     public struct Steps: Sendable, Hashable {
-        /// The time that the record had waited in its topic when a worker took it; `nil` when that is not known.
+        /// The time that the record had waited in its topic when a worker took it; `nil` if that is not known.
         public var topicWait: Duration?
         /// The steps, in the order in which they ended.
         public var steps: [Step]
-        /// True when steps before the last one were left out, because there were too many.
+        /// True if steps before the last one were left out, because there were too many.
         public var areCut: Bool
 
-        /// Steps, as tests of their readers need them.
+        /// Makes steps, for tests of code that reads them.
         public init(topicWait: Duration? = nil, steps: [Step] = [], areCut: Bool = false) {
             self.topicWait = topicWait
             self.steps = steps
             self.areCut = areCut
         }
 
-        /// Reads the text of the header. Any bytes can be read: what is no step is passed over.
+        /// Reads the text of the header. Accepts any bytes: a segment that is not a step is skipped.
         public init(text: [UInt8]) {
             self.init()
             for segment in text.prefix(Self.mostBytes).split(separator: UInt8(ascii: ";")) {
@@ -53,7 +53,7 @@ extension OutcomeEvent {
             }
         }
 
-        /// The most bytes that are looked at. Workers write at most 1 KB.
+        /// The maximum number of bytes that are read. Workers write at most 1 KB.
         private static let mostBytes = 4096
 
         private mutating func read(_ words: [String]) {
@@ -72,7 +72,7 @@ extension OutcomeEvent {
 }
 
 extension OutcomeEvent.Step {
-    /// Reads the words of one segment; `nil` when they are no step. Further words are of a newer worker and are passed over.
+    /// Reads the words of one segment; `nil` if they are not a step. Additional words come from a newer worker and are ignored.
     fileprivate init?(_ words: [String]) {
         guard words.count >= 3 else { return nil }
         let times = words[2].split(separator: "+", omittingEmptySubsequences: false)

@@ -1,13 +1,12 @@
 import JSON
 
-/// Reads outcome events, for clients that follow their requests. It is lenient: what is missing is `nil`. Safe to use
-/// from any thread.
+/// Reads outcome events, for clients that follow their requests. It is lenient: missing members are `nil`. Safe to use from any thread.
 public struct OutcomeReader: Sendable {
-    /// A reader; it has no state.
+    /// Makes a reader, which has no state.
     public init() {}
 
     /// Reads one record of the results or errors topic.
-    /// - Throws: why the record is no outcome event.
+    /// - Throws: the reason if the record is not an outcome event.
     public func read(value: [UInt8]?, headers: [EventHeader]) throws(UnreadableOutcome) -> OutcomeEvent {
         guard let value else { throw UnreadableOutcome(message: "the record has no value") }
 

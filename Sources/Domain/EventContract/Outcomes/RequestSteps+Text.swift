@@ -3,9 +3,9 @@ import LocationSearch
 
 /// The text of the header `request-steps`, such as
 /// `topic 12; wait hotpepper 0+35; call hotpepper 35+154 upstream-unavailable 503; pause hotpepper 189+87; call hotpepper 276+61 ok`.
-/// docs/events.md has its grammar, and `OutcomeEvent.Steps` reads it.
+/// docs/events.md describes its grammar, and `OutcomeEvent.Steps` reads it.
 extension RequestSteps {
-    // A segment is at most `; refused google-places-legacy 999999999+999999999 upstream-unavailable -32768` long.
+    // A segment has at most the length of `; refused google-places-legacy 999999999+999999999 upstream-unavailable -32768`.
     private static let mostBytesOfStep = 80
     private static let mostBytesAround = 24
 
@@ -47,7 +47,7 @@ extension RequestStep {
         case .failed(let code, let status):
             text.append(UInt8(ascii: " "))
             text.append(utf8: code.rawValue)
-            // A provider may answer with any three digits, of which those from 600 on are no status of HTTP.
+            // A provider may answer with any three digits; those from 600 are not HTTP statuses.
             if let status, (100...599).contains(status) {
                 text.append(UInt8(ascii: " "))
                 text.append(digitsOf: UInt64(status))  // bounded: it was looked at
@@ -62,7 +62,7 @@ extension OutputSpan<UInt8> {
         for byte in text.utf8 { append(byte) }
     }
 
-    /// Appends whole milliseconds; 0 for a time below 0, and at most nine digits.
+    /// Appends whole milliseconds: 0 for negative times, and at most nine digits.
     @_lifetime(self: copy self)
     fileprivate mutating func append(milliseconds nanoseconds: Int64) {
         append(digitsOf: UInt64(min(max(nanoseconds, 0) / 1_000_000, 999_999_999)))  // bounded: between these two

@@ -1,16 +1,16 @@
 public import LocationSearch
 
-/// A request, with all that its outcome needs to know about its record. A class, because it passes through many async
-/// frames, each of which then copies one pointer.
+/// A request, with everything from its record that its outcome needs. A class, because it passes through many async frames,
+/// each of which then copies one pointer.
 public final class DecodedRequest: Sendable {
-    /// The request. Its members are valid, and those that were missing have the contract's defaults.
+    /// The request. Its members are valid, and missing members have the contract's defaults.
     public let request: SearchRequest
-    /// The parts of the record that its outcome takes over.
+    /// The parts of the record that are copied to its outcome.
     public let envelope: RequestEnvelope
 
-    /// The class that the request asks for. It counts only where the request's topic lets it choose.
+    /// The class in the request's `priority`. Used only if the request's topic allows requests to choose their class.
     public let requestedClass: RequestedClass
-    /// The CloudEvents attribute `source`, as it was written; `nil` for a request that is no event.
+    /// The CloudEvents attribute `source`, unchanged; `nil` for a request that is not an event.
     public let eventSource: [UInt8]?
 
     init(
@@ -23,20 +23,20 @@ public final class DecodedRequest: Sendable {
     }
 }
 
-/// The parts of a request's record that its outcome takes over.
+/// The parts of a request's record that are copied to its outcome.
 public struct RequestEnvelope: Sendable, Hashable {
     /// The position of the record.
     public let source: SourcePosition
-    /// The key of the record, which its outcome gets too.
+    /// The key of the record, which its outcome also gets.
     public let key: [UInt8]?
-    /// The trace to continue; `nil` when the record had none, or none that is valid.
+    /// The trace to continue; `nil` if the record has no valid one.
     public let trace: TraceContext?
-    /// The time at which the request was made: the event's `time` if it has a valid one, else the record's timestamp.
+    /// The time at which the request was made: the event's `time` if it has a valid one, otherwise the record's timestamp.
     public let time: EventTime?
-    /// The time from which on the request is of no use: the event's `expirytime` (CloudEvents' Expiry Time extension).
+    /// The time from which the request is useless: the event's `expirytime` (CloudEvents' Expiry Time extension).
     public let expiry: EventTime?
 
-    /// An envelope; a member that is left out is `nil`.
+    /// Makes an envelope.
     public init(
         source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: EventTime? = nil,
         expiry: EventTime? = nil

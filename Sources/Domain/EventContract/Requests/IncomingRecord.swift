@@ -1,18 +1,17 @@
-/// A record as it came from the requests topic. Nothing in it is trusted. It shares the consumer's arrays and copies no
-/// bytes.
+/// A record from the requests topic. Its content is untrusted. It shares the consumer's arrays and copies no bytes.
 public struct IncomingRecord: Sendable {
     /// The position of the record.
     public var source: SourcePosition
-    /// The time at which the record was produced or appended, as the broker says; `nil` when it has no timestamp.
+    /// The record's timestamp, set by the producer or the broker; `nil` if it has none.
     public var timestamp: EventTime?
     /// The key; `nil` for a record without one.
     public var key: [UInt8]?
     /// The value; `nil` for a record without one.
     public var value: [UInt8]?
-    /// The headers, in their order.
+    /// The headers, in order.
     public var headers: [EventHeader]
 
-    /// A record from the requests topic.
+    /// Makes a record of the requests topic.
     public init(
         source: SourcePosition, timestamp: EventTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [EventHeader] = []
@@ -24,7 +23,7 @@ public struct IncomingRecord: Sendable {
         self.headers = headers
     }
 
-    /// The source of the event that the record is: who sent it. `nil` where the record does not say, as bare JSON never does.
+    /// The `source` of the event, which identifies its sender. `nil` if the record has none, such as bare JSON.
     package var producer: String? {
         var reader = RequestReader(EventAttributes(headers))
         try? reader.read(value)
@@ -32,7 +31,7 @@ public struct IncomingRecord: Sendable {
     }
 }
 
-/// The position of a record. Together with the cluster, it names the record for ever.
+/// The position of a record. Together with the cluster, it identifies the record permanently.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The name of the topic.
     public var topic: String
@@ -41,7 +40,7 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The offset within the partition.
     public var offset: Int64
 
-    /// A position.
+    /// Makes a position.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
@@ -51,7 +50,8 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The position as `topic-partition-offset`, which is the id of an outcome event.
     public var description: String { "\(topic)-\(partition)-\(offset)" }
 
-    /// The description, its topic cut so that the whole keeps to the 128 characters of a `requestId`: topics may have names of up to 249 (ASCII) characters.
+    /// The description, with the topic shortened to keep within the 128 characters of a `requestId`. Topic names may have
+    /// up to 249 (ASCII) characters.
     var requestID: String {
         let position = "-\(partition)-\(offset)"
         // bounded: a position has at most 31 characters

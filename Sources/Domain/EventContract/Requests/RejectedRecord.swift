@@ -1,36 +1,35 @@
 public import LocationSearch
 
-/// A record that is no valid request. It becomes an error event and a dead letter, unless it is a worker's own
-/// word: see `deservesEvent` and `isDeadLetter`.
+/// A record that is not a valid request. It gets an error event and a dead letter, unless it was written by a worker: see
+/// `deservesEvent` and `isDeadLetter`.
 public struct RejectedRecord: Error, Sendable, Hashable {
-    /// The id of the request where it could be read, else `ce_id`, else `topic-partition-offset`. 1...128 characters.
+    /// The request's id if it can be read, otherwise `ce_id`, otherwise `topic-partition-offset`. 1...128 characters.
     public let requestID: String
-    /// The operation of the request; `nil` where it could not be read.
+    /// The operation of the request; `nil` if it could not be read.
     public let operation: SearchOperation?
-    /// The provider that the request names; `nil` where it names none, or could not be read.
+    /// The provider that the request names; `nil` if it names none, or could not be read.
     public let provider: ProviderID?
-    /// The session of the request; `nil` where it has none, or could not be read.
+    /// The session of the request; `nil` if it has none, or could not be read.
     public let sessionID: String?
-    /// The parts of the record that its error event takes over.
+    /// The parts of the record that are copied to its error event.
     public let envelope: RequestEnvelope
-    /// An `invalid-request` whose `member` is never `nil`: it is `value` when the record as a whole is at fault, and the
-    /// name of a header when that is. Or an `internal` for a record that crashes processes. The error holds none of the record's
-    /// bytes.
+    /// An `invalid-request` whose `member` is never `nil`: the name of a member or header, or `value` for the record as a
+    /// whole. For a record that crashes processes, an `internal`. The error holds none of the record's bytes.
     public let error: SearchError
-    /// `completed` or `failed` for a result or an error of a worker, which somebody wrote to the requests topic.
+    /// `completed` or `failed` for a worker's result or error that was written to the requests topic.
     public let outcome: EventType?
-    /// True for a record that is a dead letter, headers and all.
+    /// True for a record that is a dead letter, including its headers.
     public let isDeadLetter: Bool
 
-    /// True for an error event that says that an outcome stood in the requests topic.
+    /// True for an error event about an outcome in the requests topic.
     public let answersOutcome: Bool
 
-    /// False for a record that gets no error event: one that says that an outcome stood in the requests topic, and the dead
-    /// letter of an outcome. Were they answered, topics that are mixed up would make errors of errors for ever.
+    /// False for a record that gets no error event: an error event about an outcome in the requests topic, and the dead
+    /// letter of an outcome. If they got one, mixed-up topics would produce errors of errors without end.
     public var deservesEvent: Bool { outcome == nil || !(answersOutcome || isDeadLetter) }
 
-    /// The rejection of a record with which processes have crashed. Nothing of it is decoded but `ce_id`, because decoding may be what
-    /// crashes them.
+    /// Returns the rejection of a record with which processes have crashed. Only `ce_id` is decoded, because decoding may
+    /// be the cause of the crash.
     package static func crashesWorkers(_ record: IncomingRecord) -> RejectedRecord {
         let id = record.headers.last { $0.name == "ce_id" }?.text
         return RejectedRecord(

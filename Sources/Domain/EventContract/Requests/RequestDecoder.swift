@@ -3,21 +3,21 @@ import LocationSearch
 /// Reads a record of the requests topic: a CloudEvent in binary mode (`ce_*` headers), in structured mode
 /// (`content-type: application/cloudevents+json`), or bare JSON. Safe to use from any thread.
 ///
-/// Errors name members of the request as the request does in all three modes. They name attributes of the event by their
-/// header (`ce_type`) or, in structured mode, by their member (`type`). `null` counts as absent, and unknown members are
-/// ignored. When a member repeats, the last one counts.
+/// In all three modes, errors use the request's names for its members. Attributes of the event are named by their header
+/// (`ce_type`) or, in structured mode, by their member (`type`). `null` counts as absent, and unknown members are ignored.
+/// If a member repeats, the last one counts.
 public struct RequestDecoder: Sendable {
-    /// The setting `worker.maxRequestBytes`: the most bytes that the value may have, and the key, and all headers together.
+    /// The setting `worker.maxRequestBytes`: the maximum size of the value, of the key, and of all headers together.
     public let maximumBytes: Int
 
-    /// A decoder for records up to that size.
+    /// Makes a decoder for records up to that size.
     public init(maximumBytes: Int = 65_536) {
         self.maximumBytes = maximumBytes
     }
 
     /// Reads one record.
-    /// - Parameter choosesClass: true where the topic lets the request choose its class. Elsewhere what it says of that is ignored.
-    /// - Throws: why the record is no valid request. What is wrong with its envelope goes before what is wrong with its
+    /// - Parameter choosesClass: true if the topic allows requests to choose their class. Otherwise their `priority` is ignored.
+    /// - Throws: the rejection of a record that is not a valid request. Faults of the envelope are reported before those of
     ///   members, and a member's type before its range.
     public func decode(
         _ record: IncomingRecord, choosesClass: Bool = false
@@ -66,7 +66,7 @@ public struct RequestDecoder: Sendable {
 }
 
 extension SearchError {
-    /// The refusal of an event in structured mode whose record does not say that it is one.
+    /// The refusal of an event in structured mode whose record lacks the content type of one.
     fileprivate static let undeclaredEvent = SearchError(
         .invalidRequest,
         "the value is a CloudEvent in structured mode, but its record does not say so: add the header content-type with \"\(CloudEvents.structuredJSON)\"",

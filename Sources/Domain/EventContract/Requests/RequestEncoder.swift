@@ -6,7 +6,7 @@ public import LocationSearch
 public struct RequestEncoder: ~Copyable {
     /// A request event as a record.
     public struct EncodedRequest: Sendable, Hashable {
-        /// The id of the session, so that one session stays in one partition, or the request's if it has none.
+        /// The id of the session, so that one session stays in one partition, or the request's id without a session.
         public let key: [UInt8]
         /// The request as JSON.
         public let value: [UInt8]
@@ -17,17 +17,17 @@ public struct RequestEncoder: ~Copyable {
     private let source: String
     private var json = JSONWriter(capacity: 1024)
 
-    /// An encoder for one sender.
-    /// - Parameter source: `ce_source`, a URI reference that names who asks.
+    /// Makes an encoder for one sender.
+    /// - Parameter source: `ce_source`, a URI reference that identifies the sender.
     public init(source: String = "/locsearch") {
         self.source = source
     }
 
     /// Writes one request.
     /// - Parameters:
-    ///   - request: not checked, so that wrong ones can be sent too.
-    ///   - priority: the class that the request asks for; `nil`: that of its topic.
-    ///   - expiry: until when an outcome is wanted: a worker that gets to the request later asks no provider. `nil`: for ever.
+    ///   - request: not validated, so that invalid requests can be sent too.
+    ///   - priority: the class in the request; `nil`: the class of its topic.
+    ///   - expiry: the time until which an outcome is wanted. A worker that begins the request later calls no provider. `nil`: no limit.
     public mutating func encode(
         _ request: SearchRequest, at time: EventTime, expiry: EventTime? = nil, priority: RequestClass? = nil,
         trace: TraceContext? = nil

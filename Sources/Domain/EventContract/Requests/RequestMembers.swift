@@ -2,12 +2,12 @@ import Basics
 import JSON
 import LocationSearch
 
-/// The members of a request as they were read. Their types are checked, their ranges not yet.
+/// The members of a request as read. Their types are checked, but not their ranges.
 struct RequestMembers {
     /// The length that `requestId` and `sessionId` may have, in Unicode scalars.
     static let idLength = 1...128
 
-    /// The numbers of a location, either of which may be missing.
+    /// The coordinates of a location, either of which may be missing.
     private struct Location {
         var latitude: Double?
         var longitude: Double?
@@ -27,12 +27,12 @@ struct RequestMembers {
     private var pageToken: String?
     private var placeID: String?
     private var timeoutMilliseconds: Int?
-    /// The class that the request asks for. Looked at only where its topic lets it choose, so nothing that it says is refused here.
+    /// The class in the request's `priority`. Used only if its topic allows a choice, so an invalid class is not refused here.
     private(set) var requestedClass = RequestedClass.none
-    /// The refusals of members with a wrong type, in the order they were met.
+    /// The refusals of members with a wrong type, in the order in which they were read.
     private(set) var problems: [SearchError] = []
 
-    /// Returns the text if it can serve as an id, else `nil`.
+    /// Returns the text if it can serve as an id, otherwise `nil`.
     static func usable(_ id: String?) -> String? {
         guard let id, id.utf8.count <= 4 * idLength.upperBound, idLength.contains(id.unicodeScalars.count) else {
             return nil
@@ -40,8 +40,8 @@ struct RequestMembers {
         return id
     }
 
-    /// Reads the members of an object. Goes on past members that are wrong, and keeps their refusals in `problems`.
-    /// - Returns: `false` when the value is no object.
+    /// Reads the members of an object. Continues after invalid members, and adds their refusals to `problems`.
+    /// - Returns: `false` if the value is not an object.
     mutating func read(from reader: inout JSONReader) throws(JSONError) -> Bool {
         guard try reader.enterObject() else { return false }
         while let key = try reader.nextKey() {
@@ -91,13 +91,13 @@ struct RequestMembers {
 
     private static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
 
-    /// Makes the request of what was read, with the contract's defaults for members that are missing.
-    /// - Parameter id: `requestID`, or what stands in for it.
-    /// - Throws: the refusal of the first member that is wrong.
+    /// Makes the request from what was read, with the contract's defaults for missing members.
+    /// - Parameter id: `requestID`, or its replacement.
+    /// - Throws: the refusal of the first invalid member.
     func request(id: String) throws(SearchError) -> SearchRequest {
         let operation = operation ?? .search
 
-        // Only a search has a location; the other operations ignore it, wrong or not.
+        // Only a search has a location; other operations ignore it, valid or not.
         let problem = problems.first { operation == .search || !$0.isAbout("location") }
         if let problem { throw problem }
 
@@ -176,7 +176,7 @@ struct RequestMembers {
         return nil
     }
 
-    /// - Parameter parse: returns the choice of a name, and `nil` for a text that is none.
+    /// - Parameter parse: returns the choice with this name; `nil` for an unknown name.
     private mutating func choice<Choice>(
         of member: String, expected: String, from reader: inout JSONReader,
         parse: (borrowing JSONText) -> Choice?
@@ -195,7 +195,7 @@ struct RequestMembers {
         return nil
     }
 
-    // The names are those of the types. They are compared where they lie in the input, without making a string.
+    // The names are the raw values of the types. They are compared in the input, without making a string.
     private static func operation(_ name: borrowing JSONText) -> SearchOperation? {
         switch name {
         case "search": .search
@@ -249,14 +249,14 @@ struct RequestMembers {
         problems.append(.invalid(member, expected: expected))
     }
 
-    /// Drops what was wrong with an earlier member of the same name: when a name repeats, the last member counts.
+    /// Drops the problems of an earlier member with the same name: if a name repeats, the last member counts.
     private mutating func forget(_ member: String) {
         if !problems.isEmpty { problems.removeAll { $0.isAbout(member) } }
     }
 }
 
 extension SearchError {
-    /// Returns true when `member` or something within it is at fault.
+    /// Returns whether `member` or a part of it is faulty.
     fileprivate func isAbout(_ member: String) -> Bool {
         self.member == member || self.member?.hasPrefix(member + ".") == true
     }

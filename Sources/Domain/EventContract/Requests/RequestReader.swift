@@ -1,11 +1,11 @@
 import JSON
 import LocationSearch
 
-/// Reads one record. It goes on past what is wrong, so that the rejection can say whose request it was.
+/// Reads one record. It continues after a fault, so that the rejection can identify the request.
 struct RequestReader {
-    /// The attributes of the event, which a structured event's value adds to.
+    /// The attributes of the event, including those in a structured event's value.
     private(set) var attributes: EventAttributes
-    /// The members of the request, as far as they were read.
+    /// The members of the request that have been read.
     private(set) var members = RequestMembers()
 
     init(_ attributes: EventAttributes) {
@@ -13,8 +13,7 @@ struct RequestReader {
     }
 
     /// Reads the record's value into `members`.
-    /// - Throws: `invalid-request` that names what is wrong with the value or its envelope. What is wrong with a member is
-    ///   found in `members`.
+    /// - Throws: `invalid-request` for a fault of the value or its envelope. Faults of members are in `members`.
     mutating func read(_ value: [UInt8]?) throws(SearchError) {
         guard let value else {
             throw .invalid("value", expected: "a request as a JSON object; the record has no value")
@@ -36,14 +35,14 @@ struct RequestReader {
         case .structured: try readStructured(value.span)
         }
 
-        // The JSON reader checks the text that it hands out. This check covers what it skipped.
+        // The JSON reader checks the text that it returns. This check covers what it skipped.
         guard !members.problems.isEmpty || value.span.isUTF8 else {
             throw .invalid("value", expected: "JSON in valid UTF-8")
         }
     }
 
     private mutating func readBinary(_ json: Span<UInt8>) throws(SearchError) {
-        // What is wrong with the envelope is reported first, but a rejection needs the members all the same.
+        // A fault of the envelope is reported first, but a rejection needs the members in any case.
         let fault = failure { (reader) throws(SearchError) in try reader.readBody(json, named: "value") }
 
         try attributes.check(prefix: "ce_")
@@ -51,7 +50,7 @@ struct RequestReader {
         if let fault { throw fault }
     }
 
-    /// Takes a step and returns its failure, for what must go on after it.
+    /// Runs a step and returns its failure, so that the caller can continue.
     private mutating func failure(
         of step: (inout RequestReader) throws(SearchError) -> Void
     ) -> SearchError? {
@@ -144,7 +143,7 @@ struct RequestReader {
     }
 
     private mutating func readData(_ reader: inout JSONReader) throws(JSONError) -> EventData {
-        // When `data` repeats, the last one counts.
+        // If `data` repeats, the last one counts.
         members = RequestMembers()
         if try reader.skipNull() { return .absent }
         return try members.read(from: &reader) ? .request : .notAnObject
@@ -160,13 +159,13 @@ struct RequestReader {
         try text(&reader).map { Array($0.utf8) }
     }
 
-    /// Reads a string; `nil` when the value is `null`, and no text at all when it is of another type or no valid text.
+    /// Reads a string; `nil` if the value is `null`, and an empty array if it is of another type or not valid text.
     private static func bytesOfAnyValue(_ reader: inout JSONReader) throws(JSONError) -> [UInt8]? {
         if try reader.skipNull() { return nil }
         return try bytes(&reader) ?? []
     }
 
-    /// Reads a string; `nil` when the value is none, or no valid text.
+    /// Reads a string; `nil` if the value is not a string, or not valid text.
     private static func text(_ reader: inout JSONReader) throws(JSONError) -> String? {
         do throws(JSONError) {
             return try reader.string()
@@ -176,38 +175,37 @@ struct RequestReader {
         }
     }
 
-    // MARK: An event that does not say that it is one
+    // MARK: Undeclared events
 
-    /// Returns what can be read of a value that looks like an event in structured mode, although no header of its record
-    /// says so; `nil` for any other value.
+    /// Reads a value that looks like an event in structured mode although no header declares one; `nil` for any other value.
     ///
-    /// Such a value is refused all the same. Read as bare JSON, it would be refused for members that it has in `data`.
+    /// Such a value is still refused. Read as bare JSON, it would be refused for missing members that are in its `data`.
     static func undeclaredEvent(_ value: [UInt8]?) -> RequestReader? {
         guard let value else { return nil }
         var reader = RequestReader(EventAttributes([]))
-        // What is wrong with the event does not matter here.
+        // A fault of the event does not matter here.
         _ = reader.failure { (reader) throws(SearchError) in try reader.readEnvelope(value.span) }
         let attributes = reader.attributes
         return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reader : nil
     }
 
-    /// The class that the request asks for: by its member, else by the event's attribute.
+    /// The class in the request's `priority`, otherwise in the event's attribute.
     var requestedClass: RequestedClass {
         members.requestedClass == .none ? attributes.requestedClass : members.requestedClass
     }
 
     // MARK: The request's id
 
-    /// The id of the event if it can serve as the id of a request.
+    /// The id of the event, if it can serve as the id of a request.
     private var eventID: String? {
         RequestMembers.usable(attributes.id.flatMap { String(validating: $0, as: UTF8.self) })
     }
 
-    /// The id for a rejection: whichever can be used; `nil` when none can.
+    /// The first usable id, for a rejection; `nil` if there is none.
     var usableID: String? { RequestMembers.usable(members.requestID) ?? eventID }
 
-    /// Returns the id of a request: `requestId`, else the event's `id`, else `position`.
-    /// - Throws: `invalid-request` when the event's id would have to serve and cannot.
+    /// Returns the id of a request: `requestId`, otherwise the event's `id`, otherwise `position`.
+    /// - Throws: `invalid-request` if the event's id is needed but unusable.
     func id(or position: SourcePosition) throws(SearchError) -> String {
         if let id = members.requestID { return id }
         guard attributes.id != nil else { return position.requestID }

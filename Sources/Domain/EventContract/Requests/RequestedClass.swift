@@ -1,14 +1,14 @@
 public import Basics
 
-/// The class that a request asks for with its `priority`.
+/// The class in a request's `priority`.
 public enum RequestedClass: Sendable, Hashable {
-    /// The request says nothing about it.
+    /// The request has no `priority`.
     case none
     case known(RequestClass)
-    /// What the request says is no class. `name` is that of the member or attribute which says it.
+    /// The request's `priority` is not a class. `name` is the name of the member or attribute.
     case unknown(name: String)
 
-    /// Reads the text of a member or attribute of that name.
+    /// Reads the text of the member or attribute with this name.
     init(_ text: borrowing Span<UInt8>, name: String) {
         let known = RequestClass.allCases.first { text.isEqual(to: $0.rawValue) }
         self = known.map(Self.known) ?? .unknown(name: name)

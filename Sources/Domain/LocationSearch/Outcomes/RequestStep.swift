@@ -1,47 +1,47 @@
-/// One step of a request's way to its providers: a wait, a refusal or a call.
+/// One step of a request: a wait, a refusal or a call.
 public struct RequestStep: Sendable, Hashable {
-    /// Names what a step was. Raw values are contract: they stand in the header `request-steps`.
+    /// The kind of a step. Raw values are contract: they appear in the header `request-steps`.
     public enum Kind: String, CaseIterable, Sendable {
-        /// The request waited for its rate limit, its concurrency limit or its daily budget, and was then let through.
+        /// The request waited for its rate limit, its concurrency limit or its daily budget, and was then admitted.
         case wait
-        /// A limit or the breaker did not let the request through.
+        /// A limit or the breaker refused the call.
         case refused
         /// The provider was called.
         case call
-        /// The request waited before its next call: a retry's back-off, or the delay that a provider wants between two calls.
+        /// The request waited before its next call: a retry's back-off, or a delay that a provider requires between two calls.
         case pause
-        /// The request was parked until the provider could be asked again (`whenOpen=hold`).
+        /// The request was parked until the provider could be called again (`whenOpen=hold`).
         case park
         /// The request waited for the call of an identical one.
         case shared
     }
 
-    /// How a step ended.
+    /// The end of a step.
     public enum End: Sendable, Hashable {
-        /// A wait is over.
+        /// A wait has ended.
         case over
         /// The call was answered.
         case answered
-        /// The step failed. The status is that of the provider's answer over HTTP, if there was one.
+        /// The step failed. The status is that of the provider's HTTP answer, if there was one.
         case failed(SearchError.Code, httpStatus: Int16?)
-        /// The call was given up before the request's deadline, so that another one had time.
+        /// The call was abandoned before the request's deadline, to leave time for another one.
         case givenUp
         /// The request was superseded or abandoned meanwhile.
         case cancelled
     }
 
-    /// What the step was.
+    /// The kind of the step.
     public var kind: Kind
-    /// The provider that the step was about.
+    /// The provider of the step.
     public var provider: ProviderID
-    /// How the step ended.
+    /// The end of the step.
     public var end: End
-    /// The nanoseconds from the receipt of the request to the step's beginning.
+    /// The nanoseconds from the receipt of the request to the step's start.
     public var start: Int64
-    /// The nanoseconds that the step took.
+    /// The duration in nanoseconds.
     public var duration: Int64
 
-    /// A step.
+    /// Makes a step.
     public init(_ kind: Kind, _ provider: ProviderID, end: End, start: Int64, duration: Int64) {
         self.kind = kind
         self.provider = provider
@@ -51,28 +51,27 @@ public struct RequestStep: Sendable, Hashable {
     }
 }
 
-/// The steps of one request, in the order in which they ended. Most requests have one, which takes no memory of its own.
+/// The steps of one request, in the order in which they ended. Most requests have one, which needs no allocation.
 public struct RequestSteps: Sendable, Hashable {
-    /// The most steps that are kept.
+    /// The maximum number of steps that are kept.
     public static let most = 12
 
-    /// The time that the record had waited in its topic; `nil` where its timestamp is not known.
+    /// The time that the record had waited in its topic; `nil` if its timestamp is not known.
     public var topicWait: Duration?
     /// The first step.
     public private(set) var first: RequestStep?
-    /// The steps behind the first. Where there are more than are kept, the last of them is the newest.
+    /// The steps after the first. If there are too many, the last of them is the newest.
     public private(set) var others: [RequestStep] = []
-    /// True when steps before the last one were left out.
+    /// True if steps before the last one were left out.
     public private(set) var areCut = false
 
-    /// No steps yet.
+    /// Makes an empty list of steps.
     public init(topicWait: Duration? = nil) { self.topicWait = topicWait }
 
-    /// True when nothing is known.
+    /// True if there is neither a topic wait nor a step.
     public var isEmpty: Bool { topicWait == nil && first == nil }
 
-    /// Adds a step. Where there are too many, it takes the place of the one before, so that the end of a request is always
-    /// known.
+    /// Adds a step. If there are too many, it replaces the previous one, so that the end of a request is always kept.
     @inline(__always)
     public mutating func append(_ step: RequestStep) {
         if first == nil { first = step } else { appendOther(step) }

@@ -1,10 +1,10 @@
 import Basics
 
-/// Why a request has no result: one type for everything that can go wrong.
+/// The reason why a request has no result: one type for all failures.
 public struct SearchError: Error, Hashable, Sendable {
     /// `error.code` of the event. Raw values are contract: add, never rename.
     public enum Code: String, CaseIterable, Sendable {
-        /// The record is no request, or the provider refused its parameters.
+        /// The record is not a request, or the provider refused its parameters.
         case invalidRequest = "invalid-request"
         /// The API key is missing, wrong, or not allowed.
         case unauthorized
@@ -16,22 +16,22 @@ public struct SearchError: Error, Hashable, Sendable {
         case timeout
         /// The connection failed or was reset.
         case unreachable
-        /// The provider answered that it cannot answer at present.
+        /// The provider reported that it cannot answer at present.
         case upstreamUnavailable = "upstream-unavailable"
         /// The provider refused in another way.
         case upstreamRejected = "upstream-rejected"
         /// The answer cannot be read, or is too large.
         case badResponse = "bad-response"
-        /// The provider is failing and was not asked.
+        /// The provider is failing and was not called.
         case circuitOpen = "circuit-open"
         /// A newer request of the same session arrived.
         case superseded
-        /// The request was too old to be of use when it was read.
+        /// The request was too old to be useful when it was read.
         case expired
         /// A defect of the worker.
         case `internal`
 
-        /// True when the producer may send the request again and hope for more: the contract's table.
+        /// True if the producer may send the request again with a chance of success: the contract's table.
         public var isRetryable: Bool {
             switch self {
             case .rateLimited, .timeout, .unreachable, .upstreamUnavailable, .badResponse, .circuitOpen, .internal: true
@@ -40,20 +40,19 @@ public struct SearchError: Error, Hashable, Sendable {
         }
     }
 
-    /// `error.limit` of the event: the limit of the worker that left no call for the request. Raw values are contract: add, never
-    /// rename.
+    /// `error.limit` of the event: the worker's limit that refused the call. Raw values are contract: add, never rename.
     public enum Limit: String, CaseIterable, Sendable {
         /// The rate of calls that the settings allow (`requestsPerSecond`), or the loop's share of it.
         case rate
-        /// The calls that may be under way at once. A provider that answers slowly makes this limit smaller.
+        /// The maximum number of concurrent calls. A slow provider lowers this limit.
         case concurrency
-        /// The calls that the settings give a day (`callsPerDay`), or the part of them that is kept for interactive requests.
+        /// The calls per day that the settings allow (`callsPerDay`), or their part that is not reserved for interactive requests.
         case budget
         /// The queue of requests that have not begun: too many of the same class and tenant are ahead.
         case queue
     }
 
-    /// The details of a failure beside its kind.
+    /// The details of a failure, apart from its kind.
     private struct Details: Hashable, Sendable {
         var message: String
         var retryAfter: Duration?
@@ -63,21 +62,21 @@ public struct SearchError: Error, Hashable, Sendable {
         var limit: Limit?
     }
 
-    /// Names the kind of failure.
+    /// The kind of failure.
     public var code: Code
-    // Boxed, because nearly all requests succeed, and each of their many frames has room for a failure.
+    // Boxed, because nearly all requests succeed, and each of their many frames has space for a failure.
     @Boxed private var details: Details
-    /// One line for a person, saying what to do. Holds no API key and no bytes of the record.
+    /// One line for a person, including what to do. Holds no API key and no bytes of the record.
     public var message: String {
         get { details.message }
         set { details.message = newValue }
     }
-    /// Time to wait before asking again, from now; whole milliseconds, at least 1. `nil`: the provider did not say.
+    /// The time to wait before a retry, from now; whole milliseconds, at least 1. `nil`: the provider gave none.
     public var retryAfter: Duration? {
         get { details.retryAfter }
         set { details.retryAfter = newValue }
     }
-    /// Status of the provider's HTTP answer, where there was one.
+    /// The status of the provider's HTTP answer, if there was one.
     public var httpStatus: Int? {
         get { details.httpStatus }
         set { details.httpStatus = newValue }
@@ -87,27 +86,27 @@ public struct SearchError: Error, Hashable, Sendable {
         get { details.providerStatus }
         set { details.providerStatus = newValue }
     }
-    /// The member of the request that is at fault (`location.latitude`).
+    /// The faulty member of the request (`location.latitude`).
     public var member: String? {
         get { details.member }
         set { details.member = newValue }
     }
-    /// The worker's own limit that left no call; `nil` where none of them is the cause.
+    /// The worker's own limit that refused the call; `nil` if none of them is the cause.
     public var limit: Limit? {
         get { details.limit }
         set { details.limit = newValue }
     }
-    /// True when another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
-    /// may be asked for again tomorrow, not in this second.
+    /// True if another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota is
+    /// worth a retry tomorrow, but not in this second.
     public var allowsAttempt: Bool
-    /// True when the answer does not say why it refuses: a 403 without a word may mean our key, or a firewall that
-    /// dislikes one request. Only an explained refusal may shut the provider for every request at once.
+    /// True if the answer gives no reason for its refusal. A 403 without details may mean our key, or a firewall that
+    /// dislikes one request. Only an explained refusal may shut the provider for all requests at once.
     public var isUnexplained = false
-    /// True when a kept connection ended before the answer. The provider's health does not show in that.
+    /// True if a kept-alive connection ended before the answer. That is no evidence about the provider's health.
     public var isStale = false
 
-    /// - Parameter allowsAttempt: `nil`: as the code's `isRetryable`, but for `circuitOpen` and `internal`, which
-    ///   another attempt does not cure.
+    /// - Parameter allowsAttempt: `nil`: as the code's `isRetryable`, except for `circuitOpen` and `internal`, where
+    ///   another attempt does not help.
     public init(
         _ code: Code, _ message: String, retryAfter: Duration? = nil, httpStatus: Int? = nil,
         providerStatus: String? = nil, member: String? = nil, limit: Limit? = nil, allowsAttempt: Bool? = nil
@@ -119,7 +118,7 @@ public struct SearchError: Error, Hashable, Sendable {
         self.allowsAttempt = allowsAttempt ?? (code.isRetryable && code != .circuitOpen && code != .internal)
     }
 
-    /// A member of the request that is missing, of the wrong type or out of range.
+    /// Returns the error for a member of the request that is missing, of the wrong type or out of range.
     public static func invalid(_ member: String, expected: String) -> SearchError {
         SearchError(.invalidRequest, "\(member) is not valid: expected \(expected)", member: member)
     }
@@ -129,7 +128,8 @@ public struct SearchError: Error, Hashable, Sendable {
         SearchError(.invalidRequest, "\(provider.rawValue) cannot serve this \(member): \(cure)", member: member)
     }
 
-    /// A provider for which this worker's settings hold no API key: asking it would look like the request's fault.
+    /// Returns the error for a provider without an API key in the settings. Without this check, its answer would look like
+    /// a fault of the request.
     public static func noKey(of provider: ProviderID) -> SearchError {
         SearchError(.unauthorized, "\(provider.rawValue) has no API key in this worker's settings")
     }
@@ -140,10 +140,10 @@ public struct SearchError: Error, Hashable, Sendable {
 }
 
 extension SearchError {
-    /// The outcome of a search whose session has moved on.
+    /// The outcome of a search that a newer one in its session has replaced.
     public static let superseded = SearchError(.superseded, "a newer request of the same session arrived")
 
-    /// The outcome of a search whose result the results topic refuses for its size.
+    /// The outcome of a search whose result is too large for the results topic.
     public static let resultTooLarge = SearchError(
         .badResponse, "the result is larger than the results topic takes; ask for less (limit)")
 }

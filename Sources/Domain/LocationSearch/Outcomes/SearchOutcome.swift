@@ -4,15 +4,15 @@ public import Basics
 public struct SearchOutcome: Sendable, Hashable {
     /// The content of a success.
     public struct Result: Sendable, Hashable {
-        /// The places in the provider's order: of details the one place, of a photo none.
+        /// The places in the provider's order: one place for details, none for a photo.
         public var places: Places
-        /// The URL of the picture that a photo request asked for. It is short-lived.
+        /// The URL of the requested picture. It is short-lived.
         public var photoURL: String?
-        /// How many places the provider has for the search; `nil` when it did not say.
+        /// The total number of places that the provider has for the search; `nil` if it reported none.
         public var totalAvailable: Int?
-        /// The `pageToken` for the next page; `nil` when there is none.
+        /// The `pageToken` for the next page; `nil` if there is none.
         public var nextPageToken: String?
-        /// The credits that must be shown with the data, unchanged; they may be HTML.
+        /// The credits that must be shown with the data, unchanged; may be HTML.
         public var attributions: [String]
         /// Present for a search.
         public var search: Search?
@@ -30,11 +30,11 @@ public struct SearchOutcome: Sendable, Hashable {
         }
     }
 
-    /// The search as the provider really ran it.
+    /// The search as the provider ran it.
     public struct Search: Sendable, Hashable {
         /// The category that was searched for.
         public var category: String
-        /// The position that was searched around.
+        /// The centre of the search.
         public var location: Coordinate
         /// The radius in metres, after the provider's rounding.
         public var radiusMeters: Double
@@ -48,15 +48,15 @@ public struct SearchOutcome: Sendable, Hashable {
 
     public var requestID: String
     public var operation: SearchOperation
-    /// The provider that answered or failed; `nil` when none was asked.
+    /// The provider that answered or failed; `nil` if none was called.
     public var provider: ProviderID?
-    /// Every provider that was asked, in order; more than one after a fallback.
+    /// All providers that were tried, in order; more than one after a fallback.
     public var triedProviders: [ProviderID]
     public var sessionID: String?
     @Boxed public var result: Swift.Result<Result, SearchError>
-    /// The time spent waiting for providers, all attempts together.
+    /// The time spent waiting for providers, over all attempts.
     public var upstream: Duration
-    /// The number of calls made for this request; 0 when no provider was asked, or when another request's call was shared.
+    /// The number of calls made for this request; 0 if no provider was called, or if another request's call was shared.
     public var attempts: Int
 
     @inlinable
@@ -75,7 +75,7 @@ public struct SearchOutcome: Sendable, Hashable {
         self.attempts = attempts
     }
 
-    /// The outcome of a request without an answer of a provider, because none was asked or because its answer does not count.
+    /// Makes the outcome of a request without a provider's answer, because none was called or because its answer does not count.
     public init(of request: SearchRequest, failedWith error: SearchError) {
         self.init(
             requestID: request.requestID, operation: request.operation, provider: request.provider.named,

@@ -7,13 +7,13 @@ public struct Coordinate: Sendable, Hashable {
     /// The longitude, finite, -180...180.
     public var longitude: Double
 
-    /// A position in decimal degrees, which is not checked.
+    /// Makes a position in decimal degrees, without validation.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude
     }
 
-    /// True when both are finite and in range. A provider's coordinates are checked with this before they are used.
+    /// True if both are finite and in range. A provider's coordinates are checked with this before use.
     public var isValid: Bool { latitude.magnitude <= 90 && longitude.magnitude <= 180 }
 
     /// Returns the distance in metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).

@@ -1,35 +1,35 @@
-/// One place, whichever provider it comes from. What is not known is `nil` or empty, and left out of events.
+/// One place of any provider. Unknown values are `nil` or empty, and left out of events.
 public struct Place: Sendable, Hashable {
     /// The provider's id, for a later details or photo request. Never empty.
     public var id: String
-    /// The provider that the place comes from, to which its id belongs.
+    /// The provider that the place and its id come from.
     public var provider: ProviderID
     /// The name. Never empty.
     public var name: String
     /// The kind of place, in the provider's words (`居酒屋`, `restaurant`).
     public var category: String?
-    /// All types the provider gives, most telling first.
+    /// All types that the provider gives, most specific first.
     public var types: [String]
-    /// The position; `nil` for a business without a place of its own.
+    /// The position; `nil` for a business without a location.
     public var location: Coordinate?
     /// The distance from the search's position in metres, which the presenter fills in.
     public var distanceMeters: Double?
-    /// The address, as a person writes it.
+    /// The address as people write it.
     public var address: String?
     /// The URL of a picture.
     public var imageURL: String?
-    /// The URL of the place's page, its own or the provider's.
+    /// The URL of the place's own page, or of its page at the provider.
     public var url: String?
     /// The mean rating, 1...5.
     public var rating: Double?
-    /// The number of ratings that the mean is of.
+    /// The number of ratings behind the mean.
     public var ratingCount: Int?
     /// The price level, 0 (free)...4.
     public var priceLevel: Int?
-    /// True when the place was open as the provider answered.
+    /// True if the place was open at the time of the answer.
     public var openNow: Bool?
 
-    /// A place; what is not known can be left out.
+    /// Makes a place; unknown values can be left out.
     @inlinable
     public init(
         id: String, provider: ProviderID, name: String, category: String? = nil, types: [String] = [],

@@ -1,10 +1,10 @@
-/// The places of one answer, in the order in which they came.
+/// The places of one answer, in their original order.
 ///
-/// They are kept in three pieces of memory, however many there are: rows of one size, the rows' texts end to end, and their
-/// types. A `Place` has up to a dozen strings, each of which would have to be allocated and freed; it is made only when asked
-/// for. Code that writes many places reads rows and bytes (`utf8`) instead.
+/// They are kept in three blocks of memory, whatever their number: rows of one size, the concatenated texts of the rows,
+/// and their types. A `Place` has up to a dozen strings, each of which must be allocated and freed, so it is made only on
+/// demand. Code that writes many places reads rows and bytes (`utf8`) instead.
 public struct Places: Sendable {
-    /// The position of a text among those of its list. It means nothing to another list.
+    /// The position of a text in its list. It is meaningless in another list.
     public struct Text: Sendable {
         @usableFromInline fileprivate(set) var start: UInt32 = 0
         /// The length in bytes.
@@ -13,7 +13,7 @@ public struct Places: Sendable {
         /// The empty text.
         public init() {}
 
-        /// A list stays below 4 GB: an answer has at most 1 GB (`http.maxResponseBytes`), and its texts are shorter than it.
+        /// A list stays below 4 GB: an answer has at most 1 GB (`http.maxResponseBytes`), and its texts are shorter.
         @usableFromInline
         init(_ range: Range<Int>) {
             (start, count) = (UInt32(range.lowerBound), UInt32(range.count))  // bounded: see above
@@ -23,7 +23,7 @@ public struct Places: Sendable {
 
         @inlinable var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
-        /// Returns the rest of the text behind a number of bytes, which must end a character.
+        /// Returns the text without its first bytes, which must end at a character boundary.
         public func dropFirst(_ bytes: Int) -> Text {
             let dropped = Swift.min(UInt32(clamping: bytes), count)
             var rest = self
@@ -33,7 +33,7 @@ public struct Places: Sendable {
         }
     }
 
-    /// The types of one place, which stand side by side in their list.
+    /// The types of one place, which are adjacent in their list.
     public struct Types: Sendable {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
@@ -43,7 +43,7 @@ public struct Places: Sendable {
         fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
     }
 
-    /// A place whose texts stand in the list. The members are those of `Place`.
+    /// A place whose texts are in the list. The members are those of `Place`.
     public struct Row: Sendable {
         public var id = Text()
         public var provider: ProviderID
@@ -75,14 +75,14 @@ public struct Places: Sendable {
 
     // MARK: Filling
 
-    /// Reserves memory for the places that are likely to come.
+    /// Reserves memory for the expected places.
     public mutating func reserve(places: Int, textBytes: Int) {
         rows.reserveCapacity(places)
         types.reserveCapacity(2 * places)
         texts.reserveCapacity(textBytes)
     }
 
-    /// - Parameter write: appends valid UTF-8 and removes nothing. Bytes that it appended before an error are dropped.
+    /// - Parameter write: appends valid UTF-8 and removes nothing. Bytes appended before an error are dropped.
     @inlinable
     public mutating func add<E: Error>(_ write: (inout [UInt8]) throws(E) -> Void) throws(E) -> Text {
         let start = texts.count
@@ -97,7 +97,7 @@ public struct Places: Sendable {
 
     public mutating func add(_ text: String) -> Text { add { $0.append(contentsOf: text.utf8) } }
 
-    /// - Parameter place: the place whose row is appended next. All its types must be added in one go.
+    /// - Parameter place: the next row to be appended. All its types must be added consecutively.
     public mutating func add(_ type: Text, to place: inout Row) {
         if place.types.count == 0 { place.types.start = UInt32(clamping: types.count) }
         types.append(type)
@@ -135,15 +135,14 @@ public struct Places: Sendable {
 
     public mutating func removeAll(where isOut: (Row) -> Bool) { rows.removeAll(where: isOut) }
 
-    /// Fills in the distance from `centre` for each place that has a location.
+    /// Sets the distance from `centre` for each place that has a location.
     public mutating func measureDistances(from centre: Coordinate) {
         for index in rows.indices {
             if let location = rows[index].location { rows[index].distanceMeters = centre.distance(to: location) }
         }
     }
 
-    /// Gives back memory that was reserved in vain, for a list that is kept for long. Lists that share their memory with this
-    /// one keep theirs.
+    /// Frees unused reserved memory, for a list that is kept long. Lists that share their memory with this one keep theirs.
     public mutating func compact() {
         Self.compact(&rows)
         Self.compact(&texts)
@@ -160,7 +159,7 @@ public struct Places: Sendable {
 
     // MARK: Reading
 
-    /// The memory that the list takes up, in bytes, leaving aside what is reserved.
+    /// The memory of the list in bytes, without unused reserved memory.
     public var byteCount: Int {
         rows.count * MemoryLayout<Row>.stride + types.count * MemoryLayout<Text>.stride + texts.count
     }
@@ -170,7 +169,7 @@ public struct Places: Sendable {
     @_lifetime(borrow self)
     public func utf8(_ text: Text) -> Span<UInt8> { texts.span.extracting(text.range) }
 
-    /// The bytes of all texts, among them those of places that were dropped.
+    /// The bytes of all texts, including those of dropped places.
     public var allTexts: Span<UInt8> {
         @_lifetime(borrow self)
         get { texts.span }
@@ -187,7 +186,7 @@ public struct Places: Sendable {
         return true
     }
 
-    /// Returns a number in 0...63 that is made of the last bytes. Equal texts have equal numbers, and the ids of one answer
+    /// Returns a number in 0...63 made from the last bytes. Equal texts have equal numbers, and the ids of one answer
     /// mostly have different ones.
     public func fingerprint(of text: Text) -> Int {
         let range = text.range
@@ -234,7 +233,7 @@ extension Places: RandomAccessCollection {
     }
 }
 
-/// Lists are equal when their places are, however they are kept.
+/// Lists are equal if their places are, whatever their memory layout.
 extension Places: Hashable {
     public static func == (left: Places, right: Places) -> Bool { left.elementsEqual(right) }
 

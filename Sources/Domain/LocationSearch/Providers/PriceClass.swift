@@ -1,7 +1,7 @@
-/// The class that a provider charges one call by: its SKU. Raw values are contract: metrics show them.
+/// The class by which a provider charges one call: its SKU. Raw values are contract: metrics show them.
 ///
-/// Google charges a call of its newer API by the operation and by the dearest field that was asked for. Its older API
-/// charges by operation. Hot Pepper charges nothing; its calls have a class so that every call is counted in one.
+/// Google charges a call of its newer API by the operation and by the most expensive requested field. Its older API charges
+/// by operation. Hot Pepper is free; its calls have a class so that every call is counted in one.
 public enum PriceClass: String, CaseIterable, Sendable, Hashable {
     case nearbySearchPro = "nearby-search-pro"
     case nearbySearchEnterprise = "nearby-search-enterprise"

@@ -1,17 +1,17 @@
-/// A provider's answer to one request, in the domain's terms. A search or details fills `places`, a photo `photoURL`.
+/// A provider's answer to one request, in the domain's terms. A search or a details request sets `places`, a photo request `photoURL`.
 public struct ProviderAnswer: Sendable, Hashable {
     public var places: Places
     /// An https URL that needs no key. Short-lived.
     public var photoURL: String?
-    /// The number of places that the provider has in all, where it says so.
+    /// The total number of places that the provider has, if reported.
     public var totalAvailable: Int?
-    /// The provider's own token for the next page, which outcomes carry inside of the worker's own token; `nil` on the last page.
+    /// The provider's own token for the next page, which outcomes carry inside the worker's token; `nil` on the last page.
     public var nextPageToken: String?
-    /// Credits that the provider's terms ask to show with the data; may be HTML, must be shown unchanged.
+    /// Credits that the provider's terms require with the data; may be HTML, must be shown unchanged.
     public var attributions: [String]
-    /// Metres. The radius the provider really searched, when it differs from the request's.
+    /// The radius that the provider really searched, in metres, if it differs from the request's.
     public var radiusMeters: Double?
-    /// The number of entries of the provider's list that could not be read and were left out.
+    /// The number of unreadable entries of the provider's list, which were left out.
     public var unreadablePlaces: Int
 
     public init(

@@ -1,21 +1,21 @@
-/// An API that places come from. Raw values are contract: they stand in events, metrics and logs.
+/// An API that places come from. Raw values are contract: they appear in events, metrics and logs.
 public enum ProviderID: String, CaseIterable, Sendable, Hashable {
     /// Google's Places API (New).
     case googlePlaces = "google-places"
-    /// Google's Places API as it was before.
+    /// Google's older Places API, the legacy web service.
     case googlePlacesLegacy = "google-places-legacy"
     /// Recruit's Hot Pepper Gourmet.
     case hotpepper
 }
 
-/// Whom a request asks.
+/// The provider that a request chooses.
 public enum ProviderChoice: Sendable, Hashable {
     /// The first configured provider that can serve the request, see `ProviderSelection`.
     case auto
-    /// Names that provider and no other.
+    /// Exactly this provider.
     case named(ProviderID)
 
-    /// - Parameter text: `provider` of a request event; `nil` when it is none of the contract's.
+    /// - Parameter text: `provider` of a request event; `nil` if it is not a value of the contract.
     public init?(_ text: String) {
         if text == "auto" {
             self = .auto
@@ -26,7 +26,7 @@ public enum ProviderChoice: Sendable, Hashable {
         }
     }
 
-    /// The provider that the request names, `nil` for `auto`.
+    /// The provider that the request names; `nil` for `auto`.
     public var named: ProviderID? {
         switch self {
         case .auto: nil

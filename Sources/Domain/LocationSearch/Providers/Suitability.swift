@@ -1,10 +1,10 @@
-/// The likelihood that a provider has what a request asks for. Of several, those with the greatest suitability are asked.
+/// The likelihood that a provider has the requested places. Only the providers with the greatest suitability are candidates.
 public enum Suitability: Int, Sendable, Comparable {
-    /// The provider would find nothing, as far as can be told: it is asked only when no other suits better.
+    /// The provider would probably find nothing: it is used only if no other suits better.
     case unlikely
-    /// Nothing speaks against it.
+    /// The provider may have what is asked for.
     case possible
-    /// The request bears a mark of this provider, such as an id in its form: no other can serve it.
+    /// The request has a mark of this provider, such as an id in its format: no other can serve it.
     case certain
 
     public static func < (left: Suitability, right: Suitability) -> Bool { left.rawValue < right.rawValue }

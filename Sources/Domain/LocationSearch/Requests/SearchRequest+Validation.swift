@@ -1,6 +1,6 @@
 extension SearchRequest {
     /// Checks every member against the contract's ranges.
-    /// - Throws: `invalid-request` that names the first member out of range and says what was expected.
+    /// - Throws: `invalid-request` with the first member out of range and its expected range.
     public consuming func validated() throws(SearchError) -> SearchRequest {
         try Self.check("requestId", requestID, length: 1...128)
         try Self.check("category", category, length: 1...64)
@@ -36,7 +36,7 @@ extension SearchRequest {
         return self
     }
 
-    /// Characters are Unicode scalars, as JSON Schema's `maxLength` counts them; for ASCII they are bytes.
+    /// Characters are Unicode scalars, as in JSON Schema's `maxLength`; for ASCII they are bytes.
     private static func check(_ member: String, _ text: String?, length: ClosedRange<Int>) throws(SearchError) {
         guard let text else { return }
         let bytes = text.utf8.count

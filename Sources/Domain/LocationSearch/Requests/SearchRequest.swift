@@ -2,22 +2,22 @@
 public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
     /// Places around a position.
     case search
-    /// All that the provider knows of one place.
+    /// Everything that the provider knows about one place.
     case details
     /// The URL of a picture of one place.
     case photo
 }
 
-/// One request, as its producer meant it; defaults of the contract are filled in.
+/// One request, with the contract's defaults filled in.
 public struct SearchRequest: Sendable, Hashable {
     /// The number of characters that a page token may have.
     package static let pageTokenLength = 1...4096
 
-    /// The category of a request that names none.
+    /// The category of a request without one.
     @inlinable public static var defaultCategory: String { "restaurant" }
-    /// The radius of a request that names none, in metres.
+    /// The radius of a request without one, in metres.
     @inlinable public static var defaultRadiusMeters: Double { 1500 }
-    /// The most places that a request wants which names no limit.
+    /// The maximum number of places for a request without a limit.
     @inlinable public static var defaultLimit: Int { 20 }
 
     /// 1...128 characters.
@@ -26,7 +26,7 @@ public struct SearchRequest: Sendable, Hashable {
     public var operation: SearchOperation
     /// The provider to be asked.
     public var provider: ProviderChoice
-    /// `restaurant`, `hospital` or a type of the provider's own. 1...64 characters.
+    /// `restaurant`, `hospital` or a provider's own type. 1...64 characters.
     public var category: String
     /// The position to search around. Required for a search, `nil` otherwise.
     public var location: Coordinate?
@@ -38,18 +38,18 @@ public struct SearchRequest: Sendable, Hashable {
     public var language: String?
     /// `true`: only places open now. `nil` and `false` do not filter.
     public var openNow: Bool?
-    /// Most places wanted, 1...100.
+    /// The maximum number of places, 1...100.
     public var limit: Int
     /// The `nextPageToken` of an earlier result of the same search. `pageTokenLength` characters.
     public var pageToken: String?
-    /// Names the place of details and photo. 1...512 characters.
+    /// The place of a details or photo request. 1...512 characters.
     public var placeID: String?
     /// A newer search of the same session supersedes an older one. 1...128 characters.
     public var sessionID: String?
-    /// The time the request allows, 1 ms...60 s; `nil`: the worker's default.
+    /// The time limit of the request, 1 ms...60 s; `nil`: the worker's default.
     public var timeout: Duration?
 
-    /// A request; what is left out has the contract's default. Check it with `validated()` before it is sent.
+    /// Makes a request; omitted values have the contract's defaults. Check it with `validated()` before it is sent.
     public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,
         category: String = defaultCategory, location: Coordinate? = nil, radiusMeters: Double = defaultRadiusMeters,

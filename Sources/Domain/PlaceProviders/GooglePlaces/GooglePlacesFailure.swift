@@ -3,8 +3,8 @@ import HTTPTransport
 import JSON
 import LocationSearch
 
-/// Reads an error of Google's APIs. The `reason` decides first, then `status`, then the HTTP code. The message never does,
-/// except that it tells a bad place id from other bad parameters.
+/// Reads an error of Google's APIs. The `reason` decides first, then `status`, then the HTTP code. The message is used only
+/// to distinguish an unknown place id from other bad parameters.
 struct GooglePlacesFailure {
     private var code: Int?
     private var status: String?
@@ -13,8 +13,8 @@ struct GooglePlacesFailure {
     private var retryDelay: Duration?
     private var speaksOfPlaceID = false
 
-    /// Returns the error that an answer reports.
-    /// - Parameter isForPlace: true for details and photo, where a bad id means `not-found`.
+    /// Returns the error in an answer.
+    /// - Parameter isForPlace: true for details and photo, where an unknown id means `not-found`.
     static func error(from response: HTTPResponse, isForPlace: Bool) -> SearchError {
         var failure = GooglePlacesFailure()
         do throws(JSONError) {
@@ -36,7 +36,7 @@ struct GooglePlacesFailure {
             return error
         }
 
-        // If an error comes with status 200 after all, its body knows the right one.
+        // If an error comes with status 200, its body has the right one.
         let status = response.status == 200 ? code ?? 200 : response.status
         guard status != 200 else { return .badResponse("is an error without a status", from: .googlePlaces) }
         var plain = SearchError(httpStatus: status, of: response, from: .googlePlaces)
@@ -45,7 +45,7 @@ struct GooglePlacesFailure {
         return plain
     }
 
-    /// Returns the meaning of the error; `nil` where only the HTTP status has one.
+    /// Returns the meaning of the error; `nil` if only the HTTP status has one.
     private func refusal(httpStatus: Int, isForPlace: Bool) -> ProviderRefusal? {
         if status == nil, reason == nil { return httpStatus == 404 && isForPlace ? .unknownPlace : nil }
         let isDaily = quotaLimit?.contains("PerDay") ?? false
@@ -88,7 +88,7 @@ struct GooglePlacesFailure {
                     message.contains("place id") || message.contains("placeid") || message.contains("place_id")
             case "details": try readDetails(&reader)
             case "errors":
-                // The older format. Where both are there, `details` counts.
+                // The older format. If both are present, `details` counts.
                 let known = reason
                 try readDetails(&reader)
                 reason = known ?? reason
@@ -105,7 +105,7 @@ struct GooglePlacesFailure {
                 switch key {
                 case "reason": reason = try reader.wanted() ?? reason
                 case "metadata": quotaLimit = try reader.wantedMember("quota_limit") ?? quotaLimit
-                // RetryInfo has a duration as protobuf writes it, such as "17s" or "0.5s".
+                // RetryInfo has a duration in protobuf's format, such as "17s" or "0.5s".
                 case "retryDelay":
                     if let text = try reader.wanted(), text.hasSuffix("s"), let seconds = Double(text.dropLast()),
                         seconds > 0

@@ -1,24 +1,23 @@
-/// A field of a place in Google's Places API (New) that a result is made of. Raw values are the API's names.
+/// A field of a place in Google's Places API (New) that results use. Raw values are the API's names.
 enum GooglePlacesField: String, CaseIterable {
     case id, displayName, formattedAddress, shortFormattedAddress, location, types, primaryType, primaryTypeDisplayName
     case googleMapsUri, businessStatus, attributions, rating, userRatingCount, priceLevel
     case currentOpeningHours, regularOpeningHours, photos, websiteUri
 
-    /// The price class that a field brings a call into, cheapest first. A call costs what the dearest field of its mask
-    /// costs.
+    /// The price tier of a field, cheapest first. A call costs as much as the most expensive field of its mask.
     enum Tier: Int, Comparable {
         case idsOnly, essentials, pro, enterprise
 
         static func < (a: Tier, b: Tier) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// - Parameter name: the API's name. Opening hours may end in `.openNow`, which is all that is asked of them.
+    /// - Parameter name: the API's name. Opening hours may end in `.openNow`, the only part of them that is requested.
     init?(name: String) {
         self.init(rawValue: name.hasSuffix(".openNow") ? String(name.dropLast(".openNow".count)) : name)
         if name != rawValue, name != path { return nil }
     }
 
-    /// The path that stands for the field in a mask.
+    /// The path of the field in a mask.
     var path: String {
         switch self {
         case .currentOpeningHours, .regularOpeningHours: rawValue + ".openNow"
@@ -26,7 +25,7 @@ enum GooglePlacesField: String, CaseIterable {
         }
     }
 
-    /// The tier of the field in a details call. The table of docs/providers-and-quotas.md says the same, with its source.
+    /// The tier of the field in a details call. The table of docs/providers-and-quotas.md has the same content, with its source.
     var tier: Tier {
         switch self {
         case .id, .attributions, .photos: .idsOnly
@@ -37,9 +36,9 @@ enum GooglePlacesField: String, CaseIterable {
         }
     }
 
-    /// The tier of the field in a text search, which has no Essentials tier for more than ids.
+    /// The tier of the field in a text search, where only ids cost less than Pro.
     var textSearchTier: Tier { self == .id || self == .attributions ? .idsOnly : max(tier, .pro) }
 
-    /// The tier of the field in a nearby search, which costs Pro at least.
+    /// The tier of the field in a nearby search, which costs at least Pro.
     var nearbySearchTier: Tier { max(tier, .pro) }
 }

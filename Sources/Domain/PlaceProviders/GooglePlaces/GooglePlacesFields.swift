@@ -1,11 +1,11 @@
 internal import LocationSearch
 
-/// The fields that Google's Places API (New) is asked for each place, which decide what its calls cost: the setting
-/// `googlePlaces.fields`.
+/// The fields that are requested for each place from Google's Places API (New), which determine the price of its calls: the
+/// setting `googlePlaces.fields`.
 ///
-/// Masks and price classes are made once, so that a request makes neither.
+/// Masks and price classes are computed once, not for each request.
 public struct GooglePlacesFields: Sendable, Hashable {
-    /// The setting as it was written, without blanks.
+    /// The setting as written, without blanks.
     public let text: String
     let nearbyMask: String
     let textMask: String
@@ -14,22 +14,22 @@ public struct GooglePlacesFields: Sendable, Hashable {
     let textClass: PriceClass
     let detailsClass: PriceClass
 
-    /// Everything that a result can have.
+    /// All fields that a result can have.
     public static let enterprise = GooglePlacesFields(
         "enterprise", search: searchFields, details: searchFields + [.photos, .websiteUri])
 
-    /// Everything but ratings, prices, opening hours and the place's own page.
+    /// All fields except ratings, prices, opening hours and the place's own page.
     public static let pro = GooglePlacesFields(
         "pro", search: searchFields.filter { $0.tier <= .pro },
         details: (searchFields + [.photos]).filter { $0.tier <= .pro })
 
-    /// The cheapest details that say where a place is. Searches are asked what `pro` asks, because a search that gives
-    /// positions costs Pro at least, and the rest of Pro comes with it.
+    /// The cheapest details that include a place's position. Searches request the fields of `pro`, because a search with
+    /// positions costs at least Pro, and the other Pro fields are then free.
     public static let essentials = GooglePlacesFields(
         "essentials", search: searchFields.filter { $0.tier <= .pro },
         details: (searchFields + [.photos]).filter { $0.tier <= .essentials })
 
-    /// A description of the setting's values, for people.
+    /// A description of the setting's values for people.
     public static let expectation =
         "essentials, pro, enterprise, or fields of the API, each once and separated by commas: some of "
         + GooglePlacesField.allCases.map(\.rawValue).joined(separator: ", ")
@@ -43,9 +43,9 @@ public struct GooglePlacesFields: Sendable, Hashable {
 
     /// Reads the setting: the name of a price class, or names of the API's fields, separated by commas.
     ///
-    /// A list is asked of searches and details alike. `id` and `attributions` are asked for in any case: no result is made
-    /// without the one, the terms ask for the other, and neither raises a price.
-    /// - Returns: `nil` for a name that is unknown or stands twice.
+    /// A list applies to both searches and details. `id` and `attributions` are always requested: a result needs the one,
+    /// the terms require the other, and neither raises the price.
+    /// - Returns: `nil` for a name that is unknown or repeated.
     public init?(text: String) {
         if let preset = Self.presets.first(where: { $0.text == text }) {
             self = preset

@@ -4,14 +4,14 @@ import JSON
 import LocationSearch
 import LibC
 
-/// Makes the calls of the Places API (New). One header has the key, another names the wanted fields, the dearest of which
-/// sets the price of the call.
+/// Makes the calls of the Places API (New). One header holds the key, another lists the requested fields. The most
+/// expensive field sets the price of the call.
 struct GooglePlacesRequests {
     /// The address and the key.
     let configuration: ProviderConfiguration
     let fields: GooglePlacesFields
 
-    /// Returns true for a search that nearby search cannot do: it has no keyword, no filter for open places and no pages.
+    /// Returns whether nearby search cannot serve the request: it has no keyword, no filter for open places and no pages.
     static func needsTextSearch(_ request: SearchRequest) -> Bool {
         request.keyword != nil || request.openNow == true || request.pageToken != nil
     }
@@ -37,8 +37,8 @@ struct GooglePlacesRequests {
         return post("/v1/places:searchNearby", body: body.finish(), mask: fields.nearbyMask)
     }
 
-    /// Returns a text search. The API wants all members of a further page as they were for the first one, so they follow
-    /// from the request alone.
+    /// Returns a text search. The API requires that a further page repeats all members of the first request, so they depend
+    /// on the request alone.
     func text(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()
@@ -68,17 +68,17 @@ struct GooglePlacesRequests {
     /// Returns a call for a place's details.
     func details(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: fields.detailsMask) }
 
-    /// Returns a call for the names of a place's photos, which costs nothing.
+    /// Returns a call for the names of a place's photos, which is free.
     func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }
 
-    /// Returns a call for a place's id, which costs nothing.
+    /// Returns a call for a place's id, which is free.
     func id(of placeID: String) -> HTTPRequest {
         let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
         return get(place: request, mask: "id")
     }
 
     /// Returns a call for the address of a photo.
-    /// - Parameter name: `places/ID/photos/REF`, as the provider gave it.
+    /// - Parameter name: `places/ID/photos/REF`, as returned by the provider.
     func media(_ name: String) -> HTTPRequest {
         let path = name.split(separator: "/").map { PercentEncoding.encoded(String($0)) }.joined(separator: "/")
         var url = QueryURL(configuration.baseURL, path: "/v1/\(path)/media")
@@ -110,14 +110,14 @@ struct GooglePlacesRequests {
         body.endObject()
     }
 
-    /// Returns the smallest box that holds the circle. Across the date line `low` is east of `high`.
+    /// Returns the smallest box that contains the circle. Across the date line, `low` is east of `high`.
     /// - Parameter radius: metres.
     static func box(around centre: Coordinate, radius: Double) -> (low: Coordinate, high: Coordinate) {
         let angle = radius / 6_371_008.8
         let north = angle * 180 / .pi
         let (bottom, top) = (centre.latitude - north, centre.latitude + north)
 
-        // A circle with a pole in it crosses every meridian.
+        // A circle that contains a pole crosses every meridian.
         guard bottom > -90, top < 90 else {
             return (
                 Coordinate(latitude: max(-90, bottom), longitude: -180),
@@ -125,7 +125,7 @@ struct GooglePlacesRequests {
             )
         }
 
-        // Meridians touch a circle a little poleward of its centre, where they are closer to each other.
+        // Meridians touch a circle slightly poleward of its centre, where they are closer to each other.
         let east = asin(min(1, sin(angle) / cos(centre.latitude * .pi / 180))) * 180 / .pi
         func wrapped(_ longitude: Double) -> Double {
             longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude

@@ -4,12 +4,12 @@ import LocationSearch
 
 /// One answer of the Places API (New).
 struct GooglePlacesResponse {
-    /// The layouts that answers have.
+    /// The layouts of answers.
     enum Kind {
-        /// An object with `places`, which is `{}` when nothing was found.
+        /// An object with `places`; `{}` if nothing was found.
         case list
         /// One place that is not wrapped.
-        /// - Parameter id: the id that was asked for, which the answer need not repeat.
+        /// - Parameter id: the requested id, which the answer may omit.
         case place(id: String)
         /// The address of a photo.
         case media
@@ -28,7 +28,7 @@ struct GooglePlacesResponse {
     private var isError = false
     /// True once a member of the API was read.
     private var isAnswer = false
-    /// True once another member was read. An object without any is an answer: proto3's JSON leaves out what is empty.
+    /// True once another member was read. An object without members is an answer: proto3's JSON omits empty values.
     private var isForeign = false
     /// The credits: the source, third parties, and the authors of photos.
     private(set) var credits = Credits("Google Maps")
@@ -58,8 +58,8 @@ struct GooglePlacesResponse {
         return page
     }
 
-    /// Reads the answer to a call for a photo when its status is not 200. A redirect to the picture serves as well. A 403
-    /// without an error comes with a picture that says "over quota".
+    /// Reads the answer to a call for a photo if its status is not 200. A redirect to the picture is accepted too. A 403
+    /// without an error comes with a picture that shows "over quota".
     private mutating func readPicture(_ response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
         if (300..<400).contains(response.status), let url = response.location, Self.isPicture(url) {
             photoURL = url
@@ -99,7 +99,7 @@ struct GooglePlacesResponse {
         try reader.finish()
     }
 
-    /// Skips a member that is not of the API. With `error`, the answer is one, and `GooglePlacesFailure` reads which.
+    /// Skips a member that does not belong to the API. A member `error` marks the answer as an error for `GooglePlacesFailure`.
     private mutating func skipForeign(_ key: borrowing JSONText, in reader: inout JSONReader) throws(JSONError) {
         isForeign = true
         if "error" ~= key, try reader.kind() == .object { isError = true }
@@ -107,15 +107,15 @@ struct GooglePlacesResponse {
     }
 
     private mutating func readPlaces(_ reader: inout JSONReader) throws(JSONError) {
-        // In proto3's JSON null may stand for an empty list. A value of any other kind is a fault, not an empty list.
+        // In proto3's JSON, null may stand for an empty list. A value of any other type is a fault.
         if try reader.skipNull() { return }
         guard try reader.enterArray() else { return list.add(nil) }
         while try reader.nextElement() { list.add(try place(&reader)) }
     }
 
     /// Reads one place.
-    /// - Parameter asked: the id for a place without one that says anything else.
-    /// - Returns: `nil` when it has no id.
+    /// - Parameter asked: the requested id, for a place without an id but with other content.
+    /// - Returns: `nil` if it has no id.
     private mutating func place(_ reader: inout JSONReader, asked: String? = nil) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
         var place = Places.Row(provider: .googlePlaces)
@@ -161,7 +161,7 @@ struct GooglePlacesResponse {
         return place
     }
 
-    /// Reads a position. A member that is missing is 0, because proto3's JSON leaves out zeros, as on the equator.
+    /// Reads a position. A missing member is 0, because proto3's JSON omits zeros, as on the equator.
     private static func location(_ reader: inout JSONReader) throws(JSONError) -> Coordinate? {
         var (latitude, longitude): (Double?, Double?) = (0, 0)
         var isEmpty = true
@@ -206,7 +206,7 @@ struct GooglePlacesResponse {
         }
     }
 
-    /// Adds the named member of each object of a list to the credits.
+    /// Adds one member of each object in a list to the credits.
     private mutating func readCredits(_ reader: inout JSONReader, member: StaticString) throws(JSONError) {
         guard try reader.enterArray() else { return }
         while try reader.nextElement() {

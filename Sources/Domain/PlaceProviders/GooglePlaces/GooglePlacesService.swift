@@ -8,8 +8,8 @@ public struct GooglePlacesService: PlaceService {
     private let http: any HTTPSending
     private let requests: GooglePlacesRequests
 
-    /// A service that makes its calls with `http`.
-    /// - Parameter fields: what is asked of each place, which sets the price of searches and details.
+    /// Makes a service whose calls use `http`.
+    /// - Parameter fields: the requested fields of each place, which set the price of searches and details.
     public init(
         http: any HTTPSending, configuration: ProviderConfiguration, fields: GooglePlacesFields = .enterprise
     ) {
@@ -54,7 +54,7 @@ public struct GooglePlacesService: PlaceService {
         guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
         var places = page.list.places
         if isText, let centre = request.location {
-            // Text search restricts by a box: its corners lie outside the circle that was asked for.
+            // Text search is restricted by a box, whose corners are outside the requested circle.
             places.removeAll { place in place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false }
         }
         return ProviderAnswer(
@@ -70,7 +70,7 @@ public struct GooglePlacesService: PlaceService {
         return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
     }
 
-    /// Looks up the name of a place's photo. Names expire, so that none is kept from an earlier answer.
+    /// Looks up the name of a place's photo. Names expire, so none is kept from an earlier answer.
     private func photoName(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> FollowUpCall {
@@ -82,14 +82,14 @@ public struct GooglePlacesService: PlaceService {
         return FollowUpCall(number: 2, subject: name, attributions: page.credits.texts)
     }
 
-    /// Asks for the address of the photo that `photoName` found.
+    /// Requests the address of the photo that `photoName` found.
     private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
         let media = try await page(requests.media(call.subject ?? ""), kind: .media, before: deadline)
         guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
         return ProviderAnswer(photoURL: url, attributions: call.attributions)
     }
 
-    /// Asks whether there is such a place: the cheapest call.
+    /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
         try requests.configuration.checkKey(of: id)
         _ = try await page(requests.id(of: placeID), kind: .place(id: placeID), before: deadline)

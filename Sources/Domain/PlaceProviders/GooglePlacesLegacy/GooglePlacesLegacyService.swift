@@ -8,12 +8,12 @@ public struct GooglePlacesLegacyService: PlaceService {
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
 
-    /// Google accepts the token of a further page only after about this long.
+    /// Google accepts a page token only after about this long.
     private static let tokenDelay: Duration = .seconds(2)
-    /// A token that is still refused at this call is to blame itself.
+    /// The number of calls after which a refused token is reported as invalid.
     private static let tokenAttempts = 4
 
-    /// A service that makes its calls with `http`.
+    /// Makes a service whose calls use `http`.
     public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         self.configuration = configuration
@@ -61,9 +61,9 @@ public struct GooglePlacesLegacyService: PlaceService {
             unreadablePlaces: page.list.unreadable)
     }
 
-    /// Describes the call that asks for a page again: for some seconds after a page token was given out,
-    /// INVALID_REQUEST means that it is not valid yet.
-    /// - Throws: `error` itself when it means something else.
+    /// Describes the call that requests a page again. For some seconds after a page token was issued, INVALID_REQUEST means
+    /// that the token is not valid yet.
+    /// - Throws: `error` itself if it has another meaning.
     private func retry(
         of request: SearchRequest, after error: SearchError, call number: Int
     ) throws(SearchError) -> FollowUpCall {
@@ -79,7 +79,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             throw .badResponse("has no readable place", from: id)
         }
 
-        // An answer that repeats its member has several, and details are of one place.
+        // An answer with a repeated member has several places, but details are about one place.
         var places = page.list.places
         places.keepFirst(1)
         return ProviderAnswer(places: places, attributions: page.credits.texts)
@@ -96,7 +96,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         return FollowUpCall(number: 2, subject: reference, attributions: page.credits.texts)
     }
 
-    /// Asks where the picture that `photoReference` found is. The redirect is read, not followed.
+    /// Requests the address of the picture that `photoReference` found. The redirect is read, not followed.
     private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
         var url = QueryURL(configuration.baseURL, path: "/maps/api/place/photo")
         url.add("photo_reference", call.subject)
@@ -111,7 +111,7 @@ public struct GooglePlacesLegacyService: PlaceService {
                     .upstreamRejected, "google-places-legacy gave no picture for this place",
                     httpStatus: response.status)
             }
-            // The key was good for the details just now.
+            // The key was valid for the details call just before.
             if response.status == 403 { throw .photoQuota(of: id) }
             throw SearchError(httpStatus: response.status, of: response, from: id)
         }
@@ -124,7 +124,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func searchURL(_ request: SearchRequest) -> String {
         var url = QueryURL(configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
         if let token = request.pageToken {
-            // The API would ignore all other parameters.
+            // With a token, the API ignores all other parameters.
             url.add("pagetoken", token)
         } else if let location = request.location {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
@@ -133,7 +133,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             // The same text in both parameters can give no results.
             if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }
             url.add("language", request.language)
-            // The API takes the presence of this parameter for true, whatever its value.
+            // The API treats this parameter as true whenever it is present.
             if request.openNow == true { url.addFlag("opennow") }
         }
         url.add("key", configuration.apiKey)
@@ -149,7 +149,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         return url.text
     }
 
-    /// Asks whether there is such a place: the cheapest call.
+    /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
         try configuration.checkKey(of: id)
         let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)

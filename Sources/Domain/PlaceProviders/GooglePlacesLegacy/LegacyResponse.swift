@@ -4,7 +4,7 @@ import LocationSearch
 
 /// One answer of the legacy web service. The `status` in its body decides, whatever the HTTP status.
 struct LegacyResponse {
-    /// The fields that details ask for: all that a place of the contract can carry.
+    /// The fields requested for details: all that the contract's place can hold.
     static let detailsFields =
         "place_id,name,formatted_address,vicinity,geometry/location,types,rating,user_ratings_total,price_level,"
         + "opening_hours/open_now,url,website,photos"
@@ -18,15 +18,15 @@ struct LegacyResponse {
     private var status: String?
     private var message = ""
     private var hasContent = false
-    /// The id that details were asked for, which the answer need not repeat; `nil` for a search.
+    /// The id of a details request, which the answer may omit; `nil` for a search.
     private let asked: String?
-    /// The credits: the source, and HTML as it was sent, which must be shown unchanged.
+    /// The credits: the source, and the provider's HTML, which must be shown unchanged.
     private(set) var credits = Credits("Google Maps")
 
     private init(asked: String?) { self.asked = asked }
 
     /// Reads an answer.
-    /// - Parameter asked: the id that details were asked for, which make of nothing found a `not-found`; `nil` for a search.
+    /// - Parameter asked: the id of a details request, for which an empty answer means `not-found`; `nil` for a search.
     /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
         var page = LegacyResponse(asked: asked)
@@ -58,16 +58,16 @@ struct LegacyResponse {
         case nil: return .badResponse("lacks its status", from: .googlePlacesLegacy)
         case "OK": return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
         case "ZERO_RESULTS": return asked != nil ? make(.notFound, "this place is gone; search again") : nil
-        // New projects cannot have this API any more. That is the most frequent cause, and its cure is another.
+        // New projects cannot enable this API. That is the most frequent cause, and it has a different remedy.
         case "REQUEST_DENIED" where message.contains("legacy api"):
             return make(.unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
         case let status?:
-            // OVER_QUERY_LIMIT stands for too many calls a second, for the day's quota, and for missing billing.
+            // OVER_QUERY_LIMIT stands for too many calls per second, for the day's quota, and for missing billing.
             let isDaily = message.contains("daily") || message.contains("billing")
             if let refusal = ProviderRefusal.named(status, isDaily: isDaily) {
                 return refusal.error(of: .googlePlacesLegacy, in: response, providerStatus: status)
             }
-            // A front end's `"status": "error"` is none of the API, whose statuses are in capitals.
+            // A front end's `"status": "error"` does not come from the API, whose statuses are in capitals.
             let isOfAPI = status.allSatisfy { $0.isUppercase || $0 == "_" }
             if isOfAPI { return make(.upstreamRejected, "google-places-legacy rejected the request") }
             if response.status == 200 { return make(.badResponse, "the answer has no status of the API; try again") }
@@ -102,7 +102,7 @@ struct LegacyResponse {
     }
 
     /// Reads one place.
-    /// - Returns: `nil` when it has no id.
+    /// - Returns: `nil` if it has no id.
     private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
         var place = Places.Row(provider: .googlePlacesLegacy)
@@ -125,7 +125,7 @@ struct LegacyResponse {
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
             case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
-            // This one knows today's exceptions, so it is the better one.
+            // This member includes today's exceptions, so it takes precedence.
             case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
             case "url": place.url = try reader.wantedURL(in: &list.places)
             case "website": website = try reader.wantedURL(in: &list.places)

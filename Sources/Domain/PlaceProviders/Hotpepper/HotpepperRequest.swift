@@ -1,17 +1,17 @@
 import JSON
 import LocationSearch
 
-/// One call to the gourmet search, made of a request.
+/// One call to the gourmet search, made from a request.
 struct HotpepperRequest {
     /// The URL with the API key in it.
     let url: String
     let operation: SearchOperation
     /// The offset of the first result, counted from 1.
     let start: Int
-    /// The radius of the step that a search asks for, in metres; `nil` for details and photo.
+    /// The radius of the chosen search step, in metres; `nil` for details and photo.
     let radiusMeters: Double?
 
-    /// The radii that `range` 1 to 5 stand for, in metres.
+    /// The radii of `range` 1 to 5, in metres.
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
     /// - Parameter response: the form of the answers, see `HotpepperResponseType`.
@@ -20,7 +20,7 @@ struct HotpepperRequest {
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
         if request.operation == .search, let location = request.location {
-            // The step is the smallest that covers the radius, or the largest there is.
+            // The step is the smallest that covers the radius, or the largest one.
             let radius = request.radiusMeters
             let range = Self.ranges.firstIndex { $0 >= radius } ?? Self.ranges.count - 1
             start = request.pageToken.flatMap(Self.start) ?? 1
@@ -29,7 +29,7 @@ struct HotpepperRequest {
             url.add("lat", decimal: location.latitude)
             url.add("lng", decimal: location.longitude)
             url.add("range", range + 1)
-            // A comma would separate keywords, even an encoded one; a blank asks for both.
+            // A comma would separate keywords, even an encoded one; a blank requires both.
             url.add("keyword", request.keyword.map(Self.withoutCommas))
             if let genre = Self.genre(for: request.category), !genre.isEmpty { url.add("genre", genre) }
             if start > 1 { url.add("start", start) }
@@ -54,8 +54,8 @@ struct HotpepperRequest {
         return text
     }
 
-    /// Returns the genre to filter by for a category.
-    /// - Returns: a genre code; empty for no filter; `nil` for what is no restaurant.
+    /// Returns the genre filter for a category.
+    /// - Returns: a genre code; empty for no filter; `nil` if the category is not a restaurant.
     static func genre(for category: String) -> String? {
         if let known = knownGenre(category) ?? knownGenre(category.lowercased()) { return known }
         let bytes = Array(category.utf8)
@@ -65,8 +65,8 @@ struct HotpepperRequest {
         return isCode ? category.uppercased() : nil
     }
 
-    /// Finds a genre of the master list by its name, the provider's or the contract's. A switch of constants takes a tenth of
-    /// the instructions of a dictionary.
+    /// Finds a genre of the master list by the provider's name or the contract's name. A switch over constants takes a
+    /// tenth of the instructions of a dictionary.
     private static func knownGenre(_ name: String) -> String? {
         switch JSONText(plain: name.utf8.span) {
         case "restaurant", "food": ""
@@ -91,13 +91,13 @@ struct HotpepperRequest {
         }
     }
 
-    /// Returns the offset to start from, which is all that the provider's own page token holds; `nil` when it is none.
+    /// Returns the start offset, which is the whole content of the provider's page token; `nil` if the token is invalid.
     static func start(from token: String) -> Int? {
         guard let start = Int(token), (1...1_000_000).contains(start) else { return nil }
         return start
     }
 
-    /// Returns true for texts in the form of shop ids: `J` and 9 digits, as in the reference and in every recording seen.
+    /// Returns whether the text has the format of shop ids: `J` and 9 digits, as in the reference and in all known recordings.
     static func isShopID(_ text: String) -> Bool {
         guard text.utf8.count == 10, text.utf8.first == UInt8(ascii: "J") else { return false }
         return text.utf8.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

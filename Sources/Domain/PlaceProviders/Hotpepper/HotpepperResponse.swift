@@ -7,7 +7,7 @@ import Synchronization
 struct HotpepperResponse {
     /// The shops that could be read.
     var list = PlaceList()
-    /// The number of shops that the provider has in all.
+    /// The total number of shops that the provider has.
     var available: Int?
     /// The number of entries in the list, readable or not.
     var entries = 0
@@ -15,11 +15,11 @@ struct HotpepperResponse {
     private var hasShops = false
     private var hasResults = false
 
-    /// Reads an answer. The HTTP status is 200 whatever happened, so the body decides.
+    /// Reads an answer. The HTTP status is always 200, so the body decides.
     /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse) throws(SearchError) -> HotpepperResponse {
         guard response.status == 200 else {
-            // If an error comes with another status than 200 after all, its body says more.
+            // If an error comes with another status than 200, its body has more details.
             if let page = try? page(of: response), page.error.isThere {
                 throw failure(page.error.code, response: response)
             }
@@ -97,7 +97,7 @@ struct HotpepperResponse {
         var layout = Self.layout.withLock { $0 }
         defer { Self.layout.withLock { $0 = layout } }
 
-        // Both are fetched once for all shops, because each use of a global asks whether it has been made.
+        // Both are fetched once for all shops, because each use of a global checks whether it is initialised.
         let members = Self.members
         var fields = JSONFields(of: layout)
         while try reader.nextElement() {
@@ -108,7 +108,7 @@ struct HotpepperResponse {
                 let shop = try readShop(&reader, members: members, into: &fields)
                 layout.learn(from: reader.bytes(in: shop))
             }
-            // A shop is filled in place, because rows are large and there are many.
+            // A shop is filled in place, because rows are large and numerous.
             var shop = Places.Row(provider: .hotpepper)
             if fill(&shop, with: fields, of: reader) { list.add(shop) } else { list.addUnreadable() }
         }
@@ -146,7 +146,7 @@ extension HotpepperResponse {
     private enum PhotoMember: String, CaseIterable { case pc, mobile }
     private enum PhotoSize: String, CaseIterable { case large = "l", medium = "m" }
 
-    /// The members that are read of a shop and of the objects within it.
+    /// The members of a shop, and of the objects in it, that are read.
     private struct Members {
         let shop = JSONMembers<ShopMember>()
         let genre = JSONMembers<NameMember>()
@@ -156,11 +156,11 @@ extension HotpepperResponse {
     }
     private static let members = Members()
 
-    /// The members that are read of a shop.
+    /// The values of a shop that are read.
     private enum ShopField: Int, CaseIterable {
         case id, name, address, latitude, longitude, genre, subGenre, url, largePhoto, mediumPhoto, mobilePhoto
 
-        /// The way from a shop to the value.
+        /// The path from a shop to the value.
         var path: String {
             switch self {
             case .id: "id"
@@ -178,11 +178,11 @@ extension HotpepperResponse {
         }
     }
 
-    /// How the provider writes its shops, as learned from its answers.
+    /// The provider's layout of shops, learned from its answers.
     private static let layout = Mutex(JSONLayout(ShopField.allCases.map(\.path)))
 
-    /// Finds the fields of a shop whose members may come in any order. The last counts of members that come twice.
-    /// - Returns: the place of the shop.
+    /// Finds the fields of a shop whose members may come in any order. If a member repeats, the last one counts.
+    /// - Returns: the range of the shop in the input.
     private func readShop(
         _ reader: inout JSONReader, members: Members, into fields: inout JSONFields
     ) throws(JSONError) -> Range<Int> {
@@ -227,8 +227,8 @@ extension HotpepperResponse {
         }
     }
 
-    /// Makes a shop of its fields. Everything but id and name may be missing or empty.
-    /// - Returns: `false` when it lacks id or name.
+    /// Fills in a shop from its fields. Everything but id and name may be missing or empty.
+    /// - Returns: `false` if it lacks id or name.
     private mutating func fill(
         _ shop: inout Places.Row, with fields: borrowing JSONFields, of reader: borrowing JSONReader
     ) -> Bool {
@@ -251,8 +251,7 @@ extension HotpepperResponse {
         return true
     }
 
-    /// Returns the URL of the largest picture, which is `photo.pc.l` where there is one. The picture that stands in for "no
-    /// image" is none.
+    /// Returns the URL of the largest picture, which is `photo.pc.l` if present. The placeholder for "no image" does not count.
     private mutating func photo(
         _ fields: borrowing JSONFields, of reader: borrowing JSONReader
     ) -> Places.Text? {

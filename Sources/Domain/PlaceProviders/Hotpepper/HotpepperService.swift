@@ -2,16 +2,16 @@ public import Basics
 public import HTTPTransport
 public import LocationSearch
 
-/// The service for Hot Pepper Gourmet search (Recruit Web Service), which knows restaurants in Japan. Details and photos
-/// are searches by id there.
+/// The service for Hot Pepper Gourmet search (Recruit Web Service), which covers restaurants in Japan. Details and photos
+/// are searches by id in this API.
 public struct HotpepperService: PlaceService {
     public let id = ProviderID.hotpepper
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
     private let response: HotpepperResponseType
 
-    /// A service that makes its calls with `http`.
-    /// - Parameter response: the form of the answers to searches and details; photo requests ask for the full one.
+    /// Makes a service whose calls use `http`.
+    /// - Parameter response: the form of answers to searches and details; photo requests use the full one.
     public init(
         http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite
     ) {
@@ -40,7 +40,7 @@ public struct HotpepperService: PlaceService {
     public func suitability(for request: SearchRequest) -> Suitability {
         switch request.operation {
         case .search:
-            // Asked about a place abroad it finds nothing, which would look like an answer.
+            // Outside Japan it finds nothing, which would look like an answer.
             request.location.map(JapanArea.contains) == true ? .possible : .unlikely
         case .details, .photo:
             request.placeID.map(HotpepperRequest.isShopID) == true ? .certain : .unlikely
@@ -86,7 +86,7 @@ public struct HotpepperService: PlaceService {
         return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
     }
 
-    /// Returns the credits that the terms ask for: the first always, the second where pictures are shown.
+    /// Returns the credits that the terms require: the first one always, the second one with pictures.
     private static func credits(for places: Places) -> [String] {
         places.rows.contains { $0.imageURL != nil } ? creditsWithPictures : credits
     }
