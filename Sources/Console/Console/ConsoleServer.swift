@@ -3,11 +3,11 @@ internal import Hummingbird
 package import Logging
 package import SessionState
 
-/// The console: a page in the browser that searches, shows what goes by, and sends dead letters back. From `start` to
-/// `stop`. Safe to use from any task.
+/// The console: a web page that searches, shows the traffic, and sends dead letters back. Runs from `start` to `stop`. Safe
+/// to use from any task.
 ///
-/// It keeps nothing of its own. What it shows comes from the store of sessions and from the traffic, which the reader of the
-/// topics fills, and from the pipeline's report; what it does is the backend's.
+/// It has no state. It shows the store of sessions and the traffic, which the reader of the topics fills, and the
+/// pipeline's report. Its actions are the backend's.
 package final class ConsoleServer: Sendable {
     /// The port that the server listens on, never 0.
     package var port: Int { server.port }
@@ -17,8 +17,8 @@ package final class ConsoleServer: Sendable {
     private init(_ server: HTTPServer) { self.server = server }
 
     /// Returns once the server listens.
-    /// - Parameter demo: what visitors may switch; `nil` for a console that belongs to no demo.
-    /// - Throws: `HTTPServerError` when the port cannot be listened on.
+    /// - Parameter demo: the controls for visitors; `nil` for a console outside a demo.
+    /// - Throws: `HTTPServerError` if the port cannot be opened.
     package static func start(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
         backend: any ConsoleBackend, demo: (any DemoPanel)? = nil, log: Logger

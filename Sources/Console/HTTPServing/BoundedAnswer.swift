@@ -1,8 +1,7 @@
-/// Asks a question, such as one that an event loop must answer, and waits for no longer than `bound`.
+/// Waits for the result of a question, for example to an event loop, but no longer than `bound`.
 ///
-/// A loop that is stuck, or has stopped, never answers a caller of its actors. The question then stays behind,
-/// suspended, and the caller goes on without an answer.
-/// - Returns: `nil` when the answer did not come in time.
+/// A loop that is stuck or has stopped never answers. The question then stays suspended, and the caller continues without an answer.
+/// - Returns: `nil` if the answer did not arrive in time.
 package func answer<Value: Sendable>(
     within bound: Duration, to question: @escaping @Sendable () async -> Value
 ) async -> Value? {

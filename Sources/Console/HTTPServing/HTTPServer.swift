@@ -12,7 +12,7 @@ package final class HTTPServer: Sendable {
     private let services: ServiceGroup
     private let serving: Task<Void, any Error>
 
-    /// The number of connections that are open now.
+    /// The number of open connections.
     package var connectionCount: Int { table.count }
 
     private init(port: Int, table: ConnectionTable, services: ServiceGroup, serving: Task<Void, any Error>) {
@@ -24,17 +24,17 @@ package final class HTTPServer: Sendable {
 
     /// Returns once the server listens.
     ///
-    /// The server runs in a task of its own and not in a child of the caller's: a child is always waited for, and a
-    /// client that never reads its answer would hold up the end of the process.
+    /// The server runs in an unstructured task and not in a child task. A parent always waits for its children, so a client
+    /// that never reads its answer would delay the end of the process.
     /// - Parameters:
-    ///   - port: 0 stands for any free port.
-    ///   - limits: how many connections the server keeps, and how long each may make it wait.
-    /// - Throws: `HTTPServerError` when the port cannot be listened on.
+    ///   - port: 0 selects any free port.
+    ///   - limits: the limits on the number of connections and on their waiting times.
+    /// - Throws: `HTTPServerError` if the port cannot be opened.
     package static func start<Responder: HTTPResponder>(
         _ responder: Responder, host: String, port: Int, limits: ConnectionLimits = ConnectionLimits(), log: Logger
     ) async throws(HTTPServerError) -> HTTPServer
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        // Hummingbird reports each connection that breaks off, which is no news to readers of this process's log.
+        // Hummingbird logs each broken connection, which is irrelevant in this process's log.
         var quiet = log
         quiet.logLevel = .critical
 
@@ -63,7 +63,7 @@ package final class HTTPServer: Sendable {
             return HTTPServer(port: listening, table: table, services: services, serving: serving)
         }
 
-        // The server has ended before it listened.
+        // The server ended before it listened.
         do {
             try await serving.value
             throw HTTPServerError(host: host, port: port, cause: CancellationError())
@@ -72,11 +72,11 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Accepts no further connections, lets the requests in flight have their answers, and closes all connections.
+    /// Accepts no further connections, waits for the answers in progress, and closes all connections.
     ///
-    /// What has not ended after `grace` is left to the exit of the process. Cancelling it would be no better: SwiftNIO
-    /// ends the whole process with a trap when a connection is cancelled between being accepted and being served.
-    /// - Parameter grace: the time for answers that are under way.
+    /// Answers that have not ended after `grace` end with the process. They are not cancelled: SwiftNIO traps if a
+    /// connection is cancelled between being accepted and being served.
+    /// - Parameter grace: the time for answers in progress.
     package func stop(within grace: Duration) async {
         await services.triggerGracefulShutdown()
         await waitForEnd(within: grace)

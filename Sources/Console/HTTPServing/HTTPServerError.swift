@@ -1,11 +1,11 @@
 internal import NIOCore
 internal import LibC
 
-/// A server has no address to listen on. Another port or host cures it.
+/// The error for an address that a server cannot listen on. The remedy is another port or host.
 package struct HTTPServerError: Error, Hashable, CustomStringConvertible {
     package let host: String
     package let port: Int
-    /// The system's words, such as "Address already in use".
+    /// The system's message, such as "Address already in use".
     package let reason: String
 
     init(host: String, port: Int, cause: any Error) {

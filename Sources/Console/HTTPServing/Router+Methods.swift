@@ -2,8 +2,8 @@ internal import HTTPTypes
 package import Hummingbird
 
 extension Router<ClientContext> {
-    /// Has each path answer a method that it does not take with 405 and those that it takes. Call it after the last route was
-    /// added, on a router that answers HEAD as GET.
+    /// Makes each path answer unsupported methods with 405 and a list of the supported ones. Call it after the last route
+    /// was added, on a router that answers HEAD as GET.
     package func refuseOtherMethods() {
         for (path, routes) in Dictionary(grouping: routes, by: \.path.description) {
             let taken: [HTTPRequest.Method] = routes.flatMap { $0.method == .get ? [.get, .head] : [$0.method] }

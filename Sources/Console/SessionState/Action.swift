@@ -1,14 +1,14 @@
 public import EventContract
 public import LocationSearch
 
-/// Something that happened to a session: the only way in which its state changes.
+/// An event in a session: the only way to change its state.
 public enum Action: Sendable, Hashable {
-    /// A request was sent at that time, which orders the session's requests. Its outcome may be dispatched first.
+    /// A request was sent at this time, which orders the session's requests. Its outcome may be dispatched first.
     case requested(SearchRequest, at: EventTime)
     /// An outcome event was read.
     case outcome(OutcomeEvent)
 
-    /// The session that the action belongs to; `nil` when the request names none.
+    /// The session that the action belongs to; `nil` if the request names none.
     public var sessionID: String? {
         switch self {
         case .requested(let request, at: _): request.sessionID

@@ -1,8 +1,8 @@
-/// The actions of a session so far and the state after each: time travel, for tests and for finding out what happened.
+/// The actions of a session so far and the state after each: time travel, for tests and debugging.
 ///
-/// It keeps every action and every state, so it is no store.
+/// It keeps every action and every state, so it is not suitable as a store.
 public struct Timeline: Sendable {
-    /// One action and what it led to.
+    /// One action and its resulting state.
     public struct Step: Sendable {
         /// The action.
         public let action: Action
@@ -15,7 +15,7 @@ public struct Timeline: Sendable {
     /// All steps so far.
     public private(set) var steps: [Step] = []
 
-    /// A timeline of these actions.
+    /// Makes a timeline of these actions.
     public init(_ actions: some Sequence<Action> = [], limits: SessionLimits = SessionLimits()) {
         start = SessionState(limits: limits)
         for action in actions { append(action) }
@@ -31,8 +31,8 @@ public struct Timeline: Sendable {
         steps.append(Step(action: action, state: next))
     }
 
-    /// Returns the state after so many actions.
-    /// - Parameter count: 0 is the start; more than there were is the end.
+    /// Returns the state after this number of actions.
+    /// - Parameter count: 0 returns the start; a number above the number of actions returns the end.
     public func state(after count: Int) -> SessionState {
         if count <= 0 { return start }
         return count < steps.count ? steps[count - 1].state : state

@@ -2,8 +2,8 @@ internal import HTTPServing
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Stands before all routes: refuses who may not use the console, turns errors into answers, and gives each answer the
-/// headers that keep a browser from doing what the console never asks it to.
+/// Runs before all routes: refuses unauthorised requests, converts errors to answers, and adds headers that forbid a
+/// browser everything that the console does not need.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ClientContext
 
@@ -11,10 +11,10 @@ struct AccessMiddleware: RouterMiddleware {
     let securityPolicy: String
     let page: PageRoutes
 
-    /// Paths that need no login, beside the files of the page to log in with.
+    /// Paths that need no login, in addition to the files of the login page.
     private static let open: Set<String> = ["/api/login", "/livez"]
 
-    // `@concurrent` is what Hummingbird, which is built without NonisolatedNonsendingByDefault, means by `async`.
+    // `@concurrent` corresponds to `async` in Hummingbird, which is built without NonisolatedNonsendingByDefault.
     @concurrent
     func handle(
         _ request: Request, context: ClientContext,
@@ -38,7 +38,7 @@ struct AccessMiddleware: RouterMiddleware {
         return response
     }
 
-    /// A browser that opens a view without being logged in gets the page to log in with, everything else the error.
+    /// A browser that opens a view without a login gets the login page; all other requests get the error.
     private func refusal(of request: Request, because error: ConsoleError) -> Response {
         let isView = PageView.all.contains { $0.path == request.uri.path }
         guard error.kind == .unauthorized, isView, var response = try? page.response(to: .login) else {
@@ -55,7 +55,7 @@ struct AccessMiddleware: RouterMiddleware {
             throw refusal
         }
 
-        // A form of another site can send texts and forms, but not JSON, without the browser asking us first.
+        // A form on another site can send texts and forms without a CORS preflight, but not JSON.
         let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false
         if request.method == .post, !isJSON {
             throw ConsoleError(.invalid, "the body must be application/json", member: "content-type")

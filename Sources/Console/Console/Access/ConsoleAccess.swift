@@ -4,16 +4,15 @@ internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
 
-/// Decides who may use the console.
+/// Decides which requests may use the console.
 ///
-/// With a token, a program shows it in each request (`Authorization: Bearer`), and a browser trades it once for a cookie.
-/// Both ways share one throttle: see `GuessThrottle`. Without a token, only requests are answered that name this machine as
-/// their host, or one of the names that the operator allows. A page from elsewhere that has its own name resolve to this
-/// machine's address is refused (DNS rebinding).
+/// With a token, a program sends it in each request (`Authorization: Bearer`), and a browser exchanges it once for a
+/// cookie. Both use the same throttle: see `GuessThrottle`. Without a token, the `Host` of a request must be this machine
+/// or an allowed host. This rejects pages from other sites whose names resolve to this machine's address (DNS rebinding).
 final class ConsoleAccess: Sendable {
     static let cookieName = "locsearch-console"
 
-    /// How long a browser stays logged in, and how many can be at a time.
+    /// The lifetime of a browser's login, and the maximum number of logins.
     private static let lifetime = Duration.seconds(12 * 3600)
     private static let mostLogins = 1000
 
@@ -23,20 +22,20 @@ final class ConsoleAccess: Sendable {
     private let logins = Mutex<[String: Instant]>([:])
 
     /// - Parameters:
-    ///   - token: `nil`: nobody needs one.
-    ///   - hosts: the names and addresses under which the console answers without a token, beside this machine's own.
+    ///   - token: `nil`: no token is needed.
+    ///   - hosts: the names and addresses under which the console answers without a token, in addition to this machine's own.
     init(token: BearerToken?, hosts: [String]) {
         self.token = token
         self.hosts = Set(["localhost", "127.0.0.1", "[::1]"] + hosts.map(Self.inBrackets))
     }
 
-    /// Returns a host as a `Host` header has it: in lower case, an IPv6 address in brackets.
+    /// Returns a host in the form of a `Host` header: in lower case, with an IPv6 address in brackets.
     private static func inBrackets(_ host: String) -> String {
         let host = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress ?? host.lowercased()
         return host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 
-    /// Returns why a request is not answered; `nil` for one that is.
+    /// Returns the refusal of a request; `nil` if it is allowed.
     /// - Parameter address: the client's address.
     func refusal(of request: Request, from address: String?) -> ConsoleError? {
         guard let token else { return refusal(ofHost: request.head.authority.map(Self.hostName) ?? "") }
@@ -64,8 +63,8 @@ final class ConsoleAccess: Sendable {
         }
     }
 
-    /// Returns the cookie for a browser that has shown the token.
-    /// - Throws: `unauthorized` for another text; `tooEarly` after too many of them.
+    /// Returns the cookie for a browser that has sent the token.
+    /// - Throws: `unauthorized` for a wrong token; `tooEarly` after too many of them.
     func logIn(showing text: String, from address: String?) throws(ConsoleError) -> Cookie {
         let verdict = throttle.judge(from: address) { token?.admits(text) ?? false }
         if let refusal = Self.refusal(verdict) { throw refusal }
@@ -86,7 +85,7 @@ final class ConsoleAccess: Sendable {
         logins.withLock { ($0[value] ?? .now) > .now }
     }
 
-    /// Returns the host of a `Host` header without its port and the dot of an absolute name, in lower case.
+    /// Returns the host of a `Host` header in lower case, without the port and the trailing dot of an absolute name.
     private static func hostName(_ authority: String) -> String {
         let end = authority.lastIndex(of: ":").flatMap { colon in
             authority[colon...].contains("]") ? nil : colon

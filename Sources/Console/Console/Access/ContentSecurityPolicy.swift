@@ -1,6 +1,6 @@
-/// The header by which a browser lets the page load only what the console serves, and tiles (W3C Content Security Policy).
+/// The header that lets the browser load only the console's files and map tiles (W3C Content Security Policy).
 enum ContentSecurityPolicy {
-    /// The hosts that Google's map loads from, as Google's own page on the subject names them.
+    /// The hosts of Google's map, from Google's documentation of its content security policy.
     private static let googleHosts = "https://*.googleapis.com https://*.gstatic.com https://*.google.com"
 
     static func text(for configuration: ConsoleConfiguration) -> String {
@@ -10,7 +10,7 @@ enum ContentSecurityPolicy {
         return [
             "default-src 'none'",
             "script-src 'self'\(google)",
-            // Google's map writes styles into the page. Leaflet and our own modules set them by the object model only.
+            // Google's map inserts styles into the page. Leaflet and our own modules set them only through the object model.
             "style-src 'self'\(google.isEmpty ? "" : " 'unsafe-inline'\(google)")",
             "font-src 'self'\(google)",
             "img-src 'self' data:\(tiles)\(google)",
@@ -19,7 +19,7 @@ enum ContentSecurityPolicy {
         ].joined(separator: "; ")
     }
 
-    /// Returns scheme and host of a tile's URL, with `*` for the part of the host that changes.
+    /// Returns scheme and host of a tile's URL, with `*` for the variable part of the host.
     private static func source(of url: String) -> String {
         let scheme = url.hasPrefix("https://") ? "https://" : "http://"
         let host = url.dropFirst(scheme.count).prefix { $0 != "/" }

@@ -2,7 +2,7 @@ internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
-/// Trades the token for a cookie, so that a browser keeps no token.
+/// Exchanges the token for a cookie, so that a browser does not store the token.
 struct LoginRoutes {
     let access: ConsoleAccess
 

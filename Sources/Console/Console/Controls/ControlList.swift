@@ -1,18 +1,18 @@
 package import EventContract
 
-/// The orders that are in force in the fleet, as `locsearch controls` shows them.
+/// The operator's orders in force in the fleet, as `locsearch controls` shows them.
 package struct ControlList: Sendable, Hashable {
     package struct Order: Sendable, Hashable {
-        /// What the order changes, such as `pause-provider`.
+        /// The kind of the order, such as `pause-provider`.
         package var control: String
         package var provider: String?
-        /// The number or the level in the setting's place.
+        /// The number or the level that replaces the setting.
         package var value: String?
-        /// The machine or the pod of the one worker that is meant; `nil`: all of the fleet.
+        /// The machine or pod of the only worker that the order applies to; `nil`: the whole fleet.
         package var worker: String?
         package var by: String
         package var at: EventTime
-        /// `nil` for an order that lasts until it is taken back.
+        /// `nil` for an order that lasts until it is withdrawn.
         package var until: EventTime?
 
         package init(
@@ -39,9 +39,9 @@ package struct ControlList: Sendable, Hashable {
     }
 }
 
-/// What has become of an order.
+/// The effect of an order.
 package struct ControlResult: Sendable, Hashable {
-    /// The number of workers that have taken it up, and of those that were there.
+    /// The number of workers that have applied the order, and of all workers.
     package var taken: Int
     package var workers: Int
 

@@ -1,17 +1,17 @@
 internal import JSON
 
-/// What a person pauses or resumes for the whole fleet: `{"pause":true,"provider":"hotpepper","forSeconds":1800}`.
+/// A choice to pause or resume something for the whole fleet: `{"pause":true,"provider":"hotpepper","forSeconds":1800}`.
 package struct PauseChoice: Sendable, Hashable {
-    /// The longest time that a page may name: a week. What is to last for longer has no end.
+    /// The longest time that a page may choose: a week. Longer orders have no end.
     private static let longest = 604_800
 
     /// False to resume.
     package private(set) var isPause: Bool
     /// `nil`: the intake of requests.
     package private(set) var provider: String?
-    /// `nil`: until it is taken back.
+    /// `nil`: until the order is withdrawn.
     package private(set) var seconds: Int?
-    /// Gives the order although no worker answers: it counts for those that start.
+    /// Gives the order even if no worker answers: it applies to workers that start later.
     package private(set) var isLater = false
 
     /// - Throws: `invalid` for anything else, so that nothing is paused by mistake.

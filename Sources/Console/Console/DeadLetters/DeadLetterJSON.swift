@@ -2,7 +2,7 @@ internal import EventContract
 internal import JSON
 internal import LocationSearch
 
-/// Writes the JSON that the page of dead letters reads.
+/// Writes the JSON for the page of dead letters.
 enum DeadLetterJSON {
     static func list(_ list: DeadLetterList) -> [UInt8] {
         JSONWriter.object(capacity: 16384) { json in
@@ -45,7 +45,7 @@ enum DeadLetterJSON {
         json.member("fault", letter.fault)
     }
 
-    /// What is wrong with an edited value: an empty object where nothing is.
+    /// Returns the fault of an edited value; an empty object if there is none.
     static func fault(_ error: SearchError?) -> [UInt8] {
         JSONWriter.object(capacity: 256) { json in
             if let error {
@@ -57,7 +57,7 @@ enum DeadLetterJSON {
         }
     }
 
-    /// How far a redrive has come.
+    /// Returns the progress of a redrive.
     static func report(_ report: RedriveReport, id: Int) -> [UInt8] {
         JSONWriter.object(capacity: 512) { json in
             json.member("id", id)

@@ -1,6 +1,6 @@
 package import EventContract
 
-/// The dead letters of the topic as it stood when it was read.
+/// The dead letters of the topic at the time of reading.
 package struct DeadLetterList: Sendable, Hashable {
     package struct Position: Sendable, Hashable {
         package let partition: Int32
@@ -19,25 +19,25 @@ package struct DeadLetterList: Sendable, Hashable {
         package let reason: String
         /// The reason in one line, for a person.
         package let message: String
-        /// The name of what is at fault.
+        /// The name of the faulty part.
         package let member: String?
-        /// The source of the event that the record was.
+        /// The source of the original event.
         package let producer: String?
         /// The position of the record in the requests topic.
         package let source: SourcePosition?
-        /// The time at which it was put aside.
+        /// The time at which the dead letter was written.
         package let time: EventTime?
-        /// The beginning of its value, as text.
+        /// The beginning of the value, as text.
         package let valueHead: String
-        /// True once it went back.
+        /// True once the letter was sent back.
         package let isRedriven: Bool
-        /// True where the dead-letter topic did not take its content, so that it cannot go back.
+        /// True if the dead-letter topic did not take its content, so that it cannot go back.
         package let isWithoutContent: Bool
-        /// True for a result or an error of a worker, which does not go back.
+        /// True for a worker's result or error, which does not go back.
         package let isOutcome: Bool
-        /// True for a record with which worker processes have crashed, which goes back from the command line only.
+        /// True for a record with which worker processes have crashed. It can be sent back only from the command line.
         package let crashesWorkers: Bool
-        /// Why it would be put aside again as it is; `nil` where it is a request by now, or does not go back at all.
+        /// Why the unchanged record would be rejected again; `nil` if it is a valid request or cannot go back.
         package let fault: String?
 
         package init(
@@ -61,16 +61,16 @@ package struct DeadLetterList: Sendable, Hashable {
         }
     }
 
-    /// The letters with one reason, one member at fault and one producer.
+    /// The letters with the same reason, the same faulty member and the same producer.
     package struct Group: Sendable, Hashable {
         package let reason: String
         package let member: String?
         package let producer: String?
         /// The number of letters.
         package let letters: Int
-        /// The number of those that can go back.
+        /// The number of letters that can go back.
         package let pending: Int
-        /// The number of those of them that are still no request.
+        /// The number of letters among `pending` that are still invalid.
         package let faulty: Int
         package let oldest: EventTime?
         package let newest: EventTime?
@@ -92,18 +92,18 @@ package struct DeadLetterList: Sendable, Hashable {
 
     /// The number of all letters that were read.
     package let total: Int
-    /// The number of those that have not gone back and could.
+    /// The number of letters that can go back and have not.
     package let pending: Int
-    /// The number of those that match the query.
+    /// The number of letters that match the query.
     package let matching: Int
-    /// The newest letters that match, newest first.
+    /// The newest matching letters, newest first.
     package let letters: [Letter]
-    /// All letters that were read, counted by what is at fault and who sent them, the largest group first.
+    /// All letters that were read, grouped by fault and producer, the largest group first.
     package let groups: [Group]
     package let readAt: EventTime
-    /// A text that names where the topic ended.
+    /// A text that identifies the end of the topic.
     package let version: String
-    /// True when the topic holds older letters, which were not read and are not counted.
+    /// True if the topic has older letters, which were not read and are not counted.
     package let isPartial: Bool
 
     package init(

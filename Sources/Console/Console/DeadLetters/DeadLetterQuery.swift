@@ -1,19 +1,19 @@
 package import EventContract
 internal import Hummingbird
 
-/// Chooses the dead letters that a page wants to see. What is `nil` lets all of them through.
+/// A page's filter for dead letters. A member that is `nil` does not filter.
 package struct DeadLetterQuery: Sendable, Hashable {
     /// The error code.
     package var reason: String?
-    /// The name of what is at fault; empty for letters that name nothing.
+    /// The name of the faulty part; empty for letters without one.
     package var member: String?
-    /// The source of the event that the record was; empty for records that name none.
+    /// The source of the original event; empty for records without one.
     package var producer: String?
-    /// A text that the letter holds, whatever its case: in what is wrong, in its source, or in the beginning of key or value.
+    /// A text that the letter contains, ignoring case: in the fault, in its source, or in the beginning of key or value.
     package var text: String?
-    /// The earliest time at which it was put aside.
+    /// The earliest time of the dead letter.
     package var since: EventTime?
-    /// The number of letters that are wanted, the newest.
+    /// The maximum number of letters, newest first.
     package var limit: Int
 
     private static let defaultLimit = 100
@@ -22,7 +22,7 @@ package struct DeadLetterQuery: Sendable, Hashable {
     package init(limit: Int = Self.defaultLimit) { self.limit = limit }
 
     /// Reads the parameters of a URL.
-    /// - Throws: `invalid` for a time that is none.
+    /// - Throws: `invalid` for an invalid time.
     init(_ parameters: Parameters) throws(ConsoleError) {
         func text(_ name: Substring) -> String? { parameters[name].map { String($0) } }
 

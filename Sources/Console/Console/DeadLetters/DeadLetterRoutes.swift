@@ -2,12 +2,12 @@ internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
-/// Shows dead letters, judges those that somebody puts right, and sends chosen ones back. docs/console.md lists these routes.
+/// Shows dead letters, checks corrected ones, and sends chosen ones back. docs/console.md lists these routes.
 struct DeadLetterRoutes {
     let backend: any ConsoleBackend
     let kafka: KafkaGate
 
-    /// The most bytes that a page may send to name the letters it chose, and a value that it edited.
+    /// The maximum size of a page's choice of letters and of an edited value.
     private static let mostBytes = 2_097_152
 
     func add(to router: Router<ClientContext>) {

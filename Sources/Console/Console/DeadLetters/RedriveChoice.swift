@@ -1,13 +1,13 @@
 internal import JSON
 
-/// The letters that a person chose to send back, and the list that they were chosen from:
-/// `{"confirm":"...","letters":[{"partition":0,"offset":7}]}`. A letter that was put right has its new text in `value`.
+/// A person's choice of letters to send back, and the list that they were chosen from:
+/// `{"confirm":"...","letters":[{"partition":0,"offset":7}]}`. A corrected letter has its new text in `value`.
 struct RedriveChoice {
     private(set) var version = ""
-    /// The letters, each with its new value; `nil`: as it is.
+    /// The letters, each with its new value; `nil`: unchanged.
     private(set) var letters: [DeadLetterList.Position: [UInt8]?] = [:]
 
-    /// The letter and its new value, where one is all that there is.
+    /// The letter and its new value, if the choice is exactly one corrected letter.
     var onlyEdited: (position: DeadLetterList.Position, value: [UInt8])? {
         guard letters.count == 1, let (position, value) = letters.first, let value else { return nil }
         return (position, value)

@@ -2,11 +2,11 @@ internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
-/// Shows and switches the faults of a demo. A console that belongs to no demo does not have these routes.
+/// Shows and switches the faults of a demo. A console outside a demo does not have these routes.
 struct DemoRoutes {
     let panel: any DemoPanel
 
-    /// The most bytes that a page needs to name a control.
+    /// The maximum size of a page's choice of a control.
     private static let mostBytes = 1024
 
     func add(to router: Router<ClientContext>) {

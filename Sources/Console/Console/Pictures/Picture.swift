@@ -1,6 +1,6 @@
-/// A picture as its host gave it.
+/// A picture as received from its host.
 package struct Picture: Sendable, Hashable {
-    /// An image type that browsers show.
+    /// An image type that browsers can show.
     package let type: String
     package let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ package struct Picture: Sendable, Hashable {
     ]
 
     /// - Parameter contentType: as the host sent it.
-    /// - Returns: `nil` for what is no picture.
+    /// - Returns: `nil` if it is not a picture.
     package init?(contentType: String?, bytes: [UInt8]) {
         let name = contentType?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard let name, Self.types.contains(name), !bytes.isEmpty else { return nil }

@@ -2,7 +2,7 @@ internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
-/// Hands pictures of places to pages, so that a browser calls no host but the console's.
+/// Serves pictures of places to pages, so that a browser calls only the console's host.
 struct PictureRoutes {
     let backend: any ConsoleBackend
     let hosts: PictureHosts
@@ -23,9 +23,9 @@ struct PictureRoutes {
     private static func response(_ picture: Picture) -> Response {
         var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
         response.headers[.contentType] = picture.type
-        // Google's terms forbid to keep pictures; a browser that shows the same one twice within minutes need not ask twice.
+        // Google's terms forbid storing pictures; a short cache only avoids fetching the same one again within minutes.
         response.headers[.cacheControl] = "private, max-age=300"
-        // An SVG may hold scripts. Opened by itself, it must not be a page of the console's.
+        // An SVG may contain scripts. Opened directly, it must not run as a page of the console.
         response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         return response
     }

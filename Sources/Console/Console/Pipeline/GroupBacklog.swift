@@ -1,15 +1,15 @@
 internal import Basics
 package import EventContract
 
-/// How far the workers' group has come in the topics of requests, as the brokers tell it: true also where no worker runs.
+/// The backlog of the workers' group in the topics of requests, from the brokers. It is available even if no worker runs.
 ///
-/// A request waits until it is finished: it has an outcome, and the group has committed that. So what waits includes what
-/// workers have in hand, and what they have finished since their last commit.
+/// A request counts as waiting until it is finished: it has an outcome, and the group has committed it. So the backlog
+/// includes requests in progress and those finished since the last commit.
 package struct GroupBacklog: Sendable, Hashable {
-    /// A topic that requests are read from.
+    /// A topic of requests.
     package struct Topic: Sendable, Hashable {
         package var name: String
-        /// The classes that its requests may have, as `topics.requests` has them: `interactive+batch`.
+        /// The classes that its requests may have, in the form of `topics.requests`: `interactive+batch`.
         package var classes: String
 
         package init(_ name: String, classes: String) {
@@ -18,21 +18,21 @@ package struct GroupBacklog: Sendable, Hashable {
         }
     }
 
-    /// How far the group has come in one partition. `nil` where that is not known, as for a group that has committed nothing.
+    /// The group's progress in one partition. Unknown values are `nil`, as for a group that has committed nothing.
     package struct Partition: Sendable, Hashable {
-        /// `nil` where the group reads one topic only.
+        /// `nil` if the group reads only one topic.
         package var topic: String?
         package var number: Int32
         package var committed: Int64?
         /// One past the partition's newest record.
         package var end: Int64
-        /// The end less the committed offset, as Kafka's own tools count it.
+        /// The end minus the committed offset, as in Kafka's own tools.
         package var lag: Int64?
-        /// How many offsets beyond the committed one are done, as the commit's metadata tells.
+        /// The number of finished offsets beyond the committed one, from the commit's metadata.
         package var doneBeyond: Int64
-        /// How many offsets are not done: the lag less those that are done beyond it.
+        /// The number of unfinished offsets: the lag minus `doneBeyond`.
         package var waiting: Int64?
-        /// When the oldest request that waits was written; `nil` also where its record cannot be read.
+        /// The time at which the oldest waiting request was written; `nil` also if its record cannot be read.
         package var oldest: EventTime?
         /// The member that reads the partition.
         package var member: String?
@@ -54,7 +54,7 @@ package struct GroupBacklog: Sendable, Hashable {
         }
     }
 
-    /// Requests a second, from two readings.
+    /// Requests per second, from two readings.
     package struct Rates: Sendable, Hashable {
         /// The time between the two readings.
         package var window: Duration
@@ -68,32 +68,32 @@ package struct GroupBacklog: Sendable, Hashable {
         }
     }
 
-    /// How long the group takes for what waits now.
+    /// The time that the group needs for the present backlog.
     package enum WorkOff: Sendable, Hashable {
         case unknown
         case time(Duration)
-        /// Requests wait, and none gets finished.
+        /// Requests wait, and none is finished.
         case never
     }
 
     package var group: String
     /// The first of the topics.
     package var topic: String
-    /// All topics, where there are several; else empty.
+    /// All topics, if there are several; otherwise empty.
     package var topics: [Topic] = []
-    /// When the brokers were asked.
+    /// The time of the reading.
     package var time: EventTime
-    /// Kafka's name of the group's state; `nil` where the brokers do not tell.
+    /// Kafka's name of the group's state; `nil` if the brokers do not return it.
     package var state: String?
-    /// The group's members, a name each; `nil` where the brokers do not tell.
+    /// The names of the group's members; `nil` if the brokers do not return them.
     package var members: [String]?
     /// Why the members are not known.
     package var membersUnknown: String?
-    /// In the order of the topics, and of each in ascending order.
+    /// In the order of the topics, and in ascending order within each topic.
     package var partitions: [Partition]
     /// `nil` until there are two readings.
     package var rates: Rates?
-    /// True when the group has finished something since the reading before this one.
+    /// True if the group has finished something since the previous reading.
     package var isProgressing = false
 
     package init(group: String, topic: String, time: EventTime, partitions: [Partition]) {
@@ -103,24 +103,24 @@ package struct GroupBacklog: Sendable, Hashable {
         self.partitions = partitions
     }
 
-    // MARK: - In all
+    // MARK: - Totals
 
-    /// `nil` where it is not known of any partition.
+    /// `nil` if it is unknown for all partitions.
     package var waiting: Int64? { sum(\.waiting) }
     package var lag: Int64? { sum(\.lag) }
     package var doneBeyond: Int64 { sum(\.doneBeyond) ?? 0 }
     /// The sum of the partitions' ends, which grows by one with each record.
     package var end: Int64 { sum(\.end) ?? 0 }
 
-    /// How long the oldest request has waited; `nil` where none waits or its time is not known.
+    /// The age of the oldest waiting request; `nil` if none waits or its time is unknown.
     package var oldestAge: Duration? { age(of: partitions.compactMap(\.oldest).min()) }
 
-    /// How long the oldest request of a partition has waited. A time that is ahead of this machine's clock counts as no wait.
+    /// Returns the age of a partition's oldest waiting request. A time ahead of this machine's clock counts as zero.
     package func age(of partition: Partition) -> Duration? { age(of: partition.oldest) }
 
     private func age(of oldest: EventTime?) -> Duration? { oldest.map { max(.zero, time.duration(since: $0)) } }
 
-    /// What waits, at the rate at which requests were finished in the window.
+    /// The time needed for the backlog, at the rate at which requests were finished in the window.
     package var workOff: WorkOff {
         guard let waiting, let rates else { return .unknown }
         if waiting == 0 { return .time(.zero) }
@@ -134,7 +134,7 @@ package struct GroupBacklog: Sendable, Hashable {
         topics.isEmpty ? topic : topics.map { "\($0.name) (\($0.classes))" }.joined(separator: ", ")
     }
 
-    /// The backlog of each topic by itself, without rates; empty where there is one only.
+    /// The backlog of each topic, without rates; empty if there is only one.
     package var byTopic: [(topic: Topic, backlog: GroupBacklog)] {
         topics.map { topic in
             let own = partitions.filter { $0.topic == topic.name }

@@ -2,7 +2,7 @@ internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
-/// Serves the console's metrics to programs that collect them, which show the console's token as any other program does.
+/// Serves the console's metrics to collectors, which authenticate with the console's token like other programs.
 struct MetricsRoutes {
     let backend: any ConsoleBackend
 

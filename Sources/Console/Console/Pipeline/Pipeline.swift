@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The newest report of the pipeline, and the pages that look at it. Safe to use from any thread.
+/// The newest report of the pipeline, and the pages that show it. Safe to use from any thread.
 package final class Pipeline: Sendable {
     private struct State {
         var report = PipelineReport()
-        /// Rises with each report that differs from the one before. 0: there is none yet.
+        /// Increases with each report that differs from the previous one. 0: there is none yet.
         var version = 0
     }
 
@@ -15,10 +15,10 @@ package final class Pipeline: Sendable {
 
     package var report: PipelineReport { state.withLock { $0.report } }
 
-    /// True while a page looks: the report may be older while nobody does.
+    /// True while a page is open: without one, the report may be older.
     package var isWatched: Bool { !pages.isEmpty }
 
-    /// Changes the report, and tells the pages where it differs then.
+    /// Changes the report, and notifies the pages if it differs.
     package func update(_ change: (inout PipelineReport) -> Void) {
         let isNew = state.withLock { state in
             let before = state.report
@@ -30,8 +30,8 @@ package final class Pipeline: Sendable {
         if isNew { pages.notify() }
     }
 
-    /// Returns the event for a page that has seen the reports up to a version; `nil` when there is nothing newer.
-    /// - Parameter withPartitions: false for a page that shows the totals only.
+    /// Returns the event for a page that has received the reports up to a version; `nil` if there is nothing newer.
+    /// - Parameter withPartitions: false for a page that shows only totals.
     func event(after seen: inout Int, withPartitions: Bool) -> ServerSentEvent? {
         let (report, version) = state.withLock { ($0.report, $0.version) }
         guard version > seen else { return nil }
@@ -39,6 +39,6 @@ package final class Pipeline: Sendable {
         return ServerSentEvent("pipeline", data: PipelineJSON.text(of: report, withPartitions: withPartitions))
     }
 
-    /// Returns a signal for each time that there is a new report; several that are not awaited are one.
+    /// Returns a stream with a signal for each new report. Signals that are not yet awaited are merged.
     func changes() -> AsyncStream<Void> { pages.changes() }
 }

@@ -2,16 +2,16 @@ internal import Basics
 internal import EventContract
 package import JSON
 
-/// Writes a report as the pages and `locsearch status --json` show it. What is not known is left out.
+/// Writes a report in the form for the pages and `locsearch status --json`. Unknown values are left out.
 package enum PipelineJSON {
-    /// - Parameter withPartitions: false for pages that show the totals only.
+    /// - Parameter withPartitions: false for pages that show only totals.
     package static func text(of report: PipelineReport, withPartitions: Bool) -> [UInt8] {
         JSONWriter.object(capacity: 2048) { json in
             write(report, withPartitions: withPartitions, to: &json)
         }
     }
 
-    /// Writes the members of a report into an object that is open.
+    /// Writes the members of a report into an open object.
     package static func write(_ report: PipelineReport, withPartitions: Bool, to json: inout JSONWriter) {
         json.member("verdict", report.verdict.rawValue)
         json.member("problem", report.problem)

@@ -1,27 +1,27 @@
-/// Whether requests get through: what the brokers tell of the workers' group, and what the workers tell of themselves.
+/// Whether requests are being processed, according to the brokers and to the workers' admin endpoints.
 package struct PipelineReport: Sendable, Hashable {
-    /// The one thing to know first.
+    /// The overall state.
     package enum Verdict: String, Sendable {
-        /// Nothing has been asked yet, or too little is known to say.
+        /// No reading yet, or too little data to decide.
         case unknown
         case working
-        /// No broker answers, or not in time.
+        /// No broker answers in time.
         case brokersAway = "brokers-away"
-        /// No worker is there.
+        /// There is no worker.
         case noWorker = "no-worker"
-        /// There are workers, and none of them takes requests.
+        /// There are workers, and none of them is ready.
         case workersNotReady = "workers-not-ready"
     }
 
-    /// What the admin endpoints of the workers have answered.
+    /// The answers of the workers' admin endpoints.
     package struct Workers: Sendable, Hashable {
-        /// True when somebody has named their addresses. Else only the usual one of this machine was tried, where no worker
-        /// needs to be.
+        /// True if their addresses are configured. Otherwise only the default address on this machine was tried, where
+        /// there may be no worker.
         package var areNamed: Bool
         package var asked: Int
         package var answering: Int
         package var ready: Int
-        /// Why the first one that answers is not ready.
+        /// Why the first answering worker is not ready.
         package var problem: String?
 
         package init(areNamed: Bool, asked: Int, answering: Int, ready: Int, problem: String? = nil) {
@@ -33,13 +33,13 @@ package struct PipelineReport: Sendable, Hashable {
         }
     }
 
-    /// The newest reading. It is old where the brokers are away.
+    /// The newest reading. It is old if the brokers are unreachable.
     package var backlog: GroupBacklog?
-    /// Why the brokers cannot be asked; `nil` while they answer.
+    /// Why the brokers are unreachable; `nil` while they answer.
     package var brokersProblem: String?
-    /// Why brokers that answer do not tell of the group, such as that this user may not ask.
+    /// Why reachable brokers do not describe the group, for example because this user is not authorised.
     package var groupProblem: String?
-    /// `nil` until they were asked.
+    /// `nil` before the first check.
     package var workers: Workers?
 
     package init(
@@ -60,21 +60,21 @@ package struct PipelineReport: Sendable, Hashable {
         if backlog.members?.isEmpty == true { return .noWorker }
         if backlog.isProgressing { return .working }
 
-        // A worker that was killed stays in the group for its session timeout. Only where requests wait for nothing does its
-        // silence tell that from a worker whose admin endpoint this machine cannot reach.
+        // A killed worker stays in the group for its session timeout, and an admin endpoint may be unreachable from this
+        // machine. Only an unprogressing backlog distinguishes the two.
         let areSilent = workers.map { $0.areNamed && $0.asked > 0 } ?? false
         guard backlog.members != nil else { return areSilent ? .noWorker : .unknown }
         return areSilent && (backlog.waiting ?? 0) > 0 && backlog.rates != nil ? .noWorker : .working
     }
 
-    /// How long the group takes for what waits now: at the rate of before only while there are workers.
+    /// The time needed for the present backlog. The measured rate applies only while there are workers.
     package var workOff: GroupBacklog.WorkOff {
         guard let backlog else { return .unknown }
         let isStanding = [.noWorker, .workersNotReady, .brokersAway].contains(verdict)
         return isStanding && (backlog.waiting ?? 0) > 0 ? .never : backlog.workOff
     }
 
-    /// The line of the verdict for a person; `nil` where there is nothing to add.
+    /// A line for a person that explains the verdict; `nil` if there is nothing to add.
     package var problem: String? {
         switch verdict {
         case .brokersAway: brokersProblem

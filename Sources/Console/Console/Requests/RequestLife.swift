@@ -1,25 +1,25 @@
 package import EventContract
 
-/// What became of one record of the requests topic, as far as the topics tell.
+/// The history of one record of the requests topic, as far as it can be read from the topics.
 package struct RequestLife: Sendable {
     /// The record itself.
     package struct Request: Sendable {
-        /// The record's timestamp; `nil` when it has none.
+        /// The record's timestamp; `nil` if it has none.
         package let time: EventTime?
         package let key: [UInt8]?
         package let value: [UInt8]?
-        /// The headers in their order.
+        /// The headers, in order.
         package let headers: [EventHeader]
-        /// The id of the request, or the position of a record that has none.
+        /// The id of the request, or the position of a record without one.
         package let requestID: String
         package let operation: String?
         package let sessionID: String?
         package let traceID: String?
-        /// The source of the event: who sent it. `nil` where the record does not say.
+        /// The source of the event, which identifies its sender. `nil` if the record has none.
         package let producer: String?
-        /// The time from which on nobody wants the outcome; `nil`: the request names none.
+        /// The time from which the outcome is not wanted; `nil` if the request names none.
         package let expiry: EventTime?
-        /// Why the record is no request; `nil` where it is one.
+        /// Why the record is not a valid request; `nil` if it is.
         package let fault: String?
 
         package init(
@@ -43,7 +43,7 @@ package struct RequestLife: Sendable {
 
     /// One record of an outcome topic.
     package struct Outcome: Sendable {
-        /// Where it stands in its topic.
+        /// The position in its topic.
         package let position: SourcePosition
         /// The record's timestamp, if it has one.
         package let time: EventTime?
@@ -61,14 +61,14 @@ package struct RequestLife: Sendable {
 
     /// The record's dead letter.
     package struct Letter: Sendable {
-        /// Where it stands in the dead-letter topic.
+        /// The position in the dead-letter topic.
         package let position: SourcePosition
         package let reason: String
         package let message: String
         package let member: String?
-        /// The time at which the record was set aside.
+        /// The time at which the dead letter was written.
         package let time: EventTime?
-        /// True once it was sent back to the requests topic, where it is another record.
+        /// True once it was sent back to the requests topic, as a new record.
         package var isRedriven = false
         package var redrivenAt: EventTime?
 
@@ -83,58 +83,58 @@ package struct RequestLife: Sendable {
         }
     }
 
-    /// How far the record has come.
+    /// The progress of the record.
     package enum State: Sendable, Hashable {
         /// It has an outcome.
         case answered
-        /// The group has not finished it, nor so many records before it in its partition.
+        /// The group has not finished it, nor this number of records before it in its partition.
         case waiting(before: Int64)
         /// The group has finished it, and no outcome was found.
         case finished
-        /// Neither is known, for this reason.
+        /// The progress is unknown, for this reason.
         case unknown(String)
     }
 
     /// The record's position in the requests topic.
     package let source: SourcePosition
-    /// `nil` where the topic does not hold the record any more.
+    /// `nil` if the topic does not contain the record.
     package var request: Request?
-    /// Its outcomes, in the order in which they were written. More than one after a crash.
+    /// Its outcomes, in the order in which they were written. More than one only after a crash.
     package var outcomes: [Outcome] = []
     package var letter: Letter?
     package var state = State.unknown("nobody has looked")
 
     package init(source: SourcePosition) { self.source = source }
 
-    /// The outcome that counts: the first result, else the first error.
+    /// The decisive outcome: the first result, otherwise the first error.
     package var outcome: Outcome? {
         let result = outcomes.first { if case .completed = $0.event.body { true } else { false } }
         return result ?? outcomes.first
     }
 
-    /// The id of the request, or the position of a record that has none.
+    /// The id of the request, or the position of a record without one.
     package var requestID: String { request?.requestID ?? outcome?.event.requestID ?? source.description }
 
     package var traceID: String? { request?.traceID ?? outcome?.event.traceID }
 
-    /// The time by which this life stands among others.
+    /// The time that orders lives.
     package var time: EventTime? { request?.time ?? outcome?.event.receivedAt ?? letter?.time }
 }
 
-/// What the topics tell of an id.
+/// The history of all requests with an id.
 package struct RequestLives: Sendable {
-    /// How much of a topic was read.
+    /// The part of a topic that was read.
     package struct Reading: Sendable, Hashable {
         package let topic: String
-        /// The time that reading began with; `nil` where it began with the newest records, or where all was read.
+        /// The time at which reading began; `nil` if it began with the newest records, or if everything was read.
         package var since: EventTime?
-        /// The most records of each partition, the newest, that were read; `nil` where reading began with a time.
+        /// The maximum number of newest records read per partition; `nil` if reading began at a time.
         package var newest: Int?
-        /// The offsets that a partition holds, where the one that was looked for is not among them.
+        /// The offsets that the partition contains, if the wanted one is not among them.
         package var held: Range<Int64>?
         /// The number of records that were read.
         package var records = 0
-        /// True when the time was up before all was read.
+        /// True if the time ran out before everything was read.
         package var isCut = false
         /// Why the topic cannot be read.
         package var problem: String?
@@ -142,11 +142,11 @@ package struct RequestLives: Sendable {
         package init(topic: String) { self.topic = topic }
     }
 
-    /// What was looked for.
+    /// The id that was searched for.
     package let id: String
-    /// A life for each record of the requests topic that fits, oldest first.
+    /// One life per matching record of the requests topic, oldest first.
     package let lives: [RequestLife]
-    /// What was read of each topic.
+    /// The part that was read of each topic.
     package let readings: [Reading]
 
     package init(id: String, lives: [RequestLife], readings: [Reading]) {

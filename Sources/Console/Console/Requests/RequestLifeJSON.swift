@@ -3,9 +3,9 @@ package import EventContract
 package import JSON
 internal import LocationSearch
 
-/// Writes what became of requests as the page and `locsearch explain --json` show it. What is not known is left out.
+/// Writes the history of requests in the form for the page and `locsearch explain --json`. Unknown values are left out.
 package enum RequestLifeJSON {
-    /// - Parameter link: makes the links to traces, where there are any.
+    /// - Parameter link: makes the links to traces, if configured.
     package static func text(of lives: RequestLives, link: TraceLink?) -> [UInt8] {
         JSONWriter.object(capacity: 8192) { json in
             json.member("id", lives.id)
@@ -120,8 +120,7 @@ package enum RequestLifeJSON {
 }
 
 extension JSONWriter {
-    /// Writes the members `key`, `headers` and `value` of a record. Bytes that are no text stand in Base64, in a member of
-    /// another name.
+    /// Writes the members `key`, `headers` and `value` of a record. Bytes that are not text are written in Base64, under another name.
     package mutating func members(ofKey key: [UInt8]?, headers: [EventHeader], value: [UInt8]?) {
         bytes("key", key)
         objects("headers", of: headers) { header, json in

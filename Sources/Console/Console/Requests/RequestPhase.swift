@@ -1,41 +1,41 @@
 internal import EventContract
 internal import LocationSearch
 
-/// A part of a request's way from its topic to its outcome's.
+/// One phase of a request, between its record and its outcome's record.
 package struct RequestPhase: Sendable, Hashable {
-    /// What the request did meanwhile. Those of `RequestStep.Kind` have its names, and so have those of newer workers.
+    /// The kind of a phase. Kinds from `RequestStep.Kind` have the same names; newer workers may add others.
     package struct Kind: RawRepresentable, Sendable, Hashable {
         package let rawValue: String
 
         package init(rawValue: String) { self.rawValue = rawValue }
 
-        /// It waited in its topic until a worker took it.
+        /// The request waited in its topic until a worker took it.
         package static let topic = Kind(rawValue: "topic")
-        /// It was in the worker, and its outcome does not say what for.
+        /// The request was in the worker, and its outcome gives no details.
         package static let worker = Kind(rawValue: "worker")
-        /// Its outcome was made, and waited to be written: for its turn, for a transaction, for the brokers.
+        /// The outcome waited to be written: for its position in the order, for a transaction, or for the brokers.
         package static let publish = Kind(rawValue: "publish")
     }
 
-    /// What came of a call that was not answered.
+    /// The consequence of a failed call.
     package enum Sequel: String, Sendable, Hashable {
-        /// The same provider was asked again.
+        /// The same provider was called again.
         case retried
-        /// Another provider was asked.
+        /// Another provider was called.
         case passedOn = "passed-on"
-        /// Nobody else was asked.
+        /// No further call was made.
         case ended
     }
 
     package let kind: Kind
     package let provider: String?
-    /// The time from the beginning of the first phase to that of this one.
+    /// The time from the start of the first phase to the start of this one.
     package let start: Duration
     package let duration: Duration
-    /// How a step ended, as the header `request-steps` says it: `ok`, a code, `given-up`, `cancelled`.
+    /// The end of a step, as written in the header `request-steps`: `ok`, a code, `given-up`, `cancelled`.
     package let code: String?
     package let httpStatus: Int?
-    /// What came next; `nil` for what did not fail.
+    /// The consequence of a failure; `nil` if the phase did not fail.
     package var sequel: Sequel?
 
     init(
@@ -50,23 +50,23 @@ package struct RequestPhase: Sendable, Hashable {
         self.httpStatus = httpStatus
     }
 
-    /// The time from the beginning of the first phase to the end of this one.
+    /// The time from the start of the first phase to the end of this one.
     package var end: Duration { start + duration }
 }
 
-/// The way of one request, cut into phases by its outcome.
+/// The time of one request, divided into phases with the help of its outcome.
 package struct RequestPhases: Sendable {
-    /// Time within a worker that no step accounts for is shown from here on.
+    /// The shortest unexplained time within a worker that is shown.
     private static let shortestGap = Duration.milliseconds(10)
 
-    /// In the order in which they ended.
+    /// The phases, in the order in which they ended.
     package private(set) var all: [RequestPhase] = []
-    /// False where the outcome names no steps, so that the time in the worker is one phase.
+    /// False if the outcome lists no steps, so that the time in the worker is one phase.
     package let areStepsKnown: Bool
-    /// True when steps before the last one were left out by the worker.
+    /// True if the worker left out steps before the last one.
     package let areCut: Bool
 
-    /// - Returns: `nil` for a request without an outcome, and for one that does not say when it was received.
+    /// - Returns: `nil` for a request without an outcome, and for an outcome without the time of receipt.
     package init?(_ life: RequestLife) {
         guard let outcome = life.outcome, let received = outcome.event.receivedAt else { return nil }
         let steps = outcome.event.steps
@@ -86,10 +86,10 @@ package struct RequestPhases: Sendable {
         for index in all.indices { all[index].sequel = sequel(of: index) }
     }
 
-    /// The time from the first phase's beginning to the last one's end.
+    /// The time from the start of the first phase to the end of the last one.
     package var total: Duration { all.map(\.end).max() ?? .zero }
 
-    /// The time that all phases of each kind took, the longest first. Phases of less than a millisecond are left out.
+    /// The total time of each kind of phase, longest first. Phases of less than a millisecond are left out.
     package var sums: [(kind: RequestPhase.Kind, duration: Duration)] {
         var sums: [(kind: RequestPhase.Kind, duration: Duration)] = []
         for phase in all where phase.duration > .zero {
@@ -136,7 +136,7 @@ package struct RequestPhases: Sendable {
         return next.provider == phase.provider ? .retried : .passedOn
     }
 
-    /// Clocks of two machines may differ, so that an end seems to lie before its beginning.
+    /// Two machines' clocks may differ, so that an end seems to precede its start.
     private static func duration(from start: EventTime, to end: EventTime) -> Duration {
         max(.zero, end.duration(since: start))
     }

@@ -1,13 +1,13 @@
 internal import HTTPServing
 internal import Hummingbird
 
-/// Tells the page what became of a request.
+/// Serves the history of requests to the page.
 struct RequestRoutes {
     let backend: any ConsoleBackend
     let kafka: KafkaGate
     let link: TraceLink?
 
-    /// No id is longer: a request's has at most 128 characters, a position at most 280.
+    /// The maximum length of an id: a request's has at most 128 characters, a position at most 280.
     private static let mostCharacters = 512
 
     func add(to router: Router<ClientContext>) {

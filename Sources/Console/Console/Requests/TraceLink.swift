@@ -1,4 +1,4 @@
-/// Links to traces in the page of a tracing system, such as Jaeger's.
+/// Links to traces in a tracing system's web interface, such as Jaeger's.
 package struct TraceLink: Sendable, Hashable {
     private static let placeholder = "{traceId}"
 
@@ -17,7 +17,7 @@ package struct TraceLink: Sendable, Hashable {
     }
 
     /// Returns the URL of a trace.
-    /// - Parameter traceID: 32 hexadecimal digits, as `TraceContext` has them.
+    /// - Parameter traceID: 32 hexadecimal digits, as in `TraceContext`.
     package func url(of traceID: String) -> String {
         template.replacing(Self.placeholder, with: traceID)
     }

@@ -4,7 +4,7 @@ internal import JSON
 internal import LocationSearch
 internal import NIOCore
 
-/// Tells the page what it must know before it draws anything, and probes that the console lives.
+/// Serves the page's initial configuration, and the liveness probe of the console.
 struct ConfigRoutes {
     let configuration: ConsoleConfiguration
     /// True for the console of a demo, whose page has a panel of faults.

@@ -1,32 +1,32 @@
 internal import Hummingbird
 internal import JSON
 
-/// Why the console could not do what a page asked for: a line for the person in front of it.
+/// The failure of a page's request, with a line for its user.
 package struct ConsoleError: Error, Hashable {
-    /// A kind of failure, which decides the HTTP status.
+    /// The kind of failure, which decides the HTTP status.
     package enum Kind: Sendable, Hashable {
-        /// The page asked for something wrong: 400.
+        /// The page's request is invalid: 400.
         case invalid
         /// The page must log in first: 401.
         case unauthorized
-        /// The page comes from elsewhere: 403.
+        /// The request comes from another site: 403.
         case forbidden
-        /// It is not there, or not any more: 404.
+        /// The object does not exist: 404.
         case notFound
-        /// The page has shown too many wrong tokens, and is answered again after this time: 429.
+        /// Too many wrong tokens; requests are answered again after this time: 429.
         case tooEarly(Duration)
-        /// Something has changed since the page looked: 409.
+        /// The state has changed since the page read it: 409.
         case changed
-        /// Kafka does not do it at present: 503.
+        /// Kafka is unavailable: 503.
         case unavailable
-        /// The console has too much to ask of Kafka: 503, and when to ask again.
+        /// The console has too many Kafka operations in progress: 503, with a time to retry.
         case busy
     }
 
     package let kind: Kind
-    /// One line that says what to do. It holds no secret.
+    /// One line with a remedy. It contains no secret.
     package let message: String
-    /// The member of the request that is at fault.
+    /// The faulty member of the request.
     package let member: String?
 
     package init(_ kind: Kind, _ message: String, member: String? = nil) {

@@ -2,25 +2,25 @@ internal import AsyncAlgorithms
 internal import Hummingbird
 internal import ServiceLifecycle
 
-/// One page that listens to a stream, with its place in what it is told.
+/// One page that receives a stream, with its position in the stream.
 protocol EventListener: Sendable {
-    /// The element that says that there may be something new.
+    /// The signal that new events may be available.
     associatedtype Signal: Sendable
 
     /// Returns the next events for the page. It is called again until there are none.
     mutating func nextEvents(after signal: Signal) -> [ServerSentEvent]
 }
 
-/// Answers that go on for as long as a page listens.
+/// Streaming answers, which last as long as their page is open.
 enum EventStreaming {
-    /// The longest time without an event. A page that gets none for some seconds says that the console is away.
+    /// The longest time without an event. A page that receives none for some seconds shows that the console is unreachable.
     private static let heartbeatInterval = Duration.seconds(1)
 
     /// Returns an answer that sends a listener's events after each signal.
     ///
-    /// It awaits each write, so a page that reads slowly slows only its own stream: `signals` must be bounded by themselves.
-    /// It ends with the page, and with the server.
-    /// - Parameter pause: the shortest time from one signal to the next, in which events gather.
+    /// It awaits each write, so a slow page delays only its own stream; `signals` must be a bounded sequence. The answer
+    /// ends with the page or the server.
+    /// - Parameter pause: the shortest time between two signals, in which events accumulate.
     static func response<Listener: EventListener, Signals: AsyncSequence & Sendable>(
         to listener: Listener, after signals: Signals, pause: Duration = .zero
     ) -> Response where Signals.Element == Listener.Signal, Signals.Failure == Never {

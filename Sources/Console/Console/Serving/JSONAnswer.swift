@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// Answers that hold JSON.
+/// Answers with JSON.
 enum JSONAnswer {
     static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
         var response = Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))

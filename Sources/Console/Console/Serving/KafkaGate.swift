@@ -2,10 +2,10 @@ internal import HTTPServing
 internal import Hummingbird
 internal import Synchronization
 
-/// Bounds what routes ask of Kafka: how much at a time, because each question has clients with threads and buffers, and for
-/// how long. Identical reads share one answer. Safe to use from any thread.
+/// Bounds the routes' Kafka operations in number and in time, because each needs clients with threads and buffers.
+/// Identical reads are coalesced. Safe to use from any thread.
 ///
-/// Streams, metrics and searches do not pass here: all pages share their clients, which have bounds of their own.
+/// Streams, metrics and searches do not use it: all pages share their clients, which have their own bounds.
 final class KafkaGate: Sendable {
     private typealias Reading = Task<Result<[UInt8], any Error>, Never>
 
@@ -14,15 +14,15 @@ final class KafkaGate: Sendable {
         var readings: [String: Reading] = [:]
     }
 
-    /// The most questions under way. One that outlasts `longest` counts until it ends.
+    /// The maximum number of concurrent operations. An operation that takes longer than `longest` counts until it ends.
     private static let mostAtOnce = 8
-    /// The longest time until a page has an answer.
+    /// The longest time until a page gets an answer.
     private let longest: Duration
     private let state = Mutex(State())
 
     init(longest: Duration = .seconds(30)) { self.longest = longest }
 
-    /// Answers a request with the JSON that `body` reads, or that is being read for an identical request.
+    /// Answers a request with the JSON that `body` reads, or that an identical request in progress reads.
     /// - Throws: as `run`.
     func answer(
         to request: Request, _ body: @escaping @Sendable () async throws -> [UInt8]
@@ -30,7 +30,7 @@ final class KafkaGate: Sendable {
         let key = request.uri.string
         let reading = state.withLock { state in
             if let known = state.readings[key] { return known }
-            // Unstructured: it goes on for the others when the page that began it is closed.
+            // Unstructured: it continues for other pages if the page that began it is closed.
             let new = Reading {
                 defer { self.state.withLock { $0.readings[key] = nil } }
                 do { return .success(try await self.run(body)) } catch { return .failure(error) }
@@ -41,8 +41,8 @@ final class KafkaGate: Sendable {
         return JSONAnswer.response(try await reading.value.get())
     }
 
-    /// Returns what `body` does.
-    /// - Throws: `busy` when too much is under way, or it takes too long; what `body` throws.
+    /// Returns the result of `body`.
+    /// - Throws: `busy` if too many operations are in progress, or if it takes too long; errors of `body`.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let isAdmitted = state.withLock { state in
             guard state.underWay < Self.mostAtOnce else { return false }

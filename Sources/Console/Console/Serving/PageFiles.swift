@@ -1,4 +1,4 @@
-/// The files of the page, which are part of the program. Each file of the folder `Page` has its line here.
+/// The files of the page, which are part of the program. Each file in the folder `Page` has an entry here.
 package enum PageFiles {
     static let all: [String: [UInt8]] = [
         "api.js": PackageResources.api_js,
@@ -73,6 +73,6 @@ package enum PageFiles {
         "workers.js": PackageResources.workers_js,
     ]
 
-    /// Returns the content of a file; `nil` when there is none of that name.
+    /// Returns the content of a file; `nil` if there is none with that name.
     package static func content(of name: String) -> [UInt8]? { all[name] }
 }

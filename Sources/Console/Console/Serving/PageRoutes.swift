@@ -2,9 +2,9 @@ internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
-/// The page itself: its views, and the files that they are made of.
+/// The page: its views, and their files.
 struct PageRoutes {
-    /// Returns the content of one of our files; `nil` when there is none of that name.
+    /// Returns the content of one of our files; `nil` if there is none with that name.
     let file: @Sendable (String) -> [UInt8]?
     let leaflet: [String: [UInt8]]
 
@@ -29,8 +29,7 @@ struct PageRoutes {
         }
     }
 
-    /// True for what the page to log in with needs. Nothing in these files is secret: they are the same in every copy of the
-    /// program.
+    /// Returns whether the path belongs to the login page. These files are public: they are the same in every copy of the program.
     static func isOpen(_ path: String) -> Bool { path.hasPrefix("/assets/") || path == "/login" }
 
     func response(to view: PageView) throws(ConsoleError) -> Response {

@@ -1,7 +1,6 @@
 internal import Synchronization
 
-/// The pages that look at something, each with a signal of its own, so that a slow page holds up none of the others. Safe to use from
-/// any thread.
+/// The pages that watch something, each with a separate signal, so that a slow page does not delay others. Safe to use from any thread.
 final class PageSignals: Sendable {
     private struct State {
         var pages: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -10,16 +9,16 @@ final class PageSignals: Sendable {
 
     private let state = Mutex(State())
 
-    /// True while no page looks.
+    /// True while no page is watching.
     var isEmpty: Bool { state.withLock { $0.pages.isEmpty } }
 
-    /// Tells every page that there is something new.
+    /// Notifies every page of a change.
     func notify() {
         let pages = state.withLock { Array($0.pages.values) }
         for page in pages { page.yield() }
     }
 
-    /// Returns a signal for each time that there is something new, and one at once; several that are not awaited are one.
+    /// Returns a stream with one signal immediately and one per change. Signals that are not yet awaited are merged.
     func changes() -> AsyncStream<Void> {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let page = state.withLock { state in

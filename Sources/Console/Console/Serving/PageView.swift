@@ -1,9 +1,9 @@
-/// A page that has an address. What all of them have in common stands in files of its own, which take the place of the comments
-/// that name them: `<!-- head.html -->` and `<!-- header.html -->`.
+/// A page with an address. The parts common to all pages are in separate files, which replace the comments with their
+/// names: `<!-- head.html -->` and `<!-- header.html -->`.
 struct PageView {
     let path: String
     let file: String
-    /// The entry of the header under which the page is.
+    /// The path of the header entry that the page belongs to.
     let entry: String
 
     static let all = [
@@ -15,12 +15,12 @@ struct PageView {
     ]
     static let login = PageView(path: "/login", file: "login.html", entry: "")
 
-    /// Returns the page as it is served; `nil` when there is no such file.
+    /// Returns the page as it is served; `nil` if there is no such file.
     /// - Parameter content: returns a file of the page.
     func html(from content: (String) -> [UInt8]?) -> [UInt8]? {
         guard let page = content(file) else { return nil }
 
-        // A link to the page itself is marked otherwise than one to the page above it.
+        // A link to the page itself is marked differently from a link to its parent page.
         let current = entry == path ? "page" : "true"
         return ["head.html", "header.html"].reduce(page) { page, name in
             let part = String(decoding: content(name) ?? [], as: UTF8.self)

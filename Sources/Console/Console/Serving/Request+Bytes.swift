@@ -2,7 +2,7 @@ internal import Hummingbird
 
 extension Request {
     /// Returns the body.
-    /// - Throws: `ConsoleError.invalid` when it is larger, or breaks off.
+    /// - Throws: `ConsoleError.invalid` if it is too large or incomplete.
     func bytes(upTo limit: Int) async throws(ConsoleError) -> [UInt8] {
         do {
             return Array(try await body.collect(upTo: limit).readableBytesView)

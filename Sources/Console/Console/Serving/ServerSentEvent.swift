@@ -1,14 +1,14 @@
 internal import NIOCore
 
-/// One event of a stream to a page, in the form of the HTML standard's "server-sent events".
+/// One event of a stream to a page, in the format of the HTML standard's "server-sent events".
 struct ServerSentEvent {
-    /// The bytes on the wire, up to the empty line that ends the event.
+    /// The bytes on the wire, including the empty line at the end of the event.
     private(set) var bytes: ByteBuffer
 
     /// - Parameters:
-    ///   - name: what the page listens for.
-    ///   - data: JSON. A line break in it, which only blanks between its parts can be, becomes a second line of data.
-    ///   - id: what the page names when it comes back.
+    ///   - name: the event's name, for which the page registers a listener.
+    ///   - data: JSON. A line break in it, which can only be white space between its parts, becomes a second line of data.
+    ///   - id: the id that the page sends when it reconnects.
     init(_ name: String, data: [UInt8], id: Int? = nil) {
         bytes = ByteBuffer()
         bytes.reserveCapacity(data.count + 64)
@@ -23,7 +23,6 @@ struct ServerSentEvent {
         bytes.writeString("\n")
     }
 
-    /// It tells a page that the console still is there, keeps what lies between from closing a quiet connection, and finds
-    /// pages that are gone.
+    /// Shows a page that the console is reachable, keeps proxies from closing a quiet connection, and detects closed pages.
     static let heartbeat = ServerSentEvent("heartbeat", data: Array("{}".utf8))
 }

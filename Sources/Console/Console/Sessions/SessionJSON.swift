@@ -4,17 +4,17 @@ internal import JSON
 internal import LocationSearch
 internal import SessionState
 
-/// The state of a session as the page draws it. What is not known is left out.
+/// The state of a session in the form for the page. Unknown values are left out.
 enum SessionJSON {
-    /// Times as ages: the clock of a page may be wrong.
+    /// Times as ages, because the clock of a page may be wrong.
     struct Ages {
         let now: EventTime
-        /// Returns for how long an outcome of a request is wanted, by the request's id; `nil` where that is not known.
+        /// Returns how long an outcome of a request is wanted, by the request's id; `nil` if unknown.
         let expiry: (String) -> Duration?
 
         func age(of time: EventTime) -> Duration { max(.zero, now.duration(since: time)) }
 
-        /// Returns how much of a request's time is left.
+        /// Returns the remaining time of a request.
         func rest(of requestID: String, sentAt: EventTime) -> Duration? {
             expiry(requestID).map { max(.zero, $0 - age(of: sentAt)) }
         }

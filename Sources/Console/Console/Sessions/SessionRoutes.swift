@@ -7,7 +7,7 @@ internal import JSON
 internal import LocationSearch
 internal import SessionState
 
-/// Serves the search view: takes requests of a session, and tells the session's state as it changes.
+/// Serves the search view: accepts requests of a session, and streams the session's state.
 struct SessionRoutes {
     let backend: any ConsoleBackend
     let store: Store
@@ -15,9 +15,9 @@ struct SessionRoutes {
     /// How long an outcome of a page's request is wanted.
     let expiry: Duration
 
-    /// What the ids of the console's own requests begin with.
+    /// The prefix of the ids of the console's own requests.
     private static let prefix = "console-"
-    /// The contract's bound for the value of a request.
+    /// The contract's limit on the size of a request's value.
     private static let mostBytes = 65_536
 
     /// One page that shows a session.
@@ -67,7 +67,7 @@ struct SessionRoutes {
             let lifetime = Int64(expiry.milliseconds(roundedUp: true))
             let end = EventTime(milliseconds: time.milliseconds.saturatingAdding(lifetime))
 
-            // A request that Kafka did not take must not be waited for. Its outcome may come first, which the store allows.
+            // Dispatched only after Kafka has taken the request. Its outcome may arrive first, which the store allows.
             try await backend.send(request, at: time, expiry: end)
             store.dispatch(.requested(request, at: time))
             return Self.accepted(request.requestID)
@@ -81,7 +81,7 @@ struct SessionRoutes {
         return session
     }
 
-    /// Reads a request as a worker would, so that a page learns at once what is wrong with it.
+    /// Decodes a request as a worker would, so that a page gets faults immediately.
     private static func searchRequest(_ body: [UInt8], session: String) throws(ConsoleError) -> SearchRequest {
         let nowhere = SourcePosition(topic: "console", partition: 0, offset: 0)
         do throws(RejectedRecord) {

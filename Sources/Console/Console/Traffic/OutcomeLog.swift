@@ -1,10 +1,10 @@
 internal import DequeModule
 
-/// The newest outcomes, bounded by their number and their bytes. Each has an id that is higher than that of all before it.
+/// The newest outcomes, bounded by number and bytes. Ids are ascending.
 struct OutcomeLog {
-    /// The number of outcomes that are kept at most.
+    /// The maximum number of outcomes kept.
     private let mostEntries: Int
-    /// The bytes that they may take up together.
+    /// The maximum number of bytes kept.
     private let mostBytes: Int
     private let firstID: Int
 
@@ -12,8 +12,8 @@ struct OutcomeLog {
     private var byteCount = 0
     private var nextID: Int
 
-    /// - Parameter firstID: the id of the first outcome. A console that starts anew goes on above the ids of its last run when
-    ///   it begins with the time in microseconds, so that a page which was away can say where it left off.
+    /// - Parameter firstID: the id of the first outcome. If it is the present time in microseconds, a restarted console
+    ///   continues above the ids of its last run. So a page that was disconnected can name its last position.
     init(firstID: Int, mostEntries: Int = 5000, mostBytes: Int = 32 << 20) {
         self.firstID = firstID
         nextID = firstID
@@ -21,7 +21,7 @@ struct OutcomeLog {
         self.mostBytes = mostBytes
     }
 
-    /// Keeps an outcome, and forgets the oldest where there are too many.
+    /// Adds an outcome, and drops the oldest ones if there are too many.
     mutating func append(_ record: OutcomeRecord) {
         let id = nextID
         nextID += 1
@@ -33,25 +33,25 @@ struct OutcomeLog {
         }
     }
 
-    /// Returns the outcome with an id; `nil` when it was forgotten or never was.
+    /// Returns the outcome with an id; `nil` if it was dropped or never existed.
     subscript(id: Int) -> OutcomeRecord? {
         guard let first = entries.first?.id, id >= first, id - first < entries.count else { return nil }
         return entries[id - first].record
     }
 
-    /// The id of the newest outcome; one below the first id before there is any.
+    /// The id of the newest outcome; before the first outcome, one less than the first id.
     var newestID: Int { nextID - 1 }
 
-    /// Returns the id that a page which has seen nothing begins behind, so that it gets the newest outcomes only.
+    /// Returns the id after which a new page begins, so that it gets only the newest outcomes.
     func placeOfNewPage(showing count: Int) -> Int { max(newestID - count, firstID - 1) }
 
-    /// Returns the oldest entries behind `id`, at most `limit`.
-    /// - Parameter id: the last id that the reader has seen, as it says: any number. One of an earlier run lies below all
-    ///   ids of this one, and what it has missed is not known.
+    /// Returns the oldest entries after `id`, at most `limit`.
+    /// - Parameter id: the last id that the reader has seen. It is untrusted and may be any number. An id of an earlier run
+    ///   is lower than all present ids, and the number of missed outcomes is then unknown.
     func entries(after id: Int, limit: Int) -> OutcomeBatch {
         guard let first = entries.first?.id else { return OutcomeBatch(entries: [], missed: 0) }
 
-        // All ids that a reader can have seen lie between these two.
+        // All ids that a reader can have seen are between these two.
         let seen = min(max(id, firstID - 2), newestID)
         let index = min(max(seen + 1 - first, 0), entries.count)
         let missed = seen >= firstID - 1 ? max(first - 1 - seen, 0) : 0

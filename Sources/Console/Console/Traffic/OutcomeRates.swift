@@ -1,20 +1,20 @@
 internal import DequeModule
 internal import EventContract
 
-/// How many outcomes came in each second, and how long those took that are answers.
+/// The number of outcomes per second, and the latency of results.
 struct OutcomeRates {
-    /// The outcomes that came within one second.
+    /// The outcomes of one second.
     struct Second {
-        /// The seconds since 1970 at which it began.
+        /// The start of the second, in seconds since 1970.
         let time: Int64
         let completed: Int
         let failed: Int
-        /// Percentiles of the time from writing a request to its result, in milliseconds; `nil` without a result. Errors
-        /// do not count: those that come at once would make a failing provider look fast.
+        /// Percentiles of the time from writing a request to its result, in milliseconds; `nil` without a result. Errors do
+        /// not count: immediate errors would make a failing provider look fast.
         let latency: (p50: Int, p95: Int, p99: Int)?
     }
 
-    /// The number of seconds that are kept.
+    /// The number of seconds kept.
     static let mostSeconds = 300
 
     private(set) var seconds: Deque<Second> = []
@@ -38,8 +38,8 @@ struct OutcomeRates {
         }
     }
 
-    /// Ends the seconds that are over.
-    /// - Returns: true when one has ended.
+    /// Closes the seconds that have passed.
+    /// - Returns: true if one was closed.
     mutating func advance(to now: EventTime) -> Bool {
         let second = now.milliseconds / 1000
         guard second > current else { return false }
@@ -48,7 +48,7 @@ struct OutcomeRates {
         (completed, failed) = (0, 0)
         latencies.removeAll(keepingCapacity: true)
 
-        // After a pause of the whole process the seconds between are empty, and at most as many as are kept.
+        // After a suspension of the process, the seconds in between are empty, and at most as many as are kept.
         for time in max(current + 1, second - Int64(Self.mostSeconds))..<max(second, current + 1) {
             seconds.append(Second(time: time, completed: 0, failed: 0, latency: nil))
         }

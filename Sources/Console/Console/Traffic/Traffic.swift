@@ -1,29 +1,29 @@
 package import EventContract
 internal import Synchronization
 
-/// The newest outcomes, rates by the second, and the state of the workers. Many pages look at it at once, each at its
-/// own place, so that a slow page holds up none of the others. Safe to use from any thread.
+/// The newest outcomes, rates per second, and the state of the workers. Each page has a separate position, so that a slow
+/// page does not delay others. Safe to use from any thread.
 package final class Traffic: Sendable {
     private struct State {
         var log: OutcomeLog
         var rates: OutcomeRates
-        /// The workers' reports as JSON, and a number that rises with each change of them.
+        /// The workers' reports as JSON, and a version that increases with each change.
         var workers: (json: [UInt8], version: Int) = ([], 0)
     }
 
     private let state: Mutex<State>
     private let pages = PageSignals()
 
-    /// - Parameter now: the time, in which the first id and the first second begin.
+    /// - Parameter now: the present time, which sets the first id and the first second.
     package init(now: EventTime = .now()) {
         state = Mutex(
             State(log: OutcomeLog(firstID: max(0, Int(now.milliseconds)) * 1000), rates: OutcomeRates(now: now)))
     }
 
-    // MARK: - What comes in
+    // MARK: - Input
 
-    /// Keeps outcomes.
-    /// - Parameter areNew: false for what was there before the console began, which is no part of any rate.
+    /// Adds outcomes.
+    /// - Parameter areNew: false for outcomes from before the start of the console, which do not count in rates.
     package func add(_ records: [OutcomeRecord], areNew: Bool) {
         guard !records.isEmpty else { return }
 
@@ -36,17 +36,17 @@ package final class Traffic: Sendable {
         pages.notify()
     }
 
-    /// Keeps what was there before the console began, in the order of its times. It is no part of any rate.
+    /// Adds outcomes from before the start of the console, ordered by time. They do not count in rates.
     package func addHistory(_ records: [OutcomeRecord]) {
         add(records.sorted { $0.time < $1.time }, areNew: false)
     }
 
-    /// Ends the seconds that are over. To be called a few times each second.
+    /// Closes the seconds that have passed. Call this a few times per second.
     package func advance(to now: EventTime = .now()) {
         if state.withLock({ $0.rates.advance(to: now) }) { pages.notify() }
     }
 
-    /// Takes what the workers said last.
+    /// Sets the workers' newest reports.
     package func update(_ workers: [WorkerReport]) {
         let json = TrafficJSON.workers(workers)
         let areNew = state.withLock { state in
@@ -57,22 +57,23 @@ package final class Traffic: Sendable {
         if areNew { pages.notify() }
     }
 
-    // MARK: - What goes out
+    // MARK: - Output
 
-    /// The place of one page in what goes by.
+    /// The position of one page in the stream.
     struct Place {
         var outcome: Int
         fileprivate var second: Int64 = .min
         fileprivate var workers = 0
     }
 
-    /// The outcomes that a page gets at first, and in one event.
+    /// The maximum number of outcomes that a page gets at first, and in one event.
     private static let outcomesAtFirst = 500
     private static let outcomesPerEvent = 500
 
-    /// Returns where a page begins.
-    /// - Parameter lastSeen: the id of the last outcome that it has, as it says: any number; `nil` for a new page. A page that
-    ///   names an id which no outcome has had yet begins as a new one, because it would wait for that one for ever.
+    /// Returns the start position of a page.
+    /// - Parameter lastSeen: the id of the last outcome that the page has; `nil` for a new page. It is untrusted and may be
+    ///   any number. A page with an id higher than the newest one starts as a new page, because it would otherwise get no
+    ///   outcomes.
     func place(lastSeen: Int?) -> Place {
         state.withLock { state in
             if let lastSeen, lastSeen <= state.log.newestID { return Place(outcome: lastSeen) }
@@ -80,7 +81,7 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// Returns the events that a page has not had yet, and moves its place behind them.
+    /// Returns the events that a page has not received, and advances its position.
     func events(from place: inout Place) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         place = state.withLock { state in
@@ -114,10 +115,10 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// Returns a signal for each time that there is something new; several that are not awaited are one.
+    /// Returns a stream with a signal for each change. Signals that are not yet awaited are merged.
     func changes() -> AsyncStream<Void> { pages.changes() }
 
-    /// Returns the record of an outcome as JSON; `nil` when it was forgotten.
+    /// Returns the record of an outcome as JSON; `nil` if it was dropped.
     func details(ofOutcome id: Int) -> [UInt8]? {
         let record = state.withLock { $0.log[id] }
         return record.map { TrafficJSON.details(of: $0, id: id) }

@@ -2,9 +2,9 @@ internal import EventContract
 internal import JSON
 internal import LocationSearch
 
-/// Writes the JSON that the traffic view reads.
+/// Writes the JSON for the traffic view.
 enum TrafficJSON {
-    /// One row of the table of outcomes.
+    /// Returns one row of the table of outcomes.
     static func row(of record: OutcomeRecord, id: Int) -> [UInt8] {
         JSONWriter.object(capacity: 512) { json in
             json.member("id", id)
@@ -34,7 +34,7 @@ enum TrafficJSON {
         if let source = event.source { json.member("source", of: source) }
     }
 
-    /// A record with all that it holds: its headers, and its value as JSON where it is JSON, else as text.
+    /// Returns a whole record: its headers, and its value as JSON if it is JSON, otherwise as text.
     static func details(of record: OutcomeRecord, id: Int) -> [UInt8] {
         JSONWriter.object(capacity: 1024 + (record.value?.count ?? 0)) { json in
             json.member("id", id)
@@ -62,10 +62,10 @@ enum TrafficJSON {
         }
     }
 
-    /// Returns a JSON text as it can stand within another one; `nil` for anything else.
+    /// Returns a JSON text that can be embedded in another one; `nil` for anything else.
     ///
-    /// A byte order mark may begin a text only, so it is left out. Strings must be UTF-8, which the reader does not check in
-    /// what it skips.
+    /// A byte order mark is allowed only at the start of a text, so it is removed. Strings must be UTF-8, which the reader
+    /// does not check in skipped parts.
     private static func embeddable(_ value: [UInt8]) -> [UInt8]? {
         var reader = JSONReader(value.span)
         do throws(JSONError) {
@@ -80,7 +80,7 @@ enum TrafficJSON {
         return String(validating: text, as: UTF8.self) == nil ? nil : text
     }
 
-    /// The outcomes of an event of the stream.
+    /// Returns the outcomes of one event of the stream.
     static func outcomes(_ batch: OutcomeBatch) -> [UInt8] {
         JSONWriter.object(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 }) { json in
             json.member("missed", batch.missed)
@@ -111,7 +111,7 @@ enum TrafficJSON {
         }
     }
 
-    /// The states of the workers, each as the worker itself wrote it.
+    /// Returns the states of the workers, each unchanged as the worker wrote it.
     static func workers(_ workers: [WorkerReport]) -> [UInt8] {
         JSONWriter.object(capacity: 4096) { json in
             json.objects("workers", of: workers) { worker, json in

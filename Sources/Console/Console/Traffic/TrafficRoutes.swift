@@ -11,7 +11,7 @@ struct TrafficRoutes {
     /// The shortest time between two writes to one page.
     private static let pause = Duration.milliseconds(100)
 
-    /// One page that looks at the traffic.
+    /// One page that shows the traffic.
     private struct Listener: EventListener {
         let traffic: Traffic
         var place: Traffic.Place
@@ -27,7 +27,7 @@ struct TrafficRoutes {
     func add(to router: Router<ClientContext>) {
         let (traffic, pipeline) = (traffic, pipeline)
         router.get("/api/traffic/events") { request, _ in
-            // A page that reconnects by itself says where it was in a header; one that was loaded anew, in its URL.
+            // An automatic reconnection sends its position in a header; a reloaded page sends it in its URL.
             let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
             let lastSeen = header ?? request.uri.queryParameters["after"].map { String($0) }
             let listener = Listener(

@@ -1,10 +1,10 @@
 /// The answer of a worker's admin endpoint to `/status`.
 package struct WorkerReport: Sendable, Hashable {
-    /// The address of the worker's admin endpoints, as the setting has it.
+    /// The address of the worker's admin endpoints, from the setting.
     package let url: String
-    /// The JSON that it answered; `nil` when there was no answer.
+    /// The JSON of the answer; `nil` without an answer.
     package let status: [UInt8]?
-    /// Why there is none, in one line.
+    /// The reason if there is no answer, in one line.
     package let problem: String?
 
     package init(url: String, status: [UInt8]) {

@@ -1,30 +1,28 @@
 internal import Synchronization
 
-/// The password of a server's endpoints that are not for everybody. It may be replaced while
-/// requests come in. Safe to use from any thread.
+/// The password of a server's protected endpoints. It may be replaced while requests arrive. Safe to use from any thread.
 package final class BearerToken: Sendable {
     private let bytes: Mutex<[UInt8]>
 
-    /// - Parameter text: what a client shows in `Authorization: Bearer TEXT`.
+    /// - Parameter text: the token that a client sends in `Authorization: Bearer TEXT`.
     package init(_ text: String) { bytes = Mutex(Array(text.utf8)) }
 
-    /// Has every later request need `text`.
+    /// Makes every later request need `text`.
     package func replace(with text: String) { bytes.withLock { $0 = Array(text.utf8) } }
 
-    /// The fewest characters of a token that an operator may choose: fewer can be guessed.
+    /// The minimum length of a token that an operator may choose: shorter ones can be guessed.
     package static let fewestCharacters = 16
 
-    /// Returns the text that the value of an `Authorization` header shows; `nil` when it shows none in this way.
+    /// Returns the token in an `Authorization` header; `nil` if there is none in this form.
     package static func text(in authorization: String?) -> Substring? {
         let scheme = "bearer "
         guard let authorization, authorization.prefix(scheme.count).lowercased() == scheme else { return nil }
         return authorization.dropFirst(scheme.count)
     }
 
-    /// Returns true when a text is the token.
+    /// Returns whether a text is the token.
     ///
-    /// The time that it takes depends on what was shown and not on how much of it is right, so that nobody can guess the
-    /// token piece by piece.
+    /// The time depends only on the length of the text and not on the matching part, so that the token cannot be guessed piece by piece.
     package func admits(_ text: some StringProtocol) -> Bool {
         let shown = Array(text.utf8)
         return bytes.withLock { token in
@@ -37,7 +35,7 @@ package final class BearerToken: Sendable {
     }
 }
 
-/// No text that is made of a token shows it.
+/// No textual form of a token shows it.
 extension BearerToken: CustomStringConvertible, CustomReflectable {
     package var description: String { "(hidden)" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,10 +1,10 @@
 package import Hummingbird
 internal import NIOCore
 
-/// The origin of a request, which routes know beside the request itself.
+/// The origin of a request, for routes.
 package struct ClientContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The client's address without its port, or the proxy's that stands between; `nil` where it is not known.
+    /// The client's address without its port, or that of a proxy in between; `nil` if unknown.
     package let clientAddress: String?
 
     package init(source: ApplicationRequestContextSource) {

@@ -1,42 +1,42 @@
 package import Basics
 internal import Synchronization
 
-/// Bounds how many wrong tokens a client can try, whichever way it shows them. Safe to use from any thread.
+/// Bounds the number of wrong tokens from a client, however it sends them. Safe to use from any thread.
 ///
-/// While a client has no guess left, no token of its is looked at, not even the right one. Otherwise it could give each guess
-/// up as soon as the answer is late, and would know that it was wrong.
+/// While a client has no guess left, its tokens are not checked, not even the right one. Otherwise a client could abandon
+/// each guess whose answer is late, and would know that the guess was wrong.
 package final class GuessThrottle: Sendable {
-    /// The verdict on a token that was shown.
+    /// The verdict on a token.
     package enum Verdict: Sendable, Hashable {
         case right
         case wrong
-        /// The token was not looked at. The client may show one after so long.
+        /// The token was not checked. The client may send one after this time.
         case tooEarly(Duration)
     }
 
-    /// The guesses that a client has left.
+    /// The number of guesses that a client has left.
     private struct Allowance {
         var guesses: Double
         var asOf: Instant
     }
 
-    /// Wrong tokens that a client can show at once.
+    /// The number of wrong tokens that a client may send at once.
     package static let mostGuesses = 10
-    /// The time after which a client may show one more.
+    /// The time after which a client may send one more.
     package static let timePerGuess = Duration.seconds(2)
-    /// Clients that are known apart. All others together count as one.
+    /// The maximum number of clients that are counted separately. All others count as one.
     private static let mostClients = 1000
     private static let otherClients = "others"
 
     private let now: @Sendable () -> Instant
     private let clients = Mutex<[String: Allowance]>([:])
 
-    /// - Parameter now: tells the time.
+    /// - Parameter now: returns the present time.
     package init(now: @escaping @Sendable () -> Instant = { .now }) { self.now = now }
 
-    /// Looks at a token that a client shows, unless it has shown too many wrong ones.
+    /// Checks a client's token, unless the client has sent too many wrong ones.
     /// - Parameters:
-    ///   - address: the client's address without its port; `nil` where it is not known.
+    ///   - address: the client's address without its port; `nil` if unknown.
     ///   - isRight: compares the token. It is called at most once, and must not wait.
     package func judge(from address: String?, _ isRight: () -> Bool) -> Verdict {
         let time = now()
@@ -69,7 +69,7 @@ package final class GuessThrottle: Sendable {
         return clients.count < mostClients || clients[name] != nil ? name : otherClients
     }
 
-    /// Returns the first 64 bits of an IPv6 address: the owner of a network has as many addresses as it likes.
+    /// Returns the first 64 bits of an IPv6 address, because the owner of a network can use any number of addresses in it.
     private static func network(of address: String) -> String {
         let halves = address.prefix { $0 != "%" }.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
         let groups = halves.map { $0.split(separator: ":").map(String.init) }

@@ -12,11 +12,11 @@ package final class AdminServer: Sendable {
 
     /// Returns once the server listens.
     /// - Parameters:
-    ///   - port: 0 stands for any free port.
-    ///   - token: what clients must show for `/metrics` and `/status`; `nil`: nothing. The probes never need it, because a
-    ///     kubelet has no way to show one.
-    ///   - limits: how many connections the server keeps, and how long each may make it wait.
-    /// - Throws: `HTTPServerError` when the port cannot be listened on.
+    ///   - port: 0 selects any free port.
+    ///   - token: the token that clients need for `/metrics` and `/status`; `nil`: none. The probes never need it, because
+    ///     a kubelet cannot send one.
+    ///   - limits: the limits on the number of connections and on their waiting times.
+    /// - Throws: `HTTPServerError` if the port cannot be opened.
     package static func start(
         source: any AdminSource, host: String, port: Int, token: BearerToken? = nil,
         limits: ConnectionLimits = AdminServer.limits, log: Logger
@@ -26,7 +26,7 @@ package final class AdminServer: Sendable {
             try await HTTPServer.start(router.buildResponder(), host: host, port: port, limits: limits, log: log))
     }
 
-    /// Few clients come here: probes, and programs that collect metrics.
+    /// The limits for the few expected clients: probes and metrics collectors.
     package static var limits: ConnectionLimits {
         var limits = ConnectionLimits()
         limits.maxConnections = 64
@@ -41,7 +41,7 @@ package final class AdminServer: Sendable {
     private static func router(for source: any AdminSource, token: BearerToken?) -> Router<ClientContext> {
         let throttle = GuessThrottle()
 
-        /// Returns the refusal for a request that does not show the token; `nil` for one that does.
+        /// Returns the refusal of a request without the token; `nil` if the token is right.
         @Sendable func refusal(of request: Request, from context: ClientContext) -> Response? {
             guard let token else { return nil }
             guard let shown = BearerToken.text(in: request.headers[.authorization]) else { return unauthorized }
@@ -68,7 +68,7 @@ package final class AdminServer: Sendable {
         return router
     }
 
-    /// Says nothing about what is wrong with what was shown.
+    /// The answer gives no details about a wrong token.
     private static var unauthorized: Response {
         var response = response(.unauthorized, type: "text/plain; charset=utf-8", body: "unauthorized\n")
         response.headers[.wwwAuthenticate] = "Bearer"

@@ -1,10 +1,10 @@
-/// The state of a process that the admin endpoints show. Its functions are called concurrently, and each must return
-/// within a few seconds: a probe that gets no answer counts as failed.
+/// The state of a process for the admin endpoints. Its functions are called concurrently, and each must return within a few
+/// seconds: a probe without an answer counts as failed.
 package protocol AdminSource: Sendable {
-    /// Returns why the process is of no use any more and should be started anew, `nil` while it lives.
+    /// Returns why the process cannot recover and should be restarted; `nil` while it is alive.
     func livenessProblem() async -> String?
 
-    /// Returns why no requests are being taken, `nil` while the worker is ready.
+    /// Returns why no requests are taken; `nil` while the worker is ready.
     func readinessProblem() async -> String?
 
     /// Returns all metrics as Prometheus text.

@@ -1,23 +1,22 @@
 internal import NIOCore
 
-/// The event that a server waits for on one connection, and the end of that wait. It has one owner at a time and asks no
-/// clock.
+/// The state of one connection and the deadline of the server's current wait. It has one owner at a time and reads no clock.
 struct ConnectionClock {
     private enum Wait {
-        /// Nothing of the next request has come.
+        /// No byte of the next request has arrived.
         case idle
-        /// A part of a request's head has come.
+        /// A part of a request's head has arrived.
         case head
-        /// The head has come, and the body has not ended.
+        /// The head has arrived, but not the whole body.
         case body
-        /// The request is whole.
+        /// The request is complete.
         case none
     }
 
     private let limits: ConnectionLimits
     private var wait = Wait.idle
     private var since: NIODeadline
-    /// The number of requests whose head has come and whose answer has not ended.
+    /// The number of requests whose head has arrived and whose answer has not ended.
     private(set) var openRequests = 0
 
     init(_ limits: ConnectionLimits, now: NIODeadline) {
@@ -25,10 +24,10 @@ struct ConnectionClock {
         since = now
     }
 
-    /// True while a connection has sent all that the server needs to answer.
+    /// True if the server has all that it needs to answer.
     var isAnswering: Bool { openRequests > 0 && wait == .none }
 
-    /// The time at which the connection is closed unless something happens before; `nil`: the client has nothing to do.
+    /// The time at which the connection is closed without further events; `nil`: the server does not wait for the client.
     var deadline: NIODeadline? {
         switch wait {
         case .idle: openRequests == 0 ? since + TimeAmount(limits.idleTimeout) : nil
@@ -38,9 +37,9 @@ struct ConnectionClock {
         }
     }
 
-    /// Takes note of bytes from the client.
+    /// Records bytes from the client.
     mutating func receiveBytes(at now: NIODeadline) {
-        // Behind a whole request they belong to the next one, which is read once the answer to this one has ended.
+        // After a whole request, they belong to the next one, which is read once the present answer has ended.
         guard wait == .idle else { return }
         (wait, since) = (.head, now)
     }
@@ -52,17 +51,17 @@ struct ConnectionClock {
     }
 
     mutating func receiveEnd(at now: NIODeadline) {
-        // An answer may have ended before its request did.
+        // An answer may have ended before its request.
         (wait, since) = (openRequests == 0 ? .idle : .none, now)
     }
 
-    /// Takes note that an answer was written to its end.
+    /// Records the end of an answer.
     mutating func endAnswer(at now: NIODeadline) {
         openRequests = max(openRequests - 1, 0)
         if openRequests == 0, wait == .none { (wait, since) = (.idle, now) }
     }
 
-    /// Begins the idle time anew, while the client still takes the bytes of the last answer.
+    /// Restarts the idle time while the client still reads the last answer.
     mutating func extendIdleTime(to now: NIODeadline) {
         if wait == .idle { since = now }
     }

@@ -3,8 +3,8 @@ internal import NIOHTTP1
 
 /// Closes a connection whose client keeps the server waiting, or for which there is no room.
 ///
-/// It stands before the HTTP decoder and sees bytes, among them those of a head that never ends. `RequestWatch` behind the
-/// decoder tells it where requests and answers begin and end.
+/// It precedes the HTTP decoder and sees raw bytes, including those of a head that never ends. `RequestWatch`, after the
+/// decoder, reports where requests and answers begin and end.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -18,7 +18,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var deadlineCheck: Scheduled<Void>?
     private var plannedDeadline = NIODeadline.distantFuture
     private var stallCheck: Scheduled<Void>?
-    /// All bytes that were written to this connection, whether or not the client has taken them.
+    /// All bytes written to this connection, whether or not the client has read them.
     private var bytesWritten = 0
 
     init(_ limits: ConnectionLimits, table: ConnectionTable) {
@@ -27,7 +27,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         clock = ConnectionClock(limits, now: .now())
     }
 
-    // MARK: - The connection's life
+    // MARK: - Connection events
 
     func handlerAdded(context: ChannelHandlerContext) {
         if context.channel.isActive { begin(context) }
@@ -72,7 +72,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Is called by `RequestWatch`, on the same event loop.
+    /// Called by `RequestWatch`, on the same event loop.
     func receive(_ part: HTTPServerRequestPart, in context: ChannelHandlerContext) {
         switch part {
         case .head: clock.receiveHead(at: .now())
@@ -84,7 +84,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         scheduleDeadlineCheck(context)
     }
 
-    /// Is called by `RequestWatch`, on the same event loop.
+    /// Called by `RequestWatch`, on the same event loop.
     func endAnswer(in context: ChannelHandlerContext) {
         clock.endAnswer(at: .now())
         if !clock.isAnswering { table.beginWaiting(context.channel) }
@@ -93,8 +93,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     // MARK: - Timeouts
 
-    /// Plans a look at the clock. A look that is planned already stays where it is unless it would come too late: it finds
-    /// that its deadline has moved, and plans the next one.
+    /// Schedules a check of the deadline. An earlier check stays scheduled: if its deadline has moved, it schedules the next one.
     private func scheduleDeadlineCheck(_ context: ChannelHandlerContext) {
         guard isAdmitted, let deadline = clock.deadline else { return }
         if let planned = deadlineCheck {
@@ -139,7 +138,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if hasTakenNothing { context.close(promise: nil) } else { scheduleStallCheck(context) }
     }
 
-    /// The bytes that wait for the client to take them.
+    /// Returns the bytes that the client has not read yet.
     private func pendingBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }

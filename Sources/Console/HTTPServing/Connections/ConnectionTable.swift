@@ -5,23 +5,23 @@ internal import Synchronization
 final class ConnectionTable: Sendable {
     private struct Entry {
         let channel: any Channel
-        /// The time since which the server waits for a whole request; `nil` while an answer is under way.
+        /// The time since which the server waits for a whole request; `nil` while an answer is in progress.
         var waitsSince: NIODeadline?
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// The connections that were turned away or closed to make room, and have not been told yet.
+        /// The number of connections that were refused or closed to make room, and are not reported yet.
         var untoldRefusals = 0
         var lastTold: NIODeadline?
     }
 
-    /// The shortest time between two reports of connections that were too many.
+    /// The shortest time between two reports of too many connections.
     private static let reportInterval = TimeAmount.minutes(1)
 
     private let limits: ConnectionLimits
     private let state = Mutex(State())
-    /// Is called with the number of connections that were closed because there were too many.
+    /// Called with the number of connections that were closed because there were too many.
     private let report: @Sendable (Int) -> Void
 
     init(_ limits: ConnectionLimits, report: @escaping @Sendable (Int) -> Void) {
@@ -31,8 +31,8 @@ final class ConnectionTable: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Adds a connection, and closes another one where there are too many.
-    /// - Returns: false when there is no room for it, so that the caller must close it.
+    /// Adds a connection, and closes another one if there are too many.
+    /// - Returns: false if there is no room for it, so that the caller must close it.
     func admit(_ channel: any Channel) -> Bool {
         let now = NIODeadline.now()
         let (isAdmitted, closed, refusals) = state.withLock { state in
@@ -47,19 +47,19 @@ final class ConnectionTable: Sendable {
             return (true, closed, closed == nil ? 0 : Self.countRefusal(in: &state, at: now))
         }
 
-        // Outside the lock, because closing runs the handlers of that connection when it is on this thread's event loop.
+        // Outside the lock, because closing runs that connection's handlers immediately if this thread is its event loop.
         closed?.close(promise: nil)
         if refusals > 0 { report(refusals) }
         return isAdmitted
     }
 
-    /// Takes note that the server waits for a connection's next request from now on.
+    /// Records that the server waits for a connection's next request.
     func beginWaiting(_ channel: any Channel) {
         let now = NIODeadline.now()
         state.withLock { $0.entries[ObjectIdentifier(channel)]?.waitsSince = now }
     }
 
-    /// Takes note that a connection has sent a whole request, which keeps its place until the answer has ended.
+    /// Records that a connection has sent a whole request, which protects it until the end of the answer.
     func beginAnswering(_ channel: any Channel) {
         state.withLock { $0.entries[ObjectIdentifier(channel)]?.waitsSince = nil }
     }
@@ -82,7 +82,7 @@ final class ConnectionTable: Sendable {
         return oldest?.id
     }
 
-    /// - Returns: the number to report now; 0 when the last report is recent.
+    /// - Returns: the number to report now; 0 if the last report is recent.
     private static func countRefusal(in state: inout State, at now: NIODeadline) -> Int {
         state.untoldRefusals += 1
         if let last = state.lastTold, now - last < reportInterval { return 0 }

@@ -3,7 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// HTTP/1.1 connections that are held to `ConnectionLimits`.
+/// HTTP/1.1 connections with `ConnectionLimits`.
 struct GuardedChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Tells a connection's guard where requests and answers begin and end. It stands behind the HTTP decoder.
+/// Reports to a connection's guard where requests and answers begin and end. It follows the HTTP decoder.
 final class RequestWatch: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

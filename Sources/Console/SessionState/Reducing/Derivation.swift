@@ -5,7 +5,7 @@ import LocationSearch
 struct Derivation {
     /// The exchanges that may still be shown, oldest first.
     private let exchanges: [Exchange]
-    /// The newest search that is no further page.
+    /// The newest search, without requests for further pages.
     private let current: Exchange?
 
     init(of exchanges: Exchanges) {
@@ -60,7 +60,7 @@ struct Derivation {
 
     // MARK: List
 
-    /// The pages of the newest search that completed, in their order.
+    /// Returns the pages of the newest completed search, in order.
     private func pagesOfList() -> [Exchange] {
         let completed = exchanges.filter { $0.operation == .search && $0.isCompleted }
         guard let first = completed.last(where: { $0.isFirstPage }) ?? completed.last(where: beginsRun) else {
@@ -69,7 +69,7 @@ struct Derivation {
 
         var pages = [first]
         while let token = pages.last?.result?.nextPageToken {
-            // Of a page that was asked for twice, the newer answer counts. A provider's tokens may go round in a circle.
+            // If a page was requested twice, the newer answer counts. A provider's tokens may form a cycle.
             let next = completed.last { page in
                 page.pageToken == token && first.position < page.position
                     && !pages.contains { $0.requestID == page.requestID }
@@ -79,7 +79,7 @@ struct Derivation {
         }
         return pages
 
-        /// Says whether a page is the first that is kept of its search, because the ones before it were forgotten.
+        /// Returns whether a page is the first kept one of its search, because earlier pages were dropped.
         func beginsRun(_ page: Exchange) -> Bool {
             !completed.contains { $0.position < page.position && $0.result?.nextPageToken == page.pageToken }
         }
@@ -103,7 +103,7 @@ struct Derivation {
 
     // MARK: Selection
 
-    /// The exchanges about the place that was asked for last, since the newest search.
+    /// Returns the exchanges about the most recently requested place, since the newest search.
     private func exchangesOfSelection() -> [Exchange] {
         let asked = exchanges.filter { $0.subject != nil && isCurrent($0) }
         guard let subject = asked.last?.subject else { return [] }
@@ -149,7 +149,7 @@ struct Derivation {
 }
 
 extension [String] {
-    /// The texts in their order, each once.
+    /// The texts without repetitions, in order.
     fileprivate var withoutRepeats: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }

@@ -3,7 +3,7 @@ import LocationSearch
 
 /// A request and its outcome, as far as either has been seen.
 struct Exchange: Sendable, Hashable {
-    /// The position of an exchange among those of its session.
+    /// The position of an exchange in its session.
     struct Position: Sendable, Hashable, Comparable {
         let time: EventTime
         let requestID: String
@@ -18,10 +18,10 @@ struct Exchange: Sendable, Hashable {
     private(set) var sentAt: EventTime?
     private(set) var request: SearchRequest?
     private(set) var outcome: OutcomeEvent?
-    /// True when a newer search has completed, so that nothing will ever show this exchange again. Only its position is kept
-    /// then, so that a copy that comes late is known for what it is.
+    /// True if a newer search has completed, so that this exchange is never shown again. Only its position is kept, to
+    /// recognise late copies.
     private(set) var isPast = false
-    /// The bytes of the texts and places in it, roughly.
+    /// The approximate size of its texts and places, in bytes.
     private(set) var byteCount: Int
 
     init(requestID: String) {
@@ -31,7 +31,7 @@ struct Exchange: Sendable, Hashable {
 
     private static let bytesOfItself = 512
 
-    /// True when the request has been seen, so that the position is certain.
+    /// True if the request has been seen, so that the position is final.
     var isRequested: Bool { sentAt != nil }
 
     var position: Position {
@@ -41,8 +41,8 @@ struct Exchange: Sendable, Hashable {
 
     // MARK: Adding
 
-    /// Adds what an action says. Of two different requests, or two different outcomes, the choice depends on their contents
-    /// and not on which came first.
+    /// Adds an action. If there are two different requests, or two different outcomes, the choice depends on their contents
+    /// and not on their order of arrival.
     mutating func add(_ action: Action) {
         if isPast { return }
         switch action {
@@ -88,7 +88,7 @@ struct Exchange: Sendable, Hashable {
         return result
     }
 
-    /// The failure, unless it only says that nobody needs the outcome any more.
+    /// The failure, unless the request was only superseded.
     var failure: OutcomeEvent.Failure? {
         guard case .failed(let failure) = outcome?.body, failure.code != SearchError.Code.superseded.rawValue else {
             return nil
@@ -99,13 +99,13 @@ struct Exchange: Sendable, Hashable {
     /// The token of the page that the request asks for; `nil` for the first page.
     var pageToken: String? { operation == .search ? request?.pageToken : nil }
 
-    /// True for a search that begins a list. Of a search whose request was not seen, nobody knows better.
+    /// True for a search that begins a list. A search whose request was not seen counts as one.
     var isFirstPage: Bool { operation == .search && pageToken == nil }
 }
 
 extension OutcomeEvent {
-    /// Returns true when this outcome counts rather than another one of the same request: a result before an error, as the
-    /// contract has it, and otherwise the one that was written first.
+    /// Returns whether this outcome takes precedence over another one of the same request: a result before an error, as in
+    /// the contract, otherwise the earlier one.
     fileprivate func isPreferred(over other: OutcomeEvent) -> Bool {
         let (rank, otherRank) = (Self.rank(of: body), Self.rank(of: other.body))
         if rank != otherRank { return rank < otherRank }
@@ -114,11 +114,11 @@ extension OutcomeEvent {
         let (time, otherTime) = (completedAt ?? latest, other.completedAt ?? latest)
         if time != otherTime { return time < otherTime }
 
-        // Whatever is the same for both workers decides, as long as it is the same whichever event came first.
+        // Any comparison that does not depend on the order of arrival will do.
         return String(describing: self) < String(describing: other)
     }
 
-    /// Returns the same outcome without the room that its list was read into, which may be as large again.
+    /// Returns the same outcome without the unused memory of its list, which may be as much again.
     fileprivate func compacted() -> OutcomeEvent {
         guard case .completed(var result) = body else { return self }
         result.places.compact()

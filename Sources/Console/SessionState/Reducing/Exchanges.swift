@@ -1,6 +1,6 @@
 import LocationSearch
 
-/// The exchanges of a session that are kept, oldest first.
+/// The exchanges kept for a session, oldest first.
 struct Exchanges: Sendable, Hashable {
     private(set) var all: [Exchange] = []
     /// The bytes of all texts and places.
@@ -8,8 +8,8 @@ struct Exchanges: Sendable, Hashable {
 
     var placeCount: Int { all.reduce(0) { $0 + ($1.result?.places.count ?? 0) } }
 
-    /// Adds an action and forgets what is past or too much.
-    /// - Returns: `false` when that changed nothing.
+    /// Adds an action, and drops exchanges that are past or exceed the limits.
+    /// - Returns: `false` if nothing changed.
     mutating func add(_ action: Action, limits: SessionLimits) -> Bool {
         let index = all.firstIndex { $0.requestID == action.requestID }
         var exchange = index.map { all[$0] } ?? Exchange(requestID: action.requestID)
@@ -28,7 +28,7 @@ struct Exchanges: Sendable, Hashable {
         return true
     }
 
-    /// Drops the oldest exchanges while their bytes are too many, but never the newest one.
+    /// Drops the oldest exchanges while there are too many bytes, but never the newest one.
     private mutating func keep(toBytes limit: Int) {
         var dropped = 0
         while byteCount > limit, dropped < all.count - 1 {
@@ -38,8 +38,8 @@ struct Exchanges: Sendable, Hashable {
         if dropped > 0 { all.removeFirst(dropped) }
     }
 
-    /// Marks as past what is older than the newest completed search, where both positions are certain. Neither a position nor
-    /// a result changes later, so what is past once is past in any order of the actions.
+    /// Marks exchanges as past that are older than the newest completed search, if both positions are final. Positions and
+    /// results never change, so the marks do not depend on the order of the actions.
     private mutating func leavePastBehind() {
         let newest = all.lastIndex { $0.isRequested && $0.isFirstPage && $0.isCompleted }
         guard let newest else { return }
@@ -49,7 +49,7 @@ struct Exchanges: Sendable, Hashable {
         }
     }
 
-    /// Drops the oldest exchanges of each operation that are more than the limits allow.
+    /// Drops the oldest exchanges of each operation that exceed the limits.
     private mutating func keep(to limits: SessionLimits) {
         struct Kind: Hashable {
             let operation: SearchOperation?

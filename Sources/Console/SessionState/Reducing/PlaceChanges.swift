@@ -1,10 +1,10 @@
 import EventContract
 import LocationSearch
 
-/// The place that details or a picture were asked of.
+/// The place of a details or photo request.
 struct PlaceSubject {
     let id: String
-    /// `nil` while it is open which provider is asked.
+    /// `nil` while the provider is not known.
     let provider: ProviderID?
 
     func matches(_ other: PlaceSubject) -> Bool {
@@ -29,7 +29,7 @@ struct PlaceChanges {
     private var details: [(subject: PlaceSubject, place: Place)] = []
     private var pictures: [(subject: PlaceSubject, url: String)] = []
 
-    /// Adds the result of details or a photo. Call it for older exchanges first.
+    /// Adds the result of a details or photo request. Call it for older exchanges first.
     mutating func add(_ exchange: Exchange) {
         guard let subject = exchange.subject, let result = exchange.result else { return }
 
@@ -37,7 +37,7 @@ struct PlaceChanges {
         if let url = result.photoURL { pictures.append((subject, url)) }
     }
 
-    /// Returns the places of all pages, each once, with their changes.
+    /// Returns the places of all pages, without repetitions, with their changes.
     func applied(to pages: [Places]) -> Places {
         struct Name: Hashable {
             let id: String
@@ -46,7 +46,7 @@ struct PlaceChanges {
         var names: Set<Name> = []
         let hasRepeats = !pages.joined().allSatisfy { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }
 
-        // Most lists are as their only page has them, and share its memory.
+        // Most lists are unchanged copies of their only page, and share its memory.
         if pages.count == 1, details.isEmpty, pictures.isEmpty, !hasRepeats { return pages[0] }
 
         names.removeAll()
@@ -66,7 +66,7 @@ struct PlaceChanges {
         return changed
     }
 
-    /// Returns what is known of a place that no list has; `nil` without details. It goes by the id that was asked for, even if
+    /// Returns the details of a place that is not in a list; `nil` without details. The place has the requested id, even if
     /// the provider answers with a newer one.
     func place(_ subject: PlaceSubject) -> Place? {
         guard var place = details.last(where: { $0.subject.matches(subject) })?.place else { return nil }
@@ -75,15 +75,15 @@ struct PlaceChanges {
         return applied(to: place)
     }
 
-    /// Returns the picture that was asked for last; `nil` without one.
+    /// Returns the most recently requested picture; `nil` without one.
     func imageURL(of subject: PlaceSubject) -> String? {
         pictures.last { $0.subject.matches(subject) }?.url
     }
 }
 
 extension Place {
-    /// Takes over what the details of the place say. Id and provider stay, and so does what the details leave out, such as the
-    /// distance from the search's position.
+    /// Applies the details of the place. Id, provider, and everything that the details leave out stay, such as the distance
+    /// from the search's position.
     fileprivate mutating func update(with details: Place) {
         name = details.name
         category = details.category ?? category

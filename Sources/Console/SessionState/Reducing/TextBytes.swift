@@ -1,7 +1,7 @@
 import EventContract
 import LocationSearch
 
-// How much memory the texts of requests and outcomes take up, roughly: other people choose how long these are.
+// The approximate memory of the texts of requests and outcomes, whose length is decided by others.
 
 extension SearchRequest {
     var textBytes: Int {

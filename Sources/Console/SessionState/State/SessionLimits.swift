@@ -1,18 +1,18 @@
-/// How much is kept of one session.
+/// The limits on the data kept for one session.
 ///
-/// As long as a session keeps to these limits, the order in which its actions arrive makes no difference to its state.
-/// Beyond them, what is oldest is forgotten first.
+/// Within these limits, the order in which actions arrive does not affect the session's state. Above them, the oldest data
+/// is dropped first.
 public struct SessionLimits: Sendable, Hashable {
-    /// The most requests that are kept of each operation: so many searches with their pages, details and photos. At least 1.
-    /// A list of more pages than that loses its first ones.
+    /// The maximum number of requests kept per operation: searches with their pages, details and photos. At least 1. A list
+    /// with more pages loses its first ones.
     public var requests: Int
-    /// The most outcomes that are kept of each operation whose requests were not seen, or not yet. At least 0.
+    /// The maximum number of outcomes kept per operation whose requests were not seen, or not yet. At least 0.
     public var unrequestedOutcomes: Int
-    /// The most bytes that the texts and places of all requests and outcomes may take up. At least 1. The newest request is
-    /// kept in any case, so a session takes up as much as that one has.
+    /// The maximum size of the texts and places of all requests and outcomes, in bytes. At least 1. The newest request is
+    /// always kept, whatever its size.
     public var bytes: Int
 
-    /// Limits; less than the least is taken as the least.
+    /// Makes limits; values below the minimum are raised to it.
     public init(requests: Int = 32, unrequestedOutcomes: Int = 4, bytes: Int = 1 << 20) {
         self.bytes = max(bytes, 1)
         self.requests = max(requests, 1)

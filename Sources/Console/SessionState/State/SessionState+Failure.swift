@@ -1,7 +1,7 @@
 public import LocationSearch
 
 extension SessionState {
-    /// A failure, and what a person can do about it.
+    /// A failure, and its remedy.
     public struct Failure: Sendable, Hashable {
         /// The remedy. Raw values are contract: add one, never rename one.
         public enum Remedy: String, CaseIterable, Sendable {
@@ -13,28 +13,28 @@ extension SessionState {
             case changeRequest = "change-request"
             /// Asking the operator of the worker: its key or its settings are wrong.
             case askOperator = "ask-operator"
-            /// Searching anew: the place is gone, or the request took too long to be of use.
+            /// Searching again: the place does not exist, or the request took too long.
             case searchAgain = "search-again"
         }
 
         /// The id of the request that failed.
         public let requestID: String
-        /// The operation that the request asked for; `nil` when it is not known.
+        /// The operation of the request; `nil` if unknown.
         public let operation: SearchOperation?
-        /// One of `SearchError.Code`'s raw values, or one that is not known here.
+        /// One of `SearchError.Code`'s raw values, or an unknown one.
         public let code: String
         /// One line for a person.
         public let message: String
-        /// True when the same request may succeed later.
+        /// True if the same request may succeed later.
         public let isRetryable: Bool
-        /// The time to wait before asking again; `nil` when nobody knows.
+        /// The time to wait before a retry; `nil` if unknown.
         public let retryAfter: Duration?
-        /// The name of what is at fault, such as a member of the request.
+        /// The name of the faulty part, such as a member of the request.
         public let member: String?
-        /// The request that failed, to send it again with another id; `nil` when only its outcome was seen.
+        /// The failed request, to be sent again with another id; `nil` if only its outcome was seen.
         public let request: SearchRequest?
 
-        /// The remedy that a person has.
+        /// The remedy for a person.
         public var remedy: Remedy {
             if isRetryable { return retryAfter == nil ? .retry : .wait }
 

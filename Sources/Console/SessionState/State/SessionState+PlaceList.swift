@@ -1,30 +1,30 @@
 public import LocationSearch
 
 extension SessionState {
-    /// The places that a search found, with the further pages that were asked for since.
+    /// The places that a search found, including further pages.
     public struct PlaceList: Sendable, Hashable {
-        /// The id of the search that the list begins with.
+        /// The id of the first search of the list.
         public let requestID: String
-        /// True when there is a newer search, which is under way or failed.
+        /// True if there is a newer search, which is in flight or failed.
         public let isSuperseded: Bool
         /// The name of the provider that answered.
         public let provider: String?
         /// The search as the provider ran it.
         public let search: SearchOutcome.Search?
-        /// How many places the provider has for the search; `nil` when it did not say.
+        /// The total number of places that the provider has for the search; `nil` if it reported none.
         public let totalAvailable: Int?
-        /// The `pageToken` for the next page; `nil` when this is all.
+        /// The `pageToken` for the next page; `nil` if there is none.
         public let nextPageToken: String?
-        /// The credits that must be shown with the places, unchanged; they may be HTML. Each stands here once.
+        /// The credits that must be shown with the places, unchanged; they may be HTML. Without repetitions.
         public let attributions: [String]
-        /// The time spent waiting for providers, all pages together; `nil` when it is not known.
+        /// The time spent waiting for providers, for all pages; `nil` if unknown.
         public let upstream: Duration?
-        /// The number of calls made, for all pages together; `nil` when it is not known.
+        /// The number of calls made, for all pages; `nil` if unknown.
         public let attempts: Int?
-        /// The places in the provider's order. Each stands here once, with what its details and its picture added.
+        /// The places in the provider's order, without repetitions, including their details and pictures.
         public let places: Places
 
-        /// Returns the place with that id; `nil` when the list has none.
+        /// Returns the place with that id; `nil` if the list does not contain it.
         public func place(id: String, provider: ProviderID) -> Place? {
             places.first { $0.id == id && $0.provider == provider }
         }

@@ -1,39 +1,36 @@
-/// The view of one session: what is searched for, what is under way, the places found, the one selected, and what went
-/// wrong.
+/// The state of one session: the search, the requests in flight, the places found, the selected place, and the failure.
 ///
-/// A state follows from the set of the session's actions, whatever their order and however often each arrived
-/// (``SessionLimits`` says how many). ``Reducer`` adds actions to it, and nothing else changes it.
+/// A state depends only on the set of the session's actions. Their order and repetitions do not matter, within
+/// ``SessionLimits``. Only ``Reducer`` changes it, by adding actions.
 ///
-/// A request's place in the session is its time, then its id. Until the request of an outcome is seen, the time at which a
-/// worker took it stands in for that.
+/// Requests are ordered by time, then by id. If only the outcome of a request was seen, the time at which a worker took it is used.
 ///
-/// Two states are equal when they show the same; what is kept behind that, and the revision, do not count.
+/// Two states are equal if they show the same. Hidden data and the revision do not count.
 public struct SessionState: Sendable {
-    /// How much is kept of the session.
+    /// The limits on the data kept for the session.
     public let limits: SessionLimits
-    /// Rises by one whenever the state shows something else. It depends on the order of actions, and begins at 0 again for a
-    /// session that was forgotten.
+    /// Increases by one whenever the visible state changes. It depends on the order of actions, and restarts at 0 after the
+    /// session was dropped.
     public internal(set) var revision = 0
 
     var parts = SessionParts()
     var exchanges = Exchanges()
 
-    /// The state of a session to which nothing has happened.
+    /// Makes the state of a session without actions.
     public init(limits: SessionLimits = SessionLimits()) {
         self.limits = limits
     }
 
-    /// The newest search, leaving aside requests for further pages; `nil` when the session has none.
+    /// The newest search, without requests for further pages; `nil` if the session has none.
     public var search: Search? { parts.search }
-    /// The requests without an outcome, oldest first. A request that is older than the newest completed search is not waited
-    /// for any more, and is not among them.
+    /// The requests without an outcome, oldest first. Requests older than the newest completed search are left out.
     public var inFlight: [PendingRequest] { parts.inFlight }
-    /// The places of the newest search that completed; `nil` when none has.
+    /// The places of the newest completed search; `nil` if there is none.
     public var list: PlaceList? { parts.list }
-    /// The place that details or a picture were asked of last; `nil` when there was a newer search since.
+    /// The place of the last details or photo request; `nil` if there was a newer search since.
     public var selected: Selection? { parts.selected }
-    /// The failure to tell the person about: the newest among those of the search, its newest page, and the details and
-    /// picture of the selected place. A request that was repeated with success has none, and being superseded is none.
+    /// The failure to show: the newest one of the search, its newest page, and the details and picture of the selected
+    /// place. A request that was repeated successfully has none, and being superseded is not a failure.
     public var error: Failure? { parts.error }
 }
 
@@ -43,7 +40,7 @@ extension SessionState: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
 }
 
-/// All that a state shows. The cheapest to compare come first.
+/// The visible state. The members that are cheapest to compare come first.
 struct SessionParts: Sendable, Hashable {
     var search: SessionState.Search?
     var inFlight: [SessionState.PendingRequest] = []

@@ -1,7 +1,7 @@
 internal import Basics
 
-/// Sessions in the order of their last use. A session that is used again is appended again, and its older entry is skipped by
-/// its time: that costs less than finding it.
+/// Sessions in the order of their last use. A session that is used again is appended again. Its older entry is recognised
+/// by its time and skipped, which is cheaper than finding and removing it.
 struct IdleQueue {
     struct Entry {
         let id: String

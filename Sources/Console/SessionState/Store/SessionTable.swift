@@ -1,6 +1,6 @@
 internal import Basics
 
-/// The sessions of a store, within its bounds. It has one owner at a time.
+/// The sessions of a store, within its limits. It has one owner at a time.
 struct SessionTable {
     typealias Signal = AsyncStream<Void>.Continuation
 
@@ -21,13 +21,13 @@ struct SessionTable {
     init(_ configuration: StoreConfiguration) { self.configuration = configuration }
 
     var count: Int { sessions.count }
-    /// The number of entries that order the sessions by their use, for tests.
+    /// The number of entries in the order of use, for tests.
     var idleEntryCount: Int { idle.count }
 
     // MARK: States
 
     /// Adds an action to a session.
-    /// - Returns: the subscribers to be told; none when the session shows what it showed before.
+    /// - Returns: the subscribers to notify; none if the visible state did not change.
     mutating func dispatch(_ action: Action, session id: String, at now: Instant) -> [Signal] {
         removeExpired(at: now)
         let (isChanged, places, bytes) = use(id, at: now) { session in
@@ -43,7 +43,7 @@ struct SessionTable {
         return isChanged ? sessions[id].map { Array($0.subscribers.values) } ?? [] : []
     }
 
-    /// Returns the state of a session; `nil` when there is none or its time is over.
+    /// Returns the state of a session; `nil` if there is none or it has expired.
     func state(of id: String, at now: Instant) -> SessionState? {
         guard let session = sessions[id] else { return nil }
         return session.subscribers.isEmpty && isOver(session.lastUse, at: now) ? nil : session.state
@@ -51,7 +51,7 @@ struct SessionTable {
 
     // MARK: Subscribers
 
-    /// - Returns: the number by which the subscriber leaves.
+    /// - Returns: the number with which to unsubscribe.
     mutating func subscribe(_ signal: Signal, session id: String, at now: Instant) -> UInt64 {
         removeExpired(at: now)
         nextNumber += 1
@@ -65,14 +65,14 @@ struct SessionTable {
         subscriberCount -= 1
         use(id, at: now) { session in session.subscribers[number] = nil }
 
-        // Nothing has happened to a session that was only looked at.
+        // A session that was only observed has no data.
         if let session = sessions[id], session.subscribers.isEmpty, session.state.isUntouched { remove(id) }
         removeExpired(at: now)
     }
 
-    // MARK: Forgetting
+    // MARK: Expiry
 
-    /// Forgets sessions whose time is over, and those idle longest while there are too many.
+    /// Drops expired sessions, and while there are too many, those that have been idle longest.
     mutating func removeExpired(at now: Instant) {
         while let oldest = idle.first {
             guard let session = sessions[oldest.id], session.lastUse == oldest.since, session.subscribers.isEmpty else {
@@ -99,10 +99,10 @@ struct SessionTable {
         byteCount -= session.state.byteCount + Self.bytes(ofName: id)
     }
 
-    /// The bytes of a session's name, which stands in the table and among the idle ones.
+    /// The bytes of a session's name, which is stored in the table and in the idle queue.
     private static func bytes(ofName id: String) -> Int { 2 * id.utf8.count }
 
-    /// Changes a session, which exists and is used last of all from then on.
+    /// Changes a session, which is created if needed and becomes the most recently used one.
     private mutating func use<Result>(
         _ id: String, at now: Instant, change: (inout Session) -> Result
     ) -> Result {
@@ -118,12 +118,12 @@ struct SessionTable {
 }
 
 extension SessionState {
-    /// The number of places in the results that are kept.
+    /// The number of places in the kept results.
     var placeCount: Int { exchanges.placeCount }
 
-    /// The bytes of the texts and places that are kept.
+    /// The bytes of the kept texts and places.
     var byteCount: Int { exchanges.byteCount }
 
-    /// True when nothing was added to the state.
+    /// True if the state contains no actions.
     var isUntouched: Bool { exchanges.all.isEmpty }
 }

@@ -1,8 +1,8 @@
-/// The states of one session, as a sequence: the present one at once, then each that shows something else.
+/// The states of one session as a sequence: the present one immediately, then each one that differs visibly.
 ///
-/// A slow subscriber skips states and gets the newest, holds up nobody, and costs no more memory. Each iterator is a
-/// subscriber; the session is kept as long as it has one. A subscriber is forgotten when its task is cancelled, which ends
-/// the sequence, or when the iterator is dropped.
+/// A slow subscriber skips states and gets the newest. It delays no other subscriber and needs no more memory. Each
+/// iterator is a subscriber, and a session is kept while it has one. A subscription ends when the iterator is dropped or
+/// its task is cancelled, which also ends the sequence.
 public struct StateUpdates: AsyncSequence, Sendable {
     let store: Store
     let sessionID: String
@@ -25,8 +25,8 @@ public struct StateUpdates: AsyncSequence, Sendable {
             self.signals = signals
         }
 
-        /// Waits for a state that shows something else than the last one; the first time it returns the present state.
-        /// - Returns: `nil` when the task is cancelled.
+        /// Waits for a state that differs visibly from the last one. The first call returns the present state.
+        /// - Returns: `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionState? {
             while !Task.isCancelled {
                 let state = store.state(of: sessionID)
@@ -42,7 +42,6 @@ public struct StateUpdates: AsyncSequence, Sendable {
 }
 
 extension Store {
-    /// Returns the states of a session from now on: the present one at once, then each other one that it comes to. See
-    /// ``StateUpdates``.
+    /// Returns the states of a session from now on: the present one immediately, then each different one. See ``StateUpdates``.
     public func updates(of sessionID: String) -> StateUpdates { StateUpdates(store: self, sessionID: sessionID) }
 }

@@ -1,20 +1,20 @@
 public import Basics
 import Synchronization
 
-/// Holds the states of all sessions and tells subscribers of each. Safe to use from any thread.
+/// Holds the states of all sessions and notifies their subscribers. Safe to use from any thread.
 ///
-/// Its memory is bounded, see ``StoreConfiguration``. Sessions are forgotten as actions are dispatched; a store that is
-/// at rest can be asked to with ``removeExpired()``.
+/// Its memory is bounded, see ``StoreConfiguration``. Sessions expire when actions are dispatched; for an idle store, call
+/// ``removeExpired()``.
 public final class Store: Sendable {
     private let configuration: StoreConfiguration
     private let now: @Sendable () -> Instant
-    // Never held while anything of others runs: subscribers are woken after it is released, and read the state themselves.
+    // Never held while foreign code runs: subscribers are woken after it is released, and read the state themselves.
     private let sessions: Mutex<SessionTable>
 
-    /// A store without sessions.
+    /// Makes a store without sessions.
     /// - Parameters:
     ///   - configuration: how much is kept, and for how long.
-    ///   - now: tells the time, by which sessions expire.
+    ///   - now: returns the time, by which sessions expire.
     public init(
         _ configuration: StoreConfiguration = StoreConfiguration(),
         now: @escaping @Sendable () -> Instant = { .now }
@@ -24,7 +24,7 @@ public final class Store: Sendable {
         sessions = Mutex(SessionTable(configuration))
     }
 
-    /// Adds an action to the state of its session. An action without a session is nobody's and changes nothing.
+    /// Adds an action to the state of its session. An action without a session changes nothing.
     public func dispatch(_ action: Action) {
         guard let id = action.sessionID else { return }
         let time = now()
@@ -32,14 +32,13 @@ public final class Store: Sendable {
         for subscriber in subscribers { subscriber.yield() }
     }
 
-    /// Returns the present state of a session. A session that is not known, or not any more, is one to which nothing has
-    /// happened.
+    /// Returns the present state of a session. An unknown or expired session has the initial state.
     public func state(of sessionID: String) -> SessionState {
         let time = now()
         return sessions.withLock { $0.state(of: sessionID, at: time) } ?? SessionState(limits: configuration.limits)
     }
 
-    /// Forgets the sessions whose idle time is over.
+    /// Drops the expired sessions.
     public func removeExpired() {
         let time = now()
         sessions.withLock { $0.removeExpired(at: time) }
@@ -48,12 +47,12 @@ public final class Store: Sendable {
     /// The number of sessions that are kept.
     public var sessionCount: Int { sessions.withLock { $0.count } }
 
-    /// The number of iterators that wait for states, or will.
+    /// The number of iterators that wait for states, or will wait.
     public var subscriberCount: Int { sessions.withLock { $0.subscriberCount } }
 
     // MARK: Subscribers
 
-    /// Returns a stream with one element at most, which says that the session's state may have changed.
+    /// Returns a stream that holds at most one element, the signal that the session's state may have changed.
     func signals(of sessionID: String) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let time = now()
