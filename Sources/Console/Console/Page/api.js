@@ -1,6 +1,6 @@
-// What the page asks of the console, apart from its event streams.
+// The page's calls of the console's API, apart from its event streams.
 
-/** Why the console did not do as asked. `code` names a text, as an outcome's error code does. */
+/** The failure of an API call. `code` names a text, like the error code of an outcome. */
 export class ConsoleError extends Error {
   constructor(code, { message, member, status } = {}) {
     super(message ?? "");
@@ -12,7 +12,7 @@ export class ConsoleError extends Error {
 
 const codes = { 400: "invalid-request", 404: "forgotten", 409: "changed", 413: "invalid-request", 429: "busy", 503: "broker-away" };
 
-/** How long a page waits for an answer that the console gives at once, or within 3 s where Kafka does not take a request. */
+/** The timeout of a call that the console answers immediately, or within 3 s if Kafka does not take a request. */
 const SHORT = 4500;
 
 async function call(path, body, { within } = {}) {
@@ -25,12 +25,12 @@ async function call(path, body, { within } = {}) {
     throw new ConsoleError(navigator.onLine ? "console-away" : "offline");
   }
 
-  // The page of a console that wants a token is the form that asks for it.
+  // If the console requires a token, reloading this page shows the login form.
   if (response.status === 401 && path !== "/api/login") location.reload();
 
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    // Both are 503: Kafka that does not answer, and a console that says when to ask again.
+    // Both are 503: Kafka does not answer, or the console is busy and sends `Retry-After`.
     const isBusy = response.headers.has("retry-after");
     throw new ConsoleError(isBusy ? "busy" : codes[response.status] ?? "console-failed", { ...answer.error, status: response.status });
   }
@@ -41,9 +41,9 @@ export const getConfig = () => call("/api/config", undefined, { within: SHORT })
 export const getStreets = (row, column) => call(`/api/streets/${row}/${column}`);
 export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request, { within: SHORT });
 export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
-/** The console reads for 20 s at most, and says within 4 s that no broker answers. */
+/** The timeout of a call that reads topics. The console reads for at most 20 s, and reports within 4 s that no broker answers. */
 export const getLives = (id) => call(`/api/requests?id=${encodeURIComponent(id)}`, undefined, { within: 30_000 });
-/** `query`: limit, and of the letters that are wanted reason, member, producer, text and since. */
+/** `query`: `limit`, and the filters `reason`, `member`, `producer`, `text` and `since`. */
 export const getDeadLetters = (query) => call(`/api/dead-letters?${Object.entries(query).map((entry) => entry.map(encodeURIComponent).join("=")).join("&")}`);
 export const getDeadLetter = ({ partition, offset }) => call(`/api/dead-letters/${partition}/${offset}`);
 export const judgeLetter = ({ partition, offset }, value) => call("/api/dead-letters/judge", { letters: [{ partition, offset, value }] });

@@ -1,4 +1,4 @@
-// What went wrong, and what can be done about it. One banner for failed requests and for requests that were not taken.
+// Shows a failure and its remedy. One banner for failed requests and for requests that were not accepted.
 
 import { setText } from "./dom.js";
 import { linkToLife } from "./lifelink.js";
@@ -16,7 +16,7 @@ export class ErrorBanner {
   #timer;
   #again;
 
-  /** `again(error)` asks once more for what failed. */
+  /** `again(error)` repeats the failed request. */
   constructor(again) {
     this.#again = again;
     this.#retry.addEventListener("click", () => this.#isReady() && this.#again(this.#error));
@@ -66,7 +66,7 @@ export class ErrorBanner {
     return hasText(`remedy.${error.remedy}`) ? t(`remedy.${error.remedy}`, { wait }) : t("remedy.retry");
   }
 
-  /** Counts down on the button. It stays focusable meanwhile, so that nobody who waits for it loses the place. */
+  /** Counts down on the button. It stays focusable, so that keyboard users keep their position. */
   #count() {
     const left = Math.ceil((this.#readyAt - performance.now()) / 1000);
     setText(this.#retry, left > 0 ? t("retry.in", { seconds: number(left) }) : t("retry"));

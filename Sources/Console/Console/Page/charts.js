@@ -1,20 +1,20 @@
-// Two small charts of the last five minutes, drawn as SVG by hand: outcomes a second, and their latency.
+// Two small charts of the last five minutes, drawn as SVG without a library: outcomes per second, and their latency.
 
 import { el, setAttribute, setText, svg } from "./dom.js";
 import { clock, duration, number, t } from "./text.js";
 
 const SECONDS = 300;
-/** A console that has just been started fills at least so much of the chart's width with what it has seen. */
+/** The minimum width of the chart in seconds, for a console that has just started. */
 const LEAST_SECONDS = 60;
 const SPACE = { left: 54, right: 8, top: 10, bottom: 22 };
 
-/** The least round number that is not below `value`. Half of it is round as well. */
+/** Returns the smallest round number that is not below `value`. Half of it is round as well. */
 function roundedUp(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
   return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
 }
 
-/** How long ago the chart begins. */
+/** Returns the age of the chart's left edge. */
 const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round(seconds) }) : t("ago", { minutes: number(Math.round(seconds / 30) / 2, Math.round(seconds / 30) % 2) }));
 
 class Chart {
@@ -28,7 +28,7 @@ class Chart {
   #pointed;
   #describe;
 
-  /** `series`: {name, label, value(rate), isStacked}; `format` writes an axis' value; `describe(rates)` says it in words. */
+  /** `series`: {name, label, value(rate), isStacked}; `format` formats an axis value; `describe(rates)` returns a summary in words. */
   constructor(name, { series, format, describe }) {
     this.#frame = document.getElementById(`${name}-chart`);
     this.#legend = document.getElementById(`${name}-legend`);
@@ -75,7 +75,7 @@ class Chart {
     this.#label(near ?? this.#newest(rates));
   }
 
-  /** The newest second with a figure. Areas have one for each second, lines only where there was a result. */
+  /** Returns the newest second with a value. Areas have a value for each second, lines only for seconds with a result. */
   #newest(rates) {
     return rates.findLast((rate) => this.#series.some(({ value }) => Number.isFinite(value(rate)))) ?? rates.at(-1);
   }
@@ -95,7 +95,7 @@ class Chart {
     ];
   }
 
-  /** Areas on top of each other, the first at the bottom. */
+  /** Draws stacked areas, the first at the bottom. */
   #areas(rates, { x, y }) {
     const base = rates.map(() => 0);
     return this.#series.flatMap(({ name, value }) => {
@@ -107,7 +107,7 @@ class Chart {
     });
   }
 
-  /** Lines; a second without results has no latency, so the line has a gap there. A second between two gaps is a dot. */
+  /** Draws lines. A second without results has no latency, so the line has a gap there. A second between two gaps is a dot. */
   #lines(rates, { x, y }) {
     return this.#series.flatMap(({ name, value }) => {
       const has = (index) => index >= 0 && index < rates.length && Number.isFinite(value(rates[index]));
@@ -154,7 +154,7 @@ export class Charts {
     },
   });
 
-  /** The last minutes, as a connection begins with them. */
+  /** Sets the last minutes, which are the first event of a connection. */
   begin(rates) {
     this.#rates = rates.slice(-SECONDS);
     this.draw();

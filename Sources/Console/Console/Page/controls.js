@@ -1,11 +1,11 @@
-// What people have ordered of the fleet, with who and until when; and pausing and resuming, after a question.
+// Shows the operators' orders to the fleet, with author and end. Pauses and resumes after a confirmation.
 
 import { getControls, sendPause } from "./api.js";
 import { el, setText } from "./dom.js";
 import { duration, hasText, moment, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(`controls-${id}`);
-/** Seconds that a pause may last; the last one has no end. */
+/** The lengths of a pause in seconds; the last one has no end. */
 const TIMES = [600, 1800, 3600, 14_400, undefined];
 
 const providerName = (name) => (hasText(`provider.${name}`) ? t(`provider.${name}`) : shortened(name, 40));
@@ -28,7 +28,7 @@ export class Controls {
     this.#read();
   }
 
-  /** Reads the orders again when the workers follow others than before. */
+  /** Reads the orders again if the workers' controls have changed. */
   follow(workers) {
     const seen = JSON.stringify(workers.map(({ status }) => status?.controls?.orders));
     if (seen === this.#seen) return;
@@ -40,7 +40,7 @@ export class Controls {
     try {
       this.#list = await getControls();
     } catch {
-      return; // The page says elsewhere that the console or Kafka is away.
+      return; // Another part of the page reports that the console or Kafka is unreachable.
     }
     this.draw();
   }
@@ -53,7 +53,7 @@ export class Controls {
     this.#options(byId("time"), TIMES.map((seconds, index) => [String(index), seconds ? t("controls.for", { time: duration(seconds * 1000) }) : t("controls.forever")]));
   }
 
-  /** Fills a list of choices, and keeps what is chosen. */
+  /** Fills a list of choices, and keeps the selected one. */
   #options(select, choices) {
     const chosen = select.value;
     select.replaceChildren(...choices.map(([value, text]) => el("option", { value }, text)));
@@ -76,7 +76,7 @@ export class Controls {
       }, t("controls.resume")));
   }
 
-  /** Nothing is ordered before this question has been answered. The button that does nothing has the focus. */
+  /** Asks for confirmation; nothing is ordered before that. The cancel button has the focus. */
   #ask(choice) {
     this.#choice = choice;
     const verb = choice.pause ? "pause" : "resume";

@@ -1,15 +1,15 @@
-// Lines that name where places and pictures come from, as the providers' terms ask.
+// The credits of places and pictures, as the providers' terms require.
 
 import { el } from "./dom.js";
 
-/** Hot Pepper's terms ask for a link with its credit. The address is ours: no record says where it leads. */
+/** Hot Pepper's terms require a link with its credit. The address is fixed here and never comes from a record. */
 const HOT_PEPPER = { text: "ホットペッパーグルメ Webサービス", address: "https://webservice.recruit.co.jp/" };
-/** Google's legacy API sends some credits as an anchor. Only this shape is taken for a link; anything else is shown as it is. */
+/** Google's legacy API sends some credits as an anchor. Only this form is converted to a link; all others are shown as text. */
 const ANCHOR = /^<a href="(https?:\/\/[^"<>\s]+)">([^<>&]+)<\/a>$/;
 
 const link = (address, text) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer nofollow", dir: "auto" }, text);
 
-/** Returns what to show for a line: text, or a link. */
+/** Returns the text or the link for a line. */
 export function credit(line) {
   if (line.includes(HOT_PEPPER.text)) return link(HOT_PEPPER.address, line);
   const anchor = ANCHOR.exec(line);

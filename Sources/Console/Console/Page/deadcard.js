@@ -1,11 +1,11 @@
-// The card of the traffic page that counts dead letters. They have a page of their own.
+// The card of the traffic page that counts dead letters. They have a separate page.
 
 import { getDeadLetters } from "./api.js";
 import { setText } from "./dom.js";
 import { reasonOf } from "./redrive.js";
 import { clock, number, onLanguage, t } from "./text.js";
 
-/** The console reads the topic for each count, so a page that nobody looks at asks for none. */
+/** The console reads the topic for each count, so a hidden page requests none. */
 const BETWEEN_COUNTS = 20_000;
 
 export function startDeadCard() {

@@ -1,4 +1,5 @@
-// The page of dead letters: counted by what is at fault and who sent them, filtered, looked at, put right, and sent back after a question.
+// The page of dead letters. They are grouped by fault and producer, filtered, viewed, corrected, and sent back after a
+// confirmation.
 
 import { getDeadLetters } from "./api.js";
 import { el, setText, syncChildren } from "./dom.js";
@@ -14,10 +15,10 @@ const byId = (id) => document.getElementById(id);
 const MOST_LETTERS = 500;
 const MILLISECONDS_AFTER_A_KEY = 350;
 const HOURS = [1, 24, 168];
-/** A choice that lets everything through. A name that letters do not have is an empty one. */
+/** The value of a filter that accepts everything. The empty value selects letters without that member. */
 const ALL = "*";
 
-/** A letter that went back already, or must not or cannot go back from here, is only shown. */
+/** A letter that has already gone back, or must not or cannot go back from here, can be viewed but not selected. */
 const canGoBack = ({ isRedriven, isWithoutContent, isOutcome, crashesWorkers }) => !isRedriven && !isWithoutContent && !isOutcome && !crashesWorkers;
 const nameOf = ({ partition, offset }) => `${partition}/${offset}`;
 const isSameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
@@ -89,7 +90,7 @@ class DeadLetters {
     return { limit: MOST_LETTERS, ...Object.fromEntries(chosen), ...(since && { since }), ...(this.#text.value.trim() && { text: this.#text.value.trim() }) };
   }
 
-  /** Reads the topic. What was chosen stays so as long as it is shown and can go back. */
+  /** Reads the topic. Letters stay selected while they are shown and can go back. */
   async #list() {
     clearTimeout(this.#timer);
     const round = ++this.#round;
@@ -129,7 +130,7 @@ class DeadLetters {
     this.#drawChoice();
   }
 
-  /** Says how many there are, of when that is, and what keeps newer figures away. */
+  /** Shows the numbers, their time, and what prevents newer ones. */
   #drawState() {
     const { total = 0, pending = 0, matching = 0, letters = [], isPartial, readAt } = this.#answer ?? {};
     const note = byId("dead-note");
@@ -144,7 +145,7 @@ class DeadLetters {
     setText(byId("dead-none"), !this.#answer || letters.length > 0 ? "" : total === 0 ? t("dead.none") : t("dead.no-match", { total: number(total) }));
   }
 
-  /** The filters offer what there is. What is chosen stays, also where no letter has it any more. */
+  /** Fills the filters with the existing values. A selected value stays, even if no letter has it. */
   #drawFilters(groups) {
     const words = { reason: "dead.all-reasons", member: "dead.all-members", producer: "dead.all-producers" };
     const none = { member: "dead.no-member", producer: "dead.producer.none" };
@@ -245,7 +246,7 @@ class DeadLetters {
   }
 }
 
-/** Draws an element anew only where what it shows has changed, so that the focus stays. */
+/** Redraws an element only if its content has changed, so that the focus stays. */
 function fill(element, shown, content) {
   const drawn = JSON.stringify([shown, document.documentElement.lang]);
   if (element.drawn === drawn) return;
@@ -253,7 +254,7 @@ function fill(element, shown, content) {
   element.replaceChildren(...content());
 }
 
-/** What a letter is today: the colour of its mark, and the text. */
+/** Returns the present state of a letter: the colour of its mark, and the text. */
 function stateOf({ isRedriven, isOutcome, isWithoutContent, crashesWorkers, fault }) {
   if (isRedriven) return ["good", "dead.redriven"];
   if (isOutcome) return ["mild", "dead.state.outcome"];

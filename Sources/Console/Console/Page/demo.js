@@ -1,12 +1,12 @@
-// The panel of a demo: switches that break something, each with what is to be seen then and where. Other consoles have none.
+// The panel of a demo: switches for faults, each with its visible effects and where to find them. Other consoles have none.
 
 import { getConfig, getDemo, setDemo, clearDemo } from "./api.js";
 import { el, icon, setAttribute, setText, syncChildren } from "./dom.js";
 import { hasText, number, onLanguage, t } from "./text.js";
 
-/** How often the demo is asked what is on: another window may have switched it. */
+/** How often the state of the switches is read: another window may have changed them. */
 const BETWEEN_LOOKS = 2000;
-/** Where to look, by control: addresses with the names of their texts. */
+/** The links of each control: addresses and the names of their texts. */
 const LOOKS = {
   traffic: [["/traffic#rate-heading", "rate"]],
   flood: [["/traffic#fleet-heading", "fleet"], ["/#provider=hotpepper&go", "demo.look.hotpepper"]],
@@ -17,7 +17,7 @@ const LOOKS = {
   "broker-away": [["/traffic#fleet-heading", "fleet"], ["/#go", "demo.look.search"]],
   "worker-killed": [["/traffic#workers-heading", "workers"], ["/traffic#fleet-heading", "fleet"]],
 };
-/** Controls that are a button: `demo.NAME.do` says what it does, `demo.NAME.undo` what it does while the control is on. */
+/** Controls that are a button: `demo.NAME.do` is its text, `demo.NAME.undo` its text while the control is on. */
 const BUTTONS = new Set(["flood", "worker-killed"]);
 const KEPT = "demo";
 
@@ -53,13 +53,13 @@ class DemoPanel {
       try {
         this.#take(await getDemo());
       } catch {
-        // The page's head says that the console is away, and the next look is soon.
+        // The page's header reports that the console is unreachable, and the next read follows soon.
       }
     }
     setTimeout(() => this.#look(), BETWEEN_LOOKS);
   }
 
-  /** Has the demo do something, with `element` marked as busy until it is done. */
+  /** Runs an action of the demo, with `element` marked as busy until it has ended. */
   async #do(element, action) {
     if (element.ariaBusy === "true") return;
     element.ariaBusy = "true";
@@ -90,7 +90,7 @@ class DemoPanel {
       if (isShown) sessionStorage.setItem(KEPT, "open");
       else sessionStorage.removeItem(KEPT);
     } catch {
-      // The panel is closed again on the next page, where nothing may be kept.
+      // Without storage, the panel is closed again on the next page.
     }
     if (takesFocus) (isShown ? this.#title : this.#open).focus();
   }
@@ -138,12 +138,12 @@ class DemoPanel {
     setText(title, hasText(`demo.${name}`) ? t(`demo.${name}`) : name);
     setText(see, hasText(`demo.${name}.see`) ? t(`demo.${name}.see`) : "");
     if (BUTTONS.has(name)) setText(control, t(`demo.${name}.${isOn ? "undo" : "do"}`));
-    // After the click's own default, which sets the box back, and only then.
+    // Must run after the click's default action, which resets the box.
     else setTimeout(() => (control.checked = isOn));
     [...looks.children].forEach((link, index) => setText(link, t(LOOKS[name][index][1])));
   }
 }
 
-// A console that does not answer now is asked again by the page itself, which is loaded anew then.
+// If the console does not answer now, the page itself retries, and is then loaded again.
 const config = await getConfig().catch(() => ({}));
 if (config.isDemo) new DemoPanel();

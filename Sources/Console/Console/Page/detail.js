@@ -1,4 +1,4 @@
-// The card of the selected place: the one whose details or picture were asked for last, in any window of the session.
+// The card of the selected place: the one whose details or picture were requested last, in any window of the session.
 
 import { credit } from "./credits.js";
 import { el, icon, picture, setText, webAddress } from "./dom.js";
@@ -34,7 +34,7 @@ export class DetailView {
     document.documentElement.classList.toggle("has-detail", isShown);
   }
 
-  /** Opens the card of a place, even if it was closed here before, and leads the keyboard to it. */
+  /** Opens the card of a place, even if it was closed here before, and moves the focus to it. */
   expect(key) {
     this.#closed = undefined;
     this.#expected = key;
@@ -52,7 +52,7 @@ export class DetailView {
     this.#show(Boolean(selected) && this.#closed === undefined);
     if (!selected) return;
 
-    // A page that lags sees the newest state only, so the one in which the place is loading may never have come.
+    // A slow page receives only the newest state, so it may never receive the one in which the place is loading.
     if (this.#expected === key) {
       this.#expected = undefined;
       requestAnimationFrame(() => this.#name.focus());

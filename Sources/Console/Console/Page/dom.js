@@ -1,4 +1,4 @@
-// Making elements without markup: what comes from data becomes text or an attribute, never HTML.
+// Makes elements without markup: data becomes text or an attribute, never HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,7 +13,7 @@ function fill(element, properties, children) {
   return element;
 }
 
-/** Makes an element; children are elements or text. `onclick` and the like take a function. */
+/** Makes an element; children are elements or text. `onclick` and other handlers take a function. */
 export function el(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
@@ -23,7 +23,7 @@ export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-/** A drawing of icons.svg. It says nothing to a screen reader: what it stands for is in the text beside it. */
+/** Makes a drawing of icons.svg. It is hidden from screen readers, because the text beside it has its meaning. */
 export function icon(name) {
   return svg("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, svg("use", { href: `/assets/icons.svg#${name}` }));
 }
@@ -40,11 +40,11 @@ export function setAttribute(element, name, value) {
 }
 
 /**
- * Makes a parent's children those of `items`, in this order. The element of a key stays the same, and with it the focus.
- * `make(item)` makes one, `update(element, item, index)` fills it.
+ * Makes the children of a parent match `items`, in this order. The element of a key is kept, and so is its focus.
+ * `make(item)` makes an element, `update(element, item, index)` fills it.
  */
 export function syncChildren(parent, { items, key, make, update }) {
-  // What goes, goes first: then what stays need not be moved, which would take the focus from it.
+  // Removals come first. Then the remaining elements need not be moved, which would lose the focus.
   const wanted = new Set(items.map(key));
   for (const child of [...parent.children]) {
     if (!wanted.has(child.dataset.key)) child.remove();
@@ -67,7 +67,7 @@ export function syncChildren(parent, { items, key, make, update }) {
   });
 }
 
-/** Returns a link's address if it is one of the web; others, such as `javascript:`, are left out. */
+/** Returns a link's address if it is an http or https URL; others, such as `javascript:`, are left out. */
 export function webAddress(text) {
   try {
     const url = new URL(text);
@@ -77,7 +77,7 @@ export function webAddress(text) {
   }
 }
 
-/** A place's picture as the console fetches it, or a stand-in where there is none or it does not come. */
+/** Makes a place's picture, fetched through the console, or a placeholder if there is none or loading fails. */
 export function picture(imageURL, className) {
   const frame = el("span", { class: `picture ${className}` }, icon("picture"));
   frame.dataset.of = imageURL ?? "";
@@ -91,7 +91,7 @@ export function picture(imageURL, className) {
   return frame;
 }
 
-/** Replaces a picture if it is another one now: loading the same one again would flicker. */
+/** Replaces a picture only if it has changed, because loading it again would flicker. */
 export function setPicture(frame, imageURL, className) {
   if (frame.dataset.of === (imageURL ?? "")) return frame;
   const fresh = picture(imageURL, className);

@@ -1,10 +1,10 @@
-// Runs before the page is drawn, so that a chosen theme or language does not flash: everything else is a deferred module.
+// Runs before the page is drawn, so that the chosen theme or language does not flash. All other scripts are deferred modules.
 (() => {
   const kept = (name) => {
     try {
       return localStorage.getItem(name);
     } catch {
-      return null; // A browser may refuse to keep anything.
+      return null; // A browser may refuse storage.
     }
   };
 

@@ -1,4 +1,4 @@
-// The whole fleet in one card: what the brokers tell of the workers' group, true also where no worker runs.
+// The whole fleet in one card: the brokers' view of the workers' group, which exists even if no worker runs.
 
 import { el, setText, syncChildren } from "./dom.js";
 import { age, clock, number, shortened, t } from "./text.js";
@@ -10,7 +10,7 @@ export function showFleet({ verdict, problem, workers, backlog }) {
   const mark = place("verdict");
   mark.className = `code ${KINDS[verdict] ?? "bad"}`;
   setText(mark, t(`fleet.${verdict}`));
-  // What was read before the brokers went away is old, and stays for what it is worth.
+  // After the brokers became unreachable, the last figures are shown as old.
   place("figures").classList.toggle("is-old", verdict === "brokers-away");
   const advice = ["no-worker", "brokers-away", "workers-not-ready"].includes(verdict) ? t(`fleet.${verdict}.advice`) : "";
   setText(place("problem"), advice);
@@ -34,13 +34,13 @@ function figures({ waiting, oldestMs, rates, workOffMs, makesNoProgress, members
   ];
 }
 
-/** Admin endpoints that do not answer say nothing of workers where the group has members. */
+/** If the group has members, admin endpoints that do not answer are no evidence of missing workers. */
 function workersOf(verdict, members, workers) {
   if (workers && (workers.answering > 0 || verdict === "no-worker")) return t("fleet.ready", { ready: number(workers.ready), count: number(workers.asked) });
   return members === undefined ? "–" : t("fleet.members", { count: number(members) });
 }
 
-/** Says of when the figures are, and over what window the rates. */
+/** Shows the time of the figures, and the window of the rates. */
 function note({ at, rates }, verdict) {
   const time = clock(at);
   if (verdict === "brokers-away") return t("fleet.old", { time });

@@ -1,9 +1,9 @@
-// The search form. Its values are the page's own; what was searched for is the server's state.
+// The search form. Its values belong to the page; the search itself is part of the server's state.
 
 import { setAttribute, setText } from "./dom.js";
 import { distance, onLanguage } from "./text.js";
 
-/** Radii to choose from, in metres: those that the providers know by themselves are among them. */
+/** The radii to choose from, in metres, including those that the providers support directly. */
 const RADII = [100, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000, 10_000];
 const RADIUS_AT_START = 500;
 
@@ -15,7 +15,7 @@ export class SearchForm {
   #other = document.getElementById("other-category");
   #submits = document.querySelectorAll("[data-submit]");
 
-  /** `onSearch()` is called when a search is asked for, `onChange()` when a value changes. */
+  /** `onSearch()` is called to start a search, `onChange()` when a value changes. */
   constructor({ onSearch, onChange }) {
     this.#radius.max = RADII.length - 1;
     this.#radius.value = nearest(RADIUS_AT_START);
@@ -46,7 +46,7 @@ export class SearchForm {
     };
   }
 
-  /** Fills in what is given; the rest stays. */
+  /** Fills in the given values; the others stay. */
   fill({ category, keyword, provider, radiusMeters, openNow }) {
     if (category) {
       const radio = [...this.#form.elements.category].find((radio) => radio.value === category);
@@ -70,13 +70,13 @@ export class SearchForm {
     this.#radius.style.setProperty("--share", this.#radius.value / this.#radius.max);
   }
 
-  /** Shows that a search is in flight. Searching again remains possible: it supersedes. */
+  /** Shows that a search is in flight. Another search remains possible: it supersedes this one. */
   showSearching(isSearching) {
     for (const button of this.#submits) button.classList.toggle("is-busy", isSearching);
     document.getElementById("progress").hidden = !isSearching;
   }
 
-  /** Points at the value that an error names. */
+  /** Marks the value that an error names. */
   showMember(member) {
     const fields = { keyword: this.#form.elements.keyword, category: this.#other, radiusMeters: this.#radius, provider: this.#form.elements.provider };
     for (const [name, field] of Object.entries(fields)) setAttribute(field, "aria-invalid", name === member && "true");

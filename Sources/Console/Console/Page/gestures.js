@@ -1,10 +1,10 @@
-// Dragging, pinching and turning a wheel on the grid map.
+// Dragging, pinching and mouse wheel zoom on the grid map.
 
 const WHEEL_PIXELS_PER_ZOOM = 240;
 
 /**
  * Reports how a pointer moves the content of an element: `pan(x, y)` in pixels, `zoom(steps, {x, y})` around a point.
- * What begins on a button is left to the button.
+ * Gestures that begin on a button are ignored.
  */
 export function moveByPointer(element, { pan, zoom }) {
   const pointers = new Map();

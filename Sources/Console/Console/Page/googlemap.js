@@ -39,7 +39,7 @@ export class GoogleMap {
     });
     this.#map.addListener("bounds_changed", onMove);
 
-    // An overlay without content is how Google's map tells where a location lies.
+    // Google's map returns the position of a location only through an overlay, so there is an empty one.
     this.#projection = new maps.OverlayView();
     this.#projection.draw = () => {};
     this.#projection.setMap(this.#map);

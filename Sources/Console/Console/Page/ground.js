@@ -1,4 +1,4 @@
-// What lies below the markers of a map without tiles: water, land, lakes, names of towns, and the streets of a simulated world.
+// Draws the ground of a map without tiles: water, land, lakes, names of towns, and the streets of a simulated world.
 
 import { el } from "./dom.js";
 import { towns } from "./places.js";
@@ -21,7 +21,7 @@ export class Ground {
   #towns = towns.map((town) => ({ ...town, at: project(town, 0) }));
   #onNews;
 
-  /** `onNews()` is called when there is more to draw, or other colours to draw it in. */
+  /** `onNews()` is called when there is more to draw, or when the colours have changed. */
   constructor({ hasStreets, onNews }) {
     this.#onNews = onNews;
     if (hasStreets) this.#streets = new Streets(onNews);
@@ -44,7 +44,7 @@ export class Ground {
       this.element.dataset.state = "drawn";
       this.#onNews();
     } catch {
-      // The grid is there without it.
+      // The grid is drawn without the outline.
     }
   }
 
@@ -110,7 +110,7 @@ function drawStreets(context, blocks, viewport, ink) {
   stroke(main, ink("main"), width * 1.9);
 }
 
-/** Writes names, the more important ones first, and leaves out what would cover another. */
+/** Writes names, the more important ones first, and leaves out names that would overlap. */
 class Names {
   #context;
   #ink;

@@ -1,10 +1,10 @@
-// Whether a request gets through: the browser's network, the console, Kafka and the workers, in this order.
+// Whether requests can be processed: checks the browser's network, the console, Kafka and the workers, in this order.
 
 import { setText } from "./dom.js";
 import { t } from "./text.js";
 
 const FAULTS = { "brokers-away": "broker-away", "no-worker": "no-worker", "workers-not-ready": "not-ready" };
-/** A fault that shows for a moment only, as while a console or a worker starts anew, is none. */
+/** A fault must last this long before it is shown; shorter ones occur while a console or a worker restarts. */
 const SETTLING = 1000;
 
 export class Health {
@@ -16,10 +16,10 @@ export class Health {
 
   /** The newest report of the pipeline. */
   report = { verdict: "unknown" };
-  /** When the console last told something, by this page's clock. */
+  /** The time of the console's last event, by this page's clock. */
   reportedAt = -Infinity;
 
-  /** `onChange()` is called when there may be another fault. */
+  /** `onChange()` is called when the fault may have changed. */
   constructor(onChange = () => {}) {
     this.#onChange = onChange;
     for (const change of ["online", "offline"]) addEventListener(change, () => this.#changed());
@@ -45,7 +45,7 @@ export class Health {
     return this.#connection === "lost";
   }
 
-  /** The first thing on a request's way that is not there; undefined when all of it is, as far as that is known. */
+  /** The first missing link of the chain that processes a request; undefined if none is known to be missing. */
   get fault() {
     if (this.isLost) return navigator.onLine ? "console-away" : "offline";
     return this.#isSettled ? FAULTS[this.report.verdict] : undefined;
@@ -65,7 +65,7 @@ export class Health {
     this.#onChange();
   }
 
-  /** Draws the note in the page's head. */
+  /** Draws the note in the page's header. */
   draw() {
     const { fault } = this;
     this.#note.hidden = !fault;

@@ -1,4 +1,4 @@
-// The window above the marker of the active place: what it is, how far, and what can be asked for.
+// The window above the marker of the active place: name, distance, and actions.
 
 import { el, icon, picture } from "./dom.js";
 import { distance, shortened, t } from "./text.js";

@@ -1,5 +1,5 @@
-// JSON as somebody wrote it: indented, and searched for a member, without reading it into values. A number with more digits than
-// a value of this language holds, or a name that comes twice, would else not be the record's any more.
+// JSON in its original text: indented, and searched for a member, without parsing it into values. Parsing would change numbers with
+// too many digits and repeated names.
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
@@ -12,7 +12,7 @@ function isJSON(text) {
   }
 }
 
-/** Returns JSON with a line for each member; every other text as it is. */
+/** Returns JSON with one line per member; other texts unchanged. */
 export function indented(text) {
   if (!isJSON(text)) return text;
   let [result, depth, previous] = ["", 0, ""];
@@ -30,7 +30,7 @@ export function indented(text) {
   return result;
 }
 
-/** Returns where each member begins and ends, by its path: `data.location.latitude`. A text that is no JSON is read as far as it goes. */
+/** Returns the start and the end of each member by its path, such as `data.location.latitude`. An invalid text is read up to its fault. */
 function members(text) {
   const found = new Map();
   const open = [];
@@ -58,7 +58,7 @@ function members(text) {
   return found;
 }
 
-/** Returns the index of the character in which a byte of the text's UTF-8 lies. */
+/** Returns the index of the character that contains a byte of the text's UTF-8. */
 function characterAt(text, byte) {
   let [bytes, index] = [0, 0];
   for (const character of text) {
@@ -70,7 +70,7 @@ function characterAt(text, byte) {
   return index;
 }
 
-/** Returns `{start, end}` of what is at fault in a text, as far as it can be told: a member, or the byte that is no JSON. */
+/** Returns `{start, end}` of the faulty part of a text, if it can be found: a member, or the first byte that is not JSON. */
 export function placeOf({ member, message }, text) {
   const found = members(text);
   const place = found.get(member) ?? found.get(`data.${member}`);

@@ -1,13 +1,13 @@
-// The field by which the map goes to a town.
+// The field that moves the map to a town.
 
 import { el } from "./dom.js";
 import { locate, towns } from "./places.js";
 import { language, onLanguage, t } from "./text.js";
 
-/** A zoom at which a town's centre is seen, and a search of some 500 m fits in. */
+/** A zoom that shows a town's centre, with room for a search of some 500 m. */
 const ZOOM = 15;
 
-/** `onJump({center, zoom})` is called with where to go. */
+/** `onJump({center, zoom})` is called with the target. */
 export function startJump(onJump) {
   const form = document.getElementById("jump");
   const field = form.elements.town;
@@ -28,7 +28,7 @@ export function startJump(onJump) {
   };
   field.addEventListener("input", (event) => {
     field.setCustomValidity("");
-    // A name that was chosen from the list is no typing: there is nothing left to do for who chose it.
+    // A name selected from the list needs no further confirmation.
     if (event.inputType === undefined || event.inputType === "insertReplacementText") go();
   });
   form.addEventListener("submit", (event) => {

@@ -33,7 +33,8 @@ export class LeafletMap {
     this.attribution = tiles.attribution ?? "";
     const moves = !reducedMotion();
 
-    // The page's own buttons and keys zoom. The attribution is shown by the page as text, where Leaflet would take it for HTML.
+    // Zooming uses the page's own buttons and keys. The page shows the attribution as text, where Leaflet would interpret it as
+    // HTML.
     this.#map = leaflet.map(container, {
       attributionControl: false, zoomControl: false, keyboard: false,
       fadeAnimation: moves, zoomAnimation: moves, markerZoomAnimation: moves, inertia: moves,
@@ -70,7 +71,7 @@ export class LeafletMap {
     const symbol = this.#leaflet.divIcon({ html: element, className: "overlay", iconSize: [0, 0] });
     const marker = this.#leaflet.marker(pair(location), { icon: symbol, interactive: false, keyboard: false, zIndexOffset: above * 1000 });
     marker.addTo(this.#map);
-    // A click on a marker is no click on the map, and a wheel over an info window scrolls that.
+    // A click on a marker is not a click on the map, and the wheel scrolls an info window.
     this.#leaflet.DomEvent.disableClickPropagation(element);
     return { remove: () => marker.remove() };
   }

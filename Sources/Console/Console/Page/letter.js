@@ -1,4 +1,4 @@
-// One dead letter as a whole: what is wrong, the record, where it came from; put right as text that the console judges while it is typed.
+// One whole dead letter: its fault, record and origin. It can be corrected as text, which the console checks during typing.
 
 import { getDeadLetter, judgeLetter } from "./api.js";
 import { el, setAttribute, setText } from "./dom.js";
@@ -10,11 +10,11 @@ import { moment, number, onLanguage, shortened, t } from "./text.js";
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_AFTER_A_KEY = 350;
 
-/** The command that sends one letter back which the console does not send. */
+/** Returns the command that sends one letter back, for letters that the console does not send. */
 const forceCommand = ({ partition, offset }) =>
   `locsearch dead-letters redrive --force --reason crashed-workers --partition ${partition} --from-offset ${offset} --to-offset ${offset + 1}`;
 
-/** The bytes of a letter as a text that somebody can put right. What is no UTF-8 shows as such. */
+/** Returns the bytes of a letter as editable text. Bytes that are not UTF-8 are shown as such. */
 function textOf({ value, valueBase64 }) {
   if (valueBase64 === undefined) return indented(value ?? "");
   return new TextDecoder().decode(Uint8Array.from(atob(valueBase64), (character) => character.charCodeAt(0)));
@@ -59,7 +59,7 @@ export class LetterView {
     await this.reload();
   }
 
-  /** Reads the letter, which may have gone back meanwhile. What is being edited stays. */
+  /** Reads the letter, which may have gone back meanwhile. Edited text stays. */
   async reload() {
     const position = this.#position;
     if (!position) return;
@@ -99,13 +99,13 @@ export class LetterView {
       this.#links());
   }
 
-  /** Ways from here to pages that know more of the request. */
+  /** Links to pages with more about the request. */
   #links() {
     const { requestId } = this.#letter;
     return el("p", { class: "letter-links", hidden: !requestId, "data-request": requestId }, requestId && t("letter.request", { id: shortened(requestId, 128) }));
   }
 
-  /** What would become of the letter today, and the buttons for what can be done. */
+  /** Shows the result of sending the letter back now, and the buttons of the possible actions. */
   #now() {
     const letter = this.#letter;
     const kind = letter.redriven ? "redriven" : letter.outcome ? "outcome" : letter.withoutContent ? "empty" : letter.reason === "crashed-workers" ? "crashing" : letter.fault ? "fault" : "request";
@@ -162,7 +162,7 @@ export class LetterView {
   }
 }
 
-/** The value of a letter as it is put right. The console judges it while it is typed, by the rules that workers go by. */
+/** The editor of a letter's value. The console checks it during typing, by the workers' rules. */
 class Editor {
   #position;
   #actions;
@@ -174,7 +174,7 @@ class Editor {
   #original;
   #timer;
   #round = 0;
-  /** What the console said last: `{}` while it was not asked, `{ fault }`, or `{ problem }`. */
+  /** The last check: `{}` before the first one, `{ fault }`, or `{ problem }`. */
   #answer = { isJudging: true };
 
   constructor(position, letter, actions) {
@@ -247,11 +247,11 @@ class Editor {
     else setText(this.#verdict, t("letter.valid"));
     setAttribute(this.#field, "aria-invalid", fault ? "true" : undefined);
     setText(this.#send, t(this.isChanged ? "letter.send.edited" : "letter.send"));
-    // As it is, a letter may go back and come back; what somebody wrote must be a request.
+    // An unchanged letter may go back although it may return; an edited one must be a valid request.
     this.#send.disabled = Boolean(isJudging || problem || (fault && this.isChanged));
   }
 
-  /** The same text behind the field, with a mark on what is at fault. */
+  /** Draws the same text behind the field, with the faulty part marked. */
   #drawMarks() {
     const text = this.#field.value;
     const place = this.#answer.fault && placeOf(this.#answer.fault, text);

@@ -1,4 +1,4 @@
-// The life of one request as elements: what came of it, where its time went, where its records are.
+// Draws the life of one request: its outcome, its phases, and its records.
 
 import { el, webAddress } from "./dom.js";
 import { codeMark } from "./outcomes.js";
@@ -37,7 +37,7 @@ function state(life) {
   return t(life.state === "finished" ? (life.deadLetter ? "life.set-aside" : "life.finished") : "life.unknown");
 }
 
-/** What the error says, in the worker's words; or why nothing is known. */
+/** Returns the worker's error message, or the reason why the outcome is unknown. */
 function message(life) {
   const outcome = outcomeOf(life);
   const words = outcome ? [outcome.member, outcome.message].filter(Boolean).join(": ") : life.problem;
@@ -110,7 +110,7 @@ function facts(life) {
     ...fact("trace", trace || undefined));
 }
 
-/** A time among others that are milliseconds apart. */
+/** Formats a time to the millisecond, for comparison with others. */
 const exactly = (time) => moment(time, { milliseconds: true });
 
 function places(life) {

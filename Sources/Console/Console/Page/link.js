@@ -1,9 +1,9 @@
-// The page's address holds the session and the search, so that a copied link opens the same. The state itself is the server's.
+// The page's address contains the session and the search, so that a copied link opens the same. The state itself is on the server.
 
 const ZOOM_AT_START = 16;
 const CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789";
 
-/** A session's name: not to be guessed, because whoever knows it sees the session. */
+/** A session's name. It must not be guessable, because it gives access to the session. */
 function freshSession() {
   const bytes = crypto.getRandomValues(new Uint8Array(20));
   return [...bytes].map((byte) => CHARACTERS[byte % CHARACTERS.length]).join("");
@@ -14,7 +14,7 @@ function bounded(text, [least, most]) {
   return value >= least && value <= most ? value : undefined;
 }
 
-/** Reads the address. What is missing or makes no sense becomes what a fresh page starts with; only the console knows where. */
+/** Reads the address. Missing or invalid values get the defaults of a new page; the default location comes from the console. */
 export function readLink() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const session = parts.get("session");
@@ -34,12 +34,12 @@ export function readLink() {
       radiusMeters: bounded(parts.get("radius"), [1, 50_000]),
       openNow: parts.get("open") === "1",
     },
-    /** Whether to search at once where the session holds nothing yet. Only the page of a demo does. */
+    /** Whether to search immediately if the session is empty. Used only on the page of a demo. */
     searchesAtOnce: parts.has("go"),
   };
 }
 
-/** Writes the address anew, without an entry in the browser's history. */
+/** Updates the address, without an entry in the browser's history. */
 export function writeLink({ session, center, zoom, values }) {
   const parts = new URLSearchParams({ session, lat: center.latitude.toFixed(6), lng: center.longitude.toFixed(6), zoom: String(Math.round(zoom * 100) / 100) });
   parts.set("category", values.category);

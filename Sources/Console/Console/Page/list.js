@@ -1,4 +1,4 @@
-// The list of places beside the map, and what is said about it: how many, of which search, where they come from.
+// The list of places beside the map, and its description: number, search, and sources.
 
 import { credit } from "./credits.js";
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
@@ -7,13 +7,13 @@ import { distance, number, roughly, shortened, t } from "./text.js";
 
 const MOST = 300;
 
-/** The facts of a place in one line, as far as they are known. */
+/** Returns the known facts of a place in one line. */
 export function facts(place) {
   const price = place.priceLevel > 0 ? "¥".repeat(Math.min(place.priceLevel, 4)) : undefined;
   return [place.category, distance(place.distanceMeters), price].filter(Boolean).map((text) => el("bdi", { class: "fact" }, text));
 }
 
-/** Stars, and what they mean for those who do not see them. */
+/** Draws stars, with their meaning for screen readers. */
 export function rating(place) {
   if (!Number.isFinite(place.rating)) return undefined;
   const count = Number.isFinite(place.ratingCount) ? ` (${number(place.ratingCount)})` : "";
@@ -69,7 +69,7 @@ export class ListView {
     setAttribute(this.#more, "aria-disabled", isSearching);
   }
 
-  /** Says why the list is not that of now. */
+  /** Shows why the list is out of date. */
   #reason(search, oldness) {
     if (oldness) return t(`old.${oldness.reason}`, { age: roughly(oldness.ageMs) });
     return t({ "in-flight": "superseded.searching", "given-up": "superseded.given-up" }[search?.status] ?? "superseded.failed");
@@ -124,7 +124,7 @@ export class ListView {
     setPicture(row.querySelector(".picture"), place.imageURL, "place-picture");
   }
 
-  /** Marks the rows of the active place, the one that is pointed at and the one whose details are shown. */
+  /** Marks the rows of the active place, the hovered place and the place whose details are shown. */
   mark({ active, hovered, selected, reveal }) {
     for (const row of this.#list.children) {
       const key = row.dataset.key;
@@ -137,7 +137,7 @@ export class ListView {
   }
 }
 
-/** Whether a place is open now; nothing when that is not known. */
+/** Returns whether a place is open now; undefined if unknown. */
 export function openState(place) {
   if (typeof place.openNow !== "boolean") return undefined;
   return el("span", { class: place.openNow ? "open" : "closed" }, t(place.openNow ? "open" : "closed"));

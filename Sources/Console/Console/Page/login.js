@@ -1,4 +1,4 @@
-// The form that asks for the console's token, which the console then keeps in a cookie that no script can read.
+// The form for the console's token. The login is stored in a cookie that scripts cannot read.
 
 import { logIn } from "./api.js";
 import { setText } from "./dom.js";
@@ -13,7 +13,7 @@ document.getElementById("login").addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
     await logIn(field.value);
-    // The form stands in the place of the page that was asked for, or has an address of its own.
+    // The form is shown instead of the requested page, or at its own address.
     if (location.pathname === "/login") location.replace("/");
     else location.reload();
   } catch (error) {

@@ -1,4 +1,4 @@
-// What lies on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
+// Everything on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
 
 import { el, setAttribute, setText } from "./dom.js";
 import { infoWindow } from "./infowindow.js";
@@ -40,12 +40,12 @@ export class MapView {
     event.preventDefault();
   }
 
-  /** Whether a place may be on this map, and where it lies is known. */
+  /** Whether a place has a known position and may be shown on this map. */
   shows(place) {
     return Boolean(place.location) && (this.#map.takesGooglePlaces || !isGooglePlace(place));
   }
 
-  /** Draws the markers anew where they changed; numbers are those of the list. */
+  /** Redraws the markers that have changed; their numbers are those of the list. */
   showPlaces(places) {
     const seen = new Set();
     places.forEach((place, index) => {
@@ -81,7 +81,7 @@ export class MapView {
     }, el("span", { class: "marker-number" }));
   }
 
-  /** Marks the markers of the active place and of the one that is pointed at. */
+  /** Marks the markers of the active place and of the hovered one. */
   mark({ active, hovered, selected }) {
     for (const [key, { button }] of this.#markers) {
       button.classList.toggle("is-active", key === active);
@@ -92,17 +92,17 @@ export class MapView {
     }
   }
 
-  /** Leads the keyboard to what can be done with the active place. */
+  /** Moves the focus to the actions of the active place. */
   focusInfo() {
     this.#info?.element.querySelector("button")?.focus();
   }
 
-  /** Gives the focus back to a place's marker, when its info window was closed from within. */
+  /** Returns the focus to a place's marker, after its info window was closed by keyboard. */
   focusMarker(key) {
     this.#markers.get(key)?.button.focus();
   }
 
-  /** Opens the info window of a place, or closes it. Both are cheap when nothing changed. */
+  /** Opens the info window of a place, or closes it. Both are cheap if nothing changed. */
   showInfo(place) {
     const wanted = place && this.shows(place) ? place : undefined;
     const text = wanted ? JSON.stringify([wanted, document.documentElement.lang]) : undefined;
@@ -125,7 +125,7 @@ export class MapView {
     if (!isSame) requestAnimationFrame(() => this.#reveal(element, wanted.location));
   }
 
-  /** Moves the map just as far as the whole info window needs to be seen. */
+  /** Moves the map only as far as needed to show the whole info window. */
   #reveal(element, location) {
     const { x, y } = this.#map.point(location);
     const { width, height } = this.#map.size();
@@ -138,7 +138,7 @@ export class MapView {
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
   }
 
-  /** Moves the map just as far as a place's marker is hidden by its card or lies outside. */
+  /** Moves the map only as far as needed to show a place's marker that is outside or hidden by its card. */
   revealPlace(place) {
     if (!this.shows(place)) return;
     const { x, y } = this.#map.point(place.location);
@@ -149,14 +149,14 @@ export class MapView {
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
   }
 
-  /** How much of the map's right side is covered, in pixels: by the card of the selected place, on a phone by the zoom buttons. */
+  /** Returns the covered width of the map's right side, in pixels: by the card of the selected place, on a phone by the zoom buttons. */
   #covered() {
     if (matchMedia("(max-width: 760px)").matches) return document.getElementById("zoom-in").offsetWidth;
     const card = document.getElementById("detail");
     return card.hidden ? 0 : card.offsetWidth + MARGIN;
   }
 
-  /** Draws the circle of the search that was made, and dashed the one that a search would make now if that differs. */
+  /** Draws the circle of the present search, and a dashed one for the next search if it differs. */
   showCircles({ made, next }) {
     const isSame = made && next && Math.abs(made.radiusMeters - next.radiusMeters) < 1
       && metersBetween(made.center, next.center) < made.radiusMeters * 0.02;
@@ -164,7 +164,7 @@ export class MapView {
     this.#drawCircle("next", isSame ? undefined : next);
   }
 
-  /** Drawing is a change of the map, which calls back: so nothing is drawn that is there already. */
+  /** Drawing changes the map, which calls back. So unchanged circles are not drawn again. */
   #drawCircle(name, shape) {
     const text = JSON.stringify(shape);
     if (this.#circles[name] === text) return;
@@ -172,7 +172,7 @@ export class MapView {
     this.#map.circle(name, shape);
   }
 
-  /** Zooms out, and moves, when a search's circle is not to be seen as a whole. */
+  /** Zooms out, and moves, if a search's circle is not completely visible. */
   reveal({ center, radiusMeters }) {
     const { width, height } = this.#map.size();
     const { x, y } = this.#map.point(center);
@@ -182,7 +182,7 @@ export class MapView {
     this.#map.setView({ center, zoom: Math.min(zoom, this.#map.view().zoom) });
   }
 
-  /** The scale: the longest round distance that fits. */
+  /** Draws the scale: the longest round distance that fits. */
   showScale() {
     const { center, zoom } = this.#map.view();
     const perPixel = metersPerPixel(center.latitude, zoom);

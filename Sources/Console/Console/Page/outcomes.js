@@ -1,22 +1,22 @@
-// The table of outcomes: the newest on top, filtered, and capped, because no screen has room for a day's traffic.
+// The table of outcomes: the newest on top, filtered, and limited, because a day's traffic does not fit on a screen.
 
 import { el, setAttribute, setText, syncChildren } from "./dom.js";
 import { briefDuration, clock, hasText, number, shortened, t } from "./text.js";
 
 const KEPT = 5000;
 const ROWS = 200;
-/** The table is drawn at most this often: a table that changes faster cannot be read. */
+/** The shortest time between two redraws: a table that changes faster is unreadable. */
 const MILLISECONDS_BETWEEN_DRAWINGS = 250;
 const CODES = ["ok", "invalid-request", "unauthorized", "rate-limited", "not-found", "timeout", "unreachable", "upstream-unavailable",
   "upstream-rejected", "bad-response", "circuit-open", "superseded", "expired", "internal"];
 const PROVIDERS = ["hotpepper", "google-places", "google-places-legacy", "auto"];
 
 export class OutcomeTable {
-  /** The newest outcome that arrived: where a new connection goes on. */
+  /** The id of the newest outcome that arrived, after which a new connection continues. */
   lastId = 0;
 
   #kept = []; // Newest last.
-  #frozen; // What is shown while paused.
+  #frozen; // The rows that are shown while paused.
   #openId;
   #isWaiting = false;
   #actions;
@@ -42,7 +42,7 @@ export class OutcomeTable {
   }
 
   add({ missed, outcomes }) {
-    // Ids that begin anew are those of a console that was started anew and reads the topics again.
+    // Ids that start again come from a restarted console, which reads the topics again.
     if (outcomes.length > 0 && outcomes.at(-1).id <= this.lastId) this.#kept = [];
     if (missed > 0 && this.lastId > 0) this.#showMissed(missed);
 
@@ -72,14 +72,14 @@ export class OutcomeTable {
     this.#draw();
   }
 
-  /** Gives the focus back when the record of a row was closed. */
+  /** Returns the focus to a row after its record was closed. */
   focusRow(id) {
     this.#openId = undefined;
     this.#draw();
     this.#body.querySelector(`[data-key="${id}"] button`)?.focus();
   }
 
-  /** Puts the words of the language into the filters, and draws all rows anew. */
+  /** Sets the texts of the filters in the present language, and redraws all rows. */
   relabel() {
     setText(this.#code.options[0], t("all.codes"));
     setText(this.#code.options[1], t("all.failed"));
@@ -109,7 +109,7 @@ export class OutcomeTable {
   #draw() {
     const source = this.#frozen ?? this.#kept;
     const matching = this.#matching(source);
-    // What was there before the console began comes partition by partition, and a worker's outcomes may overtake another's.
+    // Outcomes from before the start of the console come partition by partition, and those of two workers may arrive out of order.
     const shown = matching.sort((a, b) => a.order - b.order || a.id - b.id).slice(-ROWS).reverse();
     syncChildren(this.#body, {
       items: shown, key: ({ id }) => String(id), make: (outcome) => this.#row(outcome),
@@ -147,7 +147,7 @@ export class OutcomeTable {
   }
 }
 
-/** An outcome's code with its colour; the word says the same as the colour. */
+/** Draws an outcome's code with its colour; the word has the same meaning as the colour. */
 export function codeMark(code) {
   const kind = code === "ok" ? "good" : ["superseded", "expired", "invalid-request", "not-found"].includes(code) ? "mild" : "bad";
   return el("span", { class: `code ${kind}` }, shortened(code, 40));

@@ -1,4 +1,4 @@
-// A map that needs no tiles and no internet: land and water in outline, towns, and a grid of coordinates (Mercator's projection).
+// A map that needs no tiles and no internet: outlines of land and water, towns, and a grid of coordinates (Mercator's projection).
 // The interface is described in map.js.
 
 import { el, setAttribute, svg } from "./dom.js";
@@ -7,11 +7,11 @@ import { Ground } from "./ground.js";
 import { metersPerPixel, project, unproject } from "./mercator.js";
 
 const ZOOM = { least: 3, most: 20 };
-/** Steps between lines in degrees: the smallest that leaves room between lines is taken. */
+/** The possible distances between grid lines, in degrees: the smallest one with enough room is used. */
 const STEPS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const LEAST_PIXELS = 84;
 const PARTS = 5;
-/** From this zoom on the outline says little, so that the grid is drawn whole. */
+/** From this zoom, the outline has too little detail, so that the whole grid is drawn. */
 const FINE_FROM_ZOOM = 12;
 
 const degrees = (value, step, [positive, negative]) =>
@@ -35,7 +35,7 @@ export class OutlineMap {
   #shapes = svg("g", {});
   #layer = el("div", { class: "overlays" });
 
-  /** `hasStreets`: the console knows the streets of a simulated world. */
+  /** `hasStreets`: the console has the streets of a simulated world. */
   constructor(container, { view, onMove, hasStreets = false }) {
     this.#view = view;
     this.#onMove = onMove;
@@ -108,13 +108,13 @@ export class OutlineMap {
     this.#changed();
   }
 
-  /** The world's pixel at the map's top left corner. */
+  /** Returns the world's pixel at the map's top left corner. */
   #origin() {
     const { x, y } = project(this.#view.center, this.#view.zoom);
     return { x: x - this.#size.width / 2, y: y - this.#size.height / 2 };
   }
 
-  /** Zooms so that the location under `at` stays under it. */
+  /** Zooms, keeping the location under `at` in place. */
   #zoomAround(steps, at) {
     const origin = this.#origin();
     const fixed = unproject({ x: origin.x + at.x, y: origin.y + at.y }, this.#view.zoom);
@@ -123,7 +123,7 @@ export class OutlineMap {
     this.setView({ center: unproject({ x: x - at.x + this.#size.width / 2, y: y - at.y + this.#size.height / 2 }, zoom), zoom });
   }
 
-  /** Draws once for all changes until the next frame. */
+  /** Draws once per frame for all changes. */
   #changed() {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -151,7 +151,7 @@ export class OutlineMap {
     holder.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
-  /** Streets need no grid beside them, and the outline of land has enough of its coarse lines. */
+  /** Streets need no grid, and the outline of land needs only coarse lines. */
   #drawLines() {
     const { width, height } = this.#size;
     const isWanted = { fine: this.#view.zoom >= FINE_FROM_ZOOM, coarse: true };

@@ -1,4 +1,4 @@
-// Towns that the map names, and that one can go to by name. `from` is the zoom from which the map has room for a name.
+// Towns that the map shows, and that can be found by name. `from` is the lowest zoom at which the map has room for the name.
 
 /** Each row: the name in Japanese and in English, latitude, longitude, and `from`. */
 const rows = [
@@ -110,13 +110,13 @@ const rows = [
 
 export const towns = rows.map(([ja, en, latitude, longitude, from]) => ({ ja, en, latitude, longitude, from }));
 
-/** A name as it is compared: without accents, signs and case. */
+/** Returns a name in the form for comparison: without accents, signs and case. */
 const plain = (text) => text.normalize("NFKD").replace(/[\p{M}\p{P}\s]/gu, "").toLowerCase();
 
-/** A pair of degrees, as people copy it from elsewhere: "35.69, 139.70". */
+/** A pair of degrees in a common format: "35.69, 139.70". */
 const DEGREES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
-/** Where a text leads: a town by its name or the beginning of it, or a pair of degrees. */
+/** Returns the target of a text: a town by its name or the beginning of it, or a pair of degrees. */
 export function locate(text) {
   const degrees = DEGREES.exec(text);
   if (degrees) {

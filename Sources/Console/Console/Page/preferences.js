@@ -1,4 +1,4 @@
-// The two switches of the head of each page: theme and language. The browser keeps what was chosen.
+// The two switches in the header of each page: theme and language. The browser stores the choice.
 
 import { language, setLanguage, translate } from "./text.js";
 
@@ -11,7 +11,7 @@ function keep(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // The choice holds until the page is left, where nothing may be kept.
+    // Without storage, the choice lasts until the page is left.
   }
 }
 
@@ -21,7 +21,7 @@ function show(button) {
   button.setAttribute("aria-pressed", String(isDark()));
 }
 
-/** Puts the texts in place and makes the switches work. Call it once, before anything is drawn. */
+/** Puts the texts in place and connects the switches. Call it once, before anything is drawn. */
 export function startPreferences() {
   translate();
 

@@ -1,4 +1,4 @@
-// One outcome's record as it lies in its topic: where it is, where its request is, headers and body as text.
+// One outcome's record as stored in its topic: its position, its request's position, headers and body as text.
 
 import { getOutcome } from "./api.js";
 import { el, setText } from "./dom.js";
@@ -79,7 +79,7 @@ export class RecordView {
   }
 }
 
-/** Where a record is, under a heading, with a command to read it. `time` is when it was written. */
+/** Shows the position of a record, under a heading, with a command to read it. `time` is the time of writing. */
 export function recordPlace(name, at, time) {
   if (!at?.topic) return undefined;
   const command = kcatCommand(at);
@@ -101,8 +101,8 @@ export function recordContent({ key, headers, body }) {
 }
 
 /**
- * The command that shows a record, for a person to paste into a shell. The position of a request is what somebody wrote into
- * an outcome's headers, so there is a command only for what Kafka takes as a topic's name.
+ * Returns the shell command that shows a record. The position of a request comes from an outcome's headers, which are not trusted.
+ * So there is a command only if the topic's name is valid in Kafka.
  */
 export function kcatCommand({ topic, partition, offset }) {
   const isTopic = /^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== "." && topic !== "..";
@@ -110,7 +110,7 @@ export function kcatCommand({ topic, partition, offset }) {
   return isTopic && areNumbers ? `kcat -C -t '${topic}' -p ${partition} -o ${offset} -c 1 -e -b ` : undefined;
 }
 
-/** A button that copies a text. Where a browser does not allow it, the text is still there to be marked. */
+/** A button that copies a text. If a browser does not allow it, the text can still be selected. */
 export function copyButton(text, label) {
   const button = el("button", { type: "button", class: "small copy", title: text.length < 200 ? text : undefined }, label);
   button.addEventListener("click", async () => {

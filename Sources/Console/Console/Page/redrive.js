@@ -1,4 +1,4 @@
-// Sending dead letters back: the question before, and afterwards what became of them.
+// Sends dead letters back: first the confirmation, then the outcomes.
 
 import { getRedrive, redrive } from "./api.js";
 import { el, setText } from "./dom.js";
@@ -6,25 +6,25 @@ import { age, hasText, number, onLanguage, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
 const MILLISECONDS_BETWEEN_QUESTIONS = 700;
-/** A console that does not answer is asked so many times more before the page gives up. */
+/** The number of retries after which the page gives up on a console that does not answer. */
 const MOST_FAILURES = 60;
-/** What the console sends a second at most: RedriveRun.defaultRate. */
+/** The console's maximum rate of letters per second: RedriveRun.defaultRate. */
 const RATE = 20;
 
-/** Why the console did not do as asked, in the page's language, and its own line behind it. */
+/** Returns why the console refused, in the page's language, followed by the console's own message. */
 export function reasonOf({ code, message }) {
   const words = code === "broker-away" ? t("connection.broker-away") : hasText(`code.${code}`) ? t(`code.${code}`) : "";
   return [code === "invalid-request" || code === "changed" ? "" : words, message].filter(Boolean).join(": ") || words;
 }
 
-/** What is wrong, with the member at fault in bold; most messages begin with its name. */
+/** Draws a fault with the faulty member in bold; most messages begin with its name. */
 export function faultWords(member, message) {
   const text = shortened(message ?? "", 1000);
   if (!member) return [text];
   return text.startsWith(`${member} `) ? [el("strong", {}, member), text.slice(member.length)] : [el("strong", {}, `${shortened(member, 60)}: `), text];
 }
 
-/** What is at fault, and who sent it: the kind of a letter. */
+/** Draws the kind of a letter: its faulty member, and its producer. */
 export const kindOf = ({ reason, member, producer }) =>
   [member ? `${reason} (${member})` : reason, producer ? t("dead.producer", { producer }) : t("dead.producer.none")].join(", ");
 
@@ -38,7 +38,10 @@ export class Redrive {
   #problem;
   #round = 0;
 
-  /** `actions`: sent(), when the last letter went back or could not; settled(), when nothing more is to be learnt; changed(), when the list is too old. */
+  /**
+   * `actions`: sent(), when the last letter was sent or failed; settled(), when the report is final; changed(), when the list is
+   * out of date.
+   */
   constructor(actions) {
     this.#actions = actions;
     byId("confirm-cancel").addEventListener("click", () => this.#dialog.close());
@@ -51,7 +54,7 @@ export class Redrive {
     });
   }
 
-  /** Nothing is sent before this question has been answered. The button that does nothing has the focus. */
+  /** Asks for confirmation; nothing is sent before that. The cancel button has the focus. */
   ask(letters, confirm) {
     this.#letters = letters;
     this.#confirm = confirm;
@@ -89,7 +92,7 @@ export class Redrive {
   async #send() {
     const letters = this.#chosen().map(({ partition, offset, value }) => ({ partition, offset, ...(value !== undefined && { value }) }));
     const button = byId("confirm-do");
-    // The console reads all of the topic first, so that nothing goes back a second time.
+    // The console reads the whole topic first, so that nothing goes back a second time.
     button.disabled = true;
     setText(button, t("dead.loading"));
     try {
@@ -107,7 +110,7 @@ export class Redrive {
     }
   }
 
-  /** Asks what became of the letters until nothing more is to be learnt. */
+  /** Reads the report until it is final. */
   async #follow() {
     const round = ++this.#round;
     let failures = 0;
@@ -145,7 +148,7 @@ export class Redrive {
 
 function lines({ chosen, wentBefore, deleted, sent, isSending, problem, completed, failed, cameBack, open, isWaiting, waitMs, outcomesProblem }, lost) {
   const count = (value) => number(value);
-  // Those that came back failed with this code, and are not told twice.
+  // Letters that came back failed with this code, and are not counted twice.
   const others = failed.map((entry) => (entry.code === "invalid-request" ? { ...entry, count: entry.count - cameBack } : entry)).filter((entry) => entry.count > 0);
   const codes = others.map((entry) => `${entry.code} ${count(entry.count)}`).join(", ");
   const parts = [

@@ -1,4 +1,4 @@
-// The page of a request: its address names an id, and the console reads from the topics what became of it.
+// The page of a request: its address contains an id, and the console reads the request's history from the topics.
 
 import { getLives } from "./api.js";
 import { el, setText } from "./dom.js";
@@ -11,10 +11,10 @@ startPreferences();
 const byId = (id) => document.getElementById(id);
 const [field, reading, note, lives] = ["life-id", "life-reading", "life-note", "lives"].map(byId);
 
-/** A request that is under way is looked up again, soon at first and then more rarely: each time the console reads topics. */
+/** A request in flight is looked up repeatedly, at first often and then rarely, because the console reads topics each time. */
 const [SOONEST, RAREST, MOST_LOOKS] = [1500, 15_000, 60];
 
-/** What the page shows: `id` is looked up, and there is an answer, a problem, or neither while the topics are read. */
+/** The state of the page: `id` is looked up, and there is an answer, a problem, or neither while the topics are read. */
 let shown = { id: "" };
 
 const idOfAddress = () => new URLSearchParams(location.search).get("id")?.trim() ?? "";
@@ -40,7 +40,7 @@ async function lookUp(id) {
     try {
       [lookup.answer, lookup.problem] = [await getLives(id), undefined];
     } catch (problem) {
-      // What is known stays, where a later look fails.
+      // The known answer stays if a later look-up fails.
       if (!lookup.answer) lookup.problem = problem;
     }
     if (shown !== lookup) return;
@@ -52,7 +52,7 @@ async function lookUp(id) {
 
 const isUnderWay = ({ state }) => state === "waiting";
 
-/** Waits, and for as long as nobody looks at the page. */
+/** Waits, and also while the page is hidden. */
 const pause = (milliseconds) => new Promise((resolve) => {
   const go = () => {
     if (document.hidden) return document.addEventListener("visibilitychange", go, { once: true });
@@ -74,7 +74,7 @@ function draw() {
   lives.replaceChildren(...(answer?.requests ?? []).map(lifeCard));
 }
 
-/** What a screen reader hears once the answer is there. */
+/** The announcement for screen readers when the answer has arrived. */
 function told(answer) {
   const count = answer?.requests.length ?? 0;
   return count === 0 ? "" : count === 1 ? t("life.found.one") : t("life.found", { count: number(count) });
@@ -84,7 +84,7 @@ function reason({ code, message }) {
   return hasText(`life.problem.${code}`) ? t(`life.problem.${code}`) : message || t("code.console-failed");
 }
 
-/** Where nothing was found, what was read of each topic; else what could not be read. */
+/** Returns the extent read of each topic if nothing was found; otherwise only what could not be read. */
 function remarks({ requests, readings }) {
   const isFound = requests.length > 0;
   const told = isFound ? readings.filter(({ isCut, problem }) => isCut || problem) : readings;

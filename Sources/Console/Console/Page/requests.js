@@ -1,13 +1,13 @@
-// What the search page asks for. Every request goes through `send`, which remembers it, so that it can be sent once more.
+// The requests of the search page. All are sent with `send`, which stores them, so that they can be repeated.
 
 import { sendRequest } from "./api.js";
 import { language } from "./text.js";
 
 const MOST_REMEMBERED = 50;
-/** What the console refused for a reason that stays. Everything else may be tried again. */
+/** The refusals for a permanent reason. All others may be retried. */
 const LASTING = new Set(["invalid-request", "unauthorized"]);
 
-/** The request that a state's search was. */
+/** Returns the request of a state's search. */
 const searchOf = ({ provider, category, location, radiusMeters, keyword, openNow }) =>
   ({ provider, category, location, radiusMeters, ...(keyword && { keyword }), ...(openNow && { openNow }) });
 
@@ -16,13 +16,13 @@ export class Requests {
   #onRefusal;
   #sent = new Map();
 
-  /** `onRefusal` is called with why the console did not take a request, and with nothing as soon as it takes one. */
+  /** `onRefusal` is called with the reason of a refusal, and with nothing as soon as a request is accepted. */
   constructor(session, { onRefusal }) {
     this.#session = session;
     this.#onRefusal = onRefusal;
   }
 
-  /** Sends a request. Returns its id, or nothing when it was refused. */
+  /** Sends a request. Returns its id, or nothing if it was refused. */
   async send(request) {
     try {
       const { requestId } = await sendRequest(this.#session, { ...request, language: language() });
@@ -41,18 +41,18 @@ export class Requests {
     return this.send({ operation: "search", ...searchOf({ provider, category, location, radiusMeters, keyword, openNow }) });
   }
 
-  /** Asks for the next page of the list: the same search once more, with its token. */
+  /** Requests the next page of the list: the same search again, with its token. */
   more({ list, search }) {
     const same = this.#sent.get(list.requestId) ?? (search?.requestId === list.requestId ? searchOf(search) : undefined);
     return this.send({ operation: "search", ...list.search, ...same, provider: list.provider, pageToken: list.nextPageToken });
   }
 
-  /** Asks for a place's details or its photo. */
+  /** Requests a place's details or its photo. */
   ask(operation, { provider, id }) {
     return this.send({ operation, provider, placeId: id });
   }
 
-  /** Asks once more for what failed. Another window may have asked for it; then the state tells what it was. */
+  /** Repeats a failed request. If another window sent it, the state contains the request. */
   again(error, { search, selected }) {
     const request = error.request ?? this.#sent.get(error.requestId);
     if (request) return this.send(request);

@@ -1,4 +1,4 @@
-// The search page: wires map, list, detail, form and banner to the session's state.
+// The search page: connects map, list, detail, form and banner to the session's state.
 
 import { getConfig } from "./api.js";
 import { ErrorBanner } from "./banner.js";
@@ -20,20 +20,20 @@ import { placeKey, SessionStore } from "./store.js";
 import { language, number, onLanguage, t } from "./text.js";
 import { Waiting } from "./waiting.js";
 
-/** How often the list's age is looked at, which makes it old without anything happening. */
+/** How often the list's age is checked, because it becomes out of date without any event. */
 const BETWEEN_LOOKS_AT_AGES = 60_000;
 
 startPreferences();
 const sheet = startSheet();
 const link = readLink();
 
-// What only this page knows: which place is active here, and which one the pointer is at.
+// The state of this page only: the active place, and the hovered one.
 let store, map, active, hovered, linkTimer;
 let wasTold = "";
 let madeByThisPage, expected, waiting;
 let wantsSearch = false;
 
-// The form works from the start. A search that is asked for before there is a map is made as soon as there is one.
+// The form works from the start. A search that is started before the map has loaded is sent when it has.
 const form = new SearchForm({ onSearch: searchOrWait, onChange: moved });
 form.fill(link.values);
 const health = new Health(() => waiting?.look());
@@ -68,7 +68,7 @@ setInterval(() => show(store.state), BETWEEN_LOOKS_AT_AGES);
 moved();
 if (wantsSearch) search();
 
-/** Asks for the settings until the console answers: it may be starting. */
+/** Requests the configuration until the console answers: it may be starting. */
 async function configuration() {
   for (;;) {
     try {
@@ -116,7 +116,7 @@ function ask(operation, place) {
 // MARK: - What is shown
 
 function show(known) {
-  // What nobody answers in time is not waited for any longer, although no outcome says so.
+  // A request without an answer after its expiry counts as given up, although there is no outcome.
   const isGivenUp = known.search?.status === "in-flight" && waiting.isGivenUp(known.search.requestId);
   const state = isGivenUp ? { ...known, search: { ...known.search, status: "given-up" } } : { ...known };
   if (known.selected?.isLoading && waiting.isPlaceGivenUp) state.selected = { ...known.selected, isLoading: false };
@@ -148,7 +148,7 @@ function show(known) {
   }
 }
 
-/** The map moves only for a search that was made here; in another window one may be looking at something else. */
+/** The map moves only for a search of this window, so that it does not move while a person looks at something else. */
 function revealNew({ list: shown }) {
   if (!shown || shown.isSuperseded || shown.requestId !== madeByThisPage) return;
   madeByThisPage = undefined;
@@ -157,11 +157,11 @@ function revealNew({ list: shown }) {
 
 const circleOf = ({ search: made }) => ({ center: made.location, radiusMeters: made.radiusMeters });
 
-/** Says in one sentence what changed, for those who do not see the list. */
+/** Announces a change in one sentence, for screen readers. */
 function tell({ search: made, list: shown, error }) {
   let text = "";
   if (made?.status === "in-flight") text = t("told.searching");
-  else if (error) text = ""; // The banner is an alert by itself.
+  else if (error) text = ""; // The banner itself is an alert.
   else if (shown) text = shown.places.length > 0 ? t("told.found", { count: number(shown.places.length) }) : t("empty.nothing");
   if (text === wasTold) return;
   wasTold = text;
@@ -182,13 +182,13 @@ function activate(key, { from, byKeyboard = false }) {
   const place = store.state.list?.places?.find((place) => placeKey(place) === key);
   mark({ reveal: from === "map" });
 
-  // A place that may not be on the map has no info window, so its details open instead.
+  // A place that must not be shown on the map has no info window, so its details open instead.
   if (place && !view.shows(place)) details(place);
   else if (place && from === "list") sheet.showMap();
   if (place && byKeyboard) view.focusInfo();
 }
 
-/** The card of a place was closed: its info window, if there is one, is seen again, and the keyboard is at its marker. */
+/** After the card of a place was closed: shows its info window again, if there is one, and moves the focus to its marker. */
 function closed(key) {
   mark();
   view.focusMarker(key);
@@ -199,7 +199,7 @@ function hover(key) {
   mark();
 }
 
-/** The map was moved or the form changed: circles, scale and link follow. */
+/** Updates circles, scale and link after the map was moved or the form changed. */
 function moved() {
   if (!store) return;
   const { center, zoom } = map.view();
@@ -208,7 +208,7 @@ function moved() {
   view.showCircles({ made: shown?.search?.location && circleOf(shown), next: { center, radiusMeters: values.radiusMeters } });
   view.showScale();
 
-  // A browser refuses addresses that change too often.
+  // Browsers refuse addresses that change too often.
   clearTimeout(linkTimer);
   linkTimer = setTimeout(() => writeLink({ session: link.session, center: rounded(center), zoom, values }), 300);
 }

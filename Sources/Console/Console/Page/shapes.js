@@ -1,15 +1,15 @@
-// Lines and areas of the map, in the world's pixels at zoom 0 (see mercator.js), and how they are drawn.
+// Lines and areas of the map, in the world's pixels at zoom 0 (see mercator.js), and their drawing.
 
 import { project } from "./mercator.js";
 
 /** The side of the world's square at zoom 0. */
 export const WORLD = 256;
-/** From this zoom on, areas are cut to what is seen: a canvas draws coordinates of millions of pixels wrongly. */
+/** From this zoom, areas are clipped to the view: a canvas draws coordinates of millions of pixels incorrectly. */
 const CUT_FROM_ZOOM = 9;
 const CUT_MARGIN = 40;
 
 /**
- * Reads a line: each point as its distance from the one before, by the encoding of Google's polylines, five bits a letter;
+ * Decodes a line in the encoding of Google's polylines: each point is its difference from the previous one, five bits per letter,
  * longitudes first.
  */
 export function decodeLine(text, perDegree) {
@@ -41,7 +41,7 @@ export function decodeLine(text, perDegree) {
   return { points, box };
 }
 
-/** What of the world is seen: `origin` is its pixel at the top left corner, at the zoom of the view. */
+/** The visible part of the world: `origin` is its pixel at the top left corner, at the zoom of the view. */
 export class Viewport {
   constructor({ origin, zoom, size }) {
     this.origin = origin;
@@ -50,7 +50,7 @@ export class Viewport {
     this.scale = 2 ** zoom;
     const first = Math.floor(origin.x / (WORLD * this.scale));
     const last = Math.floor((origin.x + size.width) / (WORLD * this.scale));
-    /** How many worlds to the east a shape is drawn: where the date line is seen, the world goes on beside itself. */
+    /** The offsets, in worlds to the east, at which a shape is drawn: beyond the date line, the world is repeated. */
     this.turns = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   }
 
@@ -67,7 +67,7 @@ export class Viewport {
   }
 }
 
-/** The areas that are seen, as one path. */
+/** Returns the visible areas as one path. */
 export function areaPath(areas, viewport) {
   const path = new Path2D();
   for (const turn of viewport.turns) {
@@ -83,7 +83,7 @@ export function areaPath(areas, viewport) {
   return path;
 }
 
-/** The lines that are seen, as one path. */
+/** Returns the visible lines as one path. */
 export function linePath(lines, viewport) {
   const path = new Path2D();
   for (const turn of viewport.turns) {
@@ -96,7 +96,7 @@ export function linePath(lines, viewport) {
   return path;
 }
 
-/** Cuts an area to what is seen, edge by edge (Sutherland and Hodgman). */
+/** Clips an area to the view, edge by edge (Sutherland and Hodgman). */
 function cut(corners, { width, height }) {
   const edges = [
     { axis: 0, at: -CUT_MARGIN, keeps: 1 },

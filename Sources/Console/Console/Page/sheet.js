@@ -1,4 +1,4 @@
-// On a phone the panel is a sheet that lies on the map: low, half or full height. On a wide screen it stands beside the map.
+// On a phone, the panel is a sheet above the map with low, half or full height. On a wide screen, it is beside the map.
 
 import { onLanguage, t } from "./text.js";
 
@@ -34,11 +34,11 @@ export function startSheet() {
   set("half");
 
   return {
-    /** Makes room for a list that is about to come. */
+    /** Makes room for a list that will be shown. */
     open() {
       if (isPhone.matches && panel.dataset.height === "low") set("half");
     },
-    /** Lowers a full sheet so that the map is seen. */
+    /** Lowers a full sheet, so that the map is visible. */
     showMap() {
       if (isPhone.matches && panel.dataset.height === "full") set("half");
     },

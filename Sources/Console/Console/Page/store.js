@@ -1,4 +1,4 @@
-// The state of a session as the console's store sends it. Nothing here computes a state: views draw what arrives.
+// The state of a session as sent by the console's store. No state is computed here: views draw the received state.
 
 import { follow } from "./stream.js";
 
@@ -11,10 +11,10 @@ export class SessionStore {
   #onState;
   #receivedAt = 0;
 
-  /** The newest state. Members that are absent are not known. */
+  /** The newest state. Absent members are unknown. */
   state = EMPTY;
 
-  /** Whether a state has arrived; before that an empty list means nothing. */
+  /** Whether a state has arrived; before that, an empty list means nothing. */
   isKnown = false;
 
   constructor(session, { onStatus, onReport, onState }) {
@@ -33,8 +33,8 @@ export class SessionStore {
   }
 
   /**
-   * Why the list may not show what a search would find now: the connection is lost, or it was made long ago. Nothing where
-   * it does, and of a list that a newer search supersedes, which is marked as that.
+   * Returns why the list may be out of date: the connection is lost, or the list is old. Returns nothing for a current list, and
+   * for one that a newer search supersedes, which is marked separately.
    */
   oldness({ isLost }) {
     const { list, search } = this.state;
@@ -50,14 +50,14 @@ export class SessionStore {
     this.#listeners.add(listener);
   }
 
-  /** Draws again what is known, for another language or another map. */
+  /** Draws the present state again, for another language or another map. */
   refresh() {
     for (const listener of this.#listeners) listener(this.state);
   }
 }
 
-/** Names a place among those of all providers. */
+/** Returns the key of a place among those of all providers. */
 export const placeKey = (place) => `${place.provider} ${place.id}`;
 
-/** Whether a place is Google's: its terms allow it on a Google map or without a map only. */
+/** Whether a place is Google's: its terms allow it only on a Google map or without a map. */
 export const isGooglePlace = (place) => String(place.provider).startsWith("google-places");

@@ -1,21 +1,21 @@
-// An event stream that comes back: after a restart of the console, a lost network, or a refused connection.
+// An event stream that reconnects: after a restart of the console, a network failure, or a refused connection.
 
 import { getConfig } from "./api.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 2000;
-/** A window that nobody sees gives its connection back after so long: browsers allow six to a host, over HTTP/1.1. */
+/** The time after which a hidden window closes its connection: browsers allow six per host over HTTP/1.1. */
 const WAIT_WHILE_HIDDEN = 3000;
-/** The console sends an event each second. Without one for so long it is away, whatever the connection looks like. */
+/** The console sends an event each second. After this time without one, it counts as unreachable. */
 const LONGEST_SILENCE = 3500;
 const BETWEEN_LOOKS = 500;
 
 /**
  * Follows a stream of server-sent events until the page is left, while the page is visible.
  *
- * The browser's own reconnecting gives up for good when the console answers with an error, such as a proxy's 502 during a
- * restart, so each connection is made anew here. `address()` is asked before each of them and may say where to go on.
- * `events` holds a function for each kind of event, `onStatus` is told `open` or `lost`.
+ * The browser's automatic reconnection stops permanently if the console answers with an error, such as a proxy's 502 during a
+ * restart. So each connection is made again here. `address()` is called before each of them and may contain the last position.
+ * `events` has a function for each kind of event, `onStatus` is called with `open` or `lost`.
  */
 export function follow(address, events, onStatus) {
   let wait = FIRST_WAIT;
@@ -51,12 +51,12 @@ export function follow(address, events, onStatus) {
     timer = setTimeout(connect, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT);
 
-    // A login that has ended shows as an error without a reason. This asks again and so leads to the form.
+    // An expired login appears as an error without a reason. This call detects it and leads to the login form.
     getConfig().catch(() => {});
   };
   connect();
 
-  // A page that was busy or asleep has not looked either, so its events may just not have been handed over yet.
+  // A page that was busy or suspended may have events that are not delivered yet.
   setInterval(() => {
     const now = performance.now();
     if (now - lastLook > 3 * BETWEEN_LOOKS) lastEvent = Math.max(lastEvent, now - LONGEST_SILENCE / 2);
@@ -64,7 +64,7 @@ export function follow(address, events, onStatus) {
     if (!isClosed() && now - lastEvent > LONGEST_SILENCE) lost();
   }, BETWEEN_LOOKS);
 
-  // A console on this machine answers without a network, so only an answer that does not come tells that it is away.
+  // A console on this machine is reachable without a network, so it counts as lost only if it does not answer.
   addEventListener("offline", () => getConfig().catch(() => !isClosed() && lost()));
   addEventListener("online", () => isClosed() && connect());
 

@@ -1,4 +1,4 @@
-// The streets of a simulated world, which the console of a demo has. They come in blocks, which are asked for as they are seen.
+// The streets of a simulated world, from the console of a demo. They are loaded in blocks, when they become visible.
 
 import { getStreets } from "./api.js";
 import { project, unproject } from "./mercator.js";
@@ -6,7 +6,7 @@ import { decodeLine } from "./shapes.js";
 
 const BLOCK_DEGREES = 0.05;
 const UNITS_PER_DEGREE = 100_000;
-/** Below this zoom there would be too many of them. */
+/** Below this zoom, there would be too many streets. */
 export const STREETS_FROM_ZOOM = 13;
 const MOST_BLOCKS = 200;
 
@@ -19,7 +19,7 @@ export class Streets {
     this.#onNews = onNews;
   }
 
-  /** The blocks that are seen, as far as they are there. Those that are not are asked for. */
+  /** Returns the visible blocks that are loaded, and requests the missing ones. */
   seen({ origin, zoom, size }) {
     if (zoom < STREETS_FROM_ZOOM) return [];
     const northWest = unproject(origin, zoom);
@@ -55,7 +55,7 @@ export class Streets {
       this.#blocks.set(key, { main: lines(main), streets: lines(streets), parks: lines(parks), names: places });
       this.#onNews();
     } catch {
-      // Without streets the map shows land and water.
+      // Without streets, the map shows land and water.
     }
   }
 }

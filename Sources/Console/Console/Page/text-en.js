@@ -1,4 +1,4 @@
-// The page's words in English. Names are those that HTML and modules use; `{member}` is filled in.
+// The page's texts in English. HTML and modules use their names; `{member}` is replaced by a value.
 
 export const english = {
   "brand": "Location search", "views": "Views", "view.search": "Search", "view.traffic": "Traffic",

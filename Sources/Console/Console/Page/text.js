@@ -1,4 +1,4 @@
-// The page's words in the language that is chosen, and numbers as people write them there.
+// The page's texts in the chosen language, and numbers in its format.
 
 import { english } from "./text-en.js";
 import { japanese } from "./text-ja.js";
@@ -8,7 +8,7 @@ const root = document.documentElement;
 
 export const language = () => (root.lang === "ja" ? "ja" : "en");
 
-/** Returns the text of a name; `{member}` in it is replaced by the value of that name. A name without a text is shown as it is. */
+/** Returns the text of a name; `{member}` in it is replaced by the value of that name. A name without a text is returned unchanged. */
 export function t(name, values = {}) {
   const text = (language() === "ja" ? japanese : english)[name] ?? english[name] ?? name;
   return text.replace(/\{(\w+)\}/g, (whole, member) => values[member] ?? whole);
@@ -17,7 +17,7 @@ export function t(name, values = {}) {
 /** Whether there is a text of this name, for codes that a newer worker may send. */
 export const hasText = (name) => name in english;
 
-/** Puts the texts in their places: `data-text` is an element's content, `data-label` what a screen reader says. */
+/** Puts the texts in their places: `data-text` is an element's content, `data-label` its label for screen readers. */
 export function translate(scope = document) {
   for (const element of scope.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
   for (const element of scope.querySelectorAll("[data-placeholder]")) element.placeholder = t(element.dataset.placeholder);
@@ -33,26 +33,26 @@ export function setLanguage(next) {
   for (const listener of listeners) listener();
 }
 
-/** Calls back whenever the language changes, so that what was drawn from data is drawn again. */
+/** Calls back whenever the language changes, so that elements drawn from data are drawn again. */
 export const onLanguage = (listener) => listeners.add(listener);
 
 export const number = (value, digits = 0) => value.toLocaleString(language(), { maximumFractionDigits: digits, minimumFractionDigits: digits });
 
-/** Metres as a person says them: 75 m, 1.2 km. */
+/** Formats metres: 75 m, 1.2 km. */
 export function distance(meters) {
   if (!Number.isFinite(meters)) return undefined;
   return meters < 1000 ? `${number(Math.round(meters))} m` : `${number(meters / 1000, meters < 10_000 && meters % 1000 ? 1 : 0)} km`;
 }
 
-/** A number of units of time as people write it: 3 min, 3分. */
+/** Formats a number of units of time: 3 min, 3分. */
 const units = (value, unit) => t(`unit.${unit}`, { count: typeof value === "number" ? number(value) : value });
-/** The same of two units, the larger one first, unless nothing of the smaller one is left: 3 min 20 s, 3分20秒, 10 min. */
+/** The same with two units, the larger one first; the smaller one is left out if it is zero: 3 min 20 s, 3分20秒, 10 min. */
 const both = (first, second, rest) => (rest === 0 ? first : `${first}${language() === "ja" ? "" : " "}${second}`);
 
-/** From how many seconds on a duration has these two units, and how many seconds each of them has. */
+/** The number of seconds from which a duration has these two units, and the seconds of each unit. */
 const SCALES = [[86_400, 86_400, "d", 3600, "h"], [3600, 3600, "h", 60, "min"], [120, 60, "min", 1, "s"]];
 
-/** Milliseconds as a person reads them: 87 ms, 1.43 s. */
+/** Formats milliseconds: 87 ms, 1.43 s. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
   const seconds = Math.round(milliseconds / 1000);
@@ -65,7 +65,7 @@ export function duration(milliseconds) {
   return milliseconds < 1000 ? units(Math.round(milliseconds), "ms") : units(number(milliseconds / 1000, 2), "s");
 }
 
-/** The same for a column that is narrow: from 100 seconds on, one unit. */
+/** The same for a narrow column: from 100 seconds on, one unit. */
 export function briefDuration(milliseconds) {
   if (!(milliseconds >= 99_995)) return duration(milliseconds);
   const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size);
@@ -73,19 +73,19 @@ export function briefDuration(milliseconds) {
   return units(number(value, value < 9.95 ? 1 : 0), unit);
 }
 
-/** A time that goes by while it is read, in whole seconds: 8 s, 3 min 20 s. */
+/** Formats a running time in whole seconds: 8 s, 3 min 20 s. */
 export function age(milliseconds) {
   if (milliseconds < 1000) return t("unit.moment");
   return milliseconds < 119_500 ? units(Math.round(milliseconds / 1000), "s") : duration(milliseconds);
 }
 
-/** An age in one unit, as people say it: 40 min, 3 h, 2 d. */
+/** Formats an age in one unit: 40 min, 3 h, 2 d. */
 export function roughly(milliseconds) {
   const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size) ?? [1000, "s"];
   return units(Math.floor(milliseconds / size), unit);
 }
 
-/** The time of day, to the second or the millisecond. */
+/** Formats the time of day, to the second or the millisecond. */
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "";
@@ -93,13 +93,13 @@ export function clock(time, { milliseconds = false } = {}) {
   return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
 }
 
-/** A day and the time of day on it, to the second or the millisecond; a dash where there is none. */
+/** Formats a day and the time of day, to the second or the millisecond; a dash if there is none. */
 export function moment(time, precision) {
   const text = clock(time, precision);
   return text === "" ? "–" : `${new Date(time).toLocaleDateString(language())} ${text}`;
 }
 
-/** The start of a text, for labels: a name may be as long as its sender likes. */
+/** Returns the start of a text, for labels: a sender may choose a name of any length. */
 export function shortened(text, length = 120) {
   const characters = [...String(text ?? "").slice(0, length * 2)];
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : characters.join("");

@@ -1,4 +1,4 @@
-// The traffic page: one event stream feeds the table of outcomes, the charts, the fleet's card and the workers' cards.
+// The traffic page: one event stream supplies the table of outcomes, the charts, the fleet's card and the workers' cards.
 
 import { Charts } from "./charts.js";
 import { Controls } from "./controls.js";

@@ -1,15 +1,15 @@
-// What is to be said of requests without an answer: what is in the way, and what becomes of them.
+// Messages about requests without an answer: what blocks them, and what will happen to them.
 
 import { setText } from "./dom.js";
 import { age, clock, number, t } from "./text.js";
 
-/** A request that takes so long is worth a word; one that something known is in the way of, sooner. */
+/** The waiting time after which a message appears, and the shorter one for requests with a known fault. */
 const LONG = 4000;
 const LONG_WITH_FAULT = 1500;
 const BETWEEN_LOOKS = 500;
-/** How old a report must be at least, after a refusal, to tell that its cause is gone: a reading may have begun before it. */
+/** A report clears a refusal only if it is this much newer. Otherwise its reading may have begun before the refusal. */
 const READING = 2000;
-/** The refusals whose cause is told of by `Health`. */
+/** The refusals whose cause `Health` reports. */
 const FAULTS = new Set(["offline", "console-away", "broker-away"]);
 
 export class Waiting {
@@ -19,14 +19,14 @@ export class Waiting {
   #refused;
   #key = "";
 
-  /** `onChange()` is called when something else is to be said. */
+  /** `onChange()` is called when the message changes. */
   constructor(health, onChange) {
     this.#health = health;
     this.#onChange = onChange;
     setInterval(() => this.look(), BETWEEN_LOOKS);
   }
 
-  /** Takes in a state as it arrives: the ages in it are those of now. */
+  /** Takes a state when it arrives: its ages are relative to now. */
   take({ inFlight }) {
     const now = performance.now();
     this.#pending = inFlight.map(({ requestId, operation, ageMs, expiresInMs }) => ({
@@ -35,23 +35,23 @@ export class Waiting {
     this.look();
   }
 
-  /** Takes in why a request was not sent, or nothing once one was. */
+  /** Takes the reason why a request was not sent, or nothing after one was sent. */
   refuse(error) {
     this.#refused = error;
   }
 
-  /** Whether a request's time is over without an answer. */
+  /** Whether a request has expired without an answer. */
   isGivenUp(requestId) {
     return this.#pending.some((request) => request.requestId === requestId && isOver(request));
   }
 
-  /** Whether what was asked for a place, its details or its picture, is given up. */
+  /** Whether all requests for a place's details or picture have expired. */
   get isPlaceGivenUp() {
     const asked = this.#pending.filter(({ operation }) => operation !== "search");
     return asked.length > 0 && asked.every(isOver);
   }
 
-  /** What is to be said of the requests under way, as the banner takes it; undefined when all goes as it should. */
+  /** The message about the requests in flight, for the banner; undefined if there is no problem. */
   get problem() {
     const { fault, report } = this.#health;
     const newest = this.#pending.at(-1);
@@ -70,14 +70,14 @@ export class Waiting {
     return { ...oldest, code, advice, message: fault && report.problem, remedy: "none" };
   }
 
-  /** How many requests wait, and how long they take, while workers are there. */
+  /** Returns how many requests wait, and the time that they need, while there are workers. */
   #queue({ backlog }) {
     if (!(backlog?.waiting > 1)) return undefined;
     const count = number(backlog.waiting);
     return Number.isFinite(backlog.workOffMs) ? t("waiting.queue", { count, wait: age(Math.max(1000, backlog.workOffMs)) }) : t("waiting.queue.open", { count });
   }
 
-  /** What is to be said of a request that was not sent; undefined once its cause is gone. */
+  /** The message about a request that was not sent; undefined once its cause is gone. */
   get refusal() {
     const refused = this.#refused;
     if (!refused || !FAULTS.has(refused.code)) return refused;
@@ -85,7 +85,7 @@ export class Waiting {
     return { ...refused, code: FAULTS.has(fault) ? fault : refused.code, advice: t("waiting.refused"), remedy: "retry" };
   }
 
-  /** Looks whether time has changed what is to be said. */
+  /** Checks whether the message changes because of the time. */
   look() {
     const { fault, reportedAt } = this.#health;
     const isGone = FAULTS.has(this.#refused?.code) && !FAULTS.has(fault) && reportedAt > this.#refused.at + READING;

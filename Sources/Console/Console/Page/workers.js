@@ -1,9 +1,9 @@
-// A card for each worker, drawn from its /status: whether it is ready, how far behind, and how each provider fares.
+// A card for each worker, drawn from its /status: readiness, backlog, and the state of each provider.
 
 import { el, syncChildren } from "./dom.js";
 import { duration, hasText, number, shortened, t } from "./text.js";
 
-/** How many classes and tenants a card names, those of which most waits. */
+/** The maximum number of classes and tenants on a card, those with the most waiting requests. */
 const SHOWN_FLOWS = 4;
 
 const place = document.getElementById("workers");
@@ -33,14 +33,14 @@ function content({ url, reachable, problem, status }) {
   ].filter(Boolean);
 }
 
-/** A worker is known by its machine or pod; the address stands below, or alone where nothing answers there. */
+/** A worker is identified by its machine or pod. Its address is below that, or without it if the worker does not answer. */
 function name(url, host) {
   const address = shortened(url.replace(/^https?:\/\//, ""), 48);
   if (!host) return el("strong", { title: shortened(url) }, address);
   return el("div", { class: "worker-name" }, el("strong", { title: shortened(host) }, shortened(host, 64)), el("span", { class: "faint", title: shortened(url) }, address));
 }
 
-/** Says how many requests of one class and tenant wait for their turn, and how long the oldest has waited. */
+/** Shows how many requests of one class and tenant wait to begin, and the age of the oldest. */
 function flow({ class: name, tenant, requests, longestSeconds }) {
   const named = hasText(`class.${name}`) ? t(`class.${name}`) : shortened(name, 20);
   return t(tenant ? "waiting.tenant" : "waiting.class", { class: named, tenant: shortened(tenant ?? "", 40), count: number(requests ?? 0), wait: duration((longestSeconds ?? 0) * 1000) });

@@ -61,7 +61,7 @@ package struct PipelineReport: Sendable, Hashable {
         if backlog.isProgressing { return .working }
 
         // A killed worker stays in the group for its session timeout, and an admin endpoint may be unreachable from this
-        // machine. Only an unprogressing backlog distinguishes the two.
+        // machine. Only a backlog without progress distinguishes the two.
         let areSilent = workers.map { $0.areNamed && $0.asked > 0 } ?? false
         guard backlog.members != nil else { return areSilent ? .noWorker : .unknown }
         return areSilent && (backlog.waiting ?? 0) > 0 && backlog.rates != nil ? .noWorker : .working
