@@ -1,8 +1,8 @@
 public import Basics
 public import LocationSearch
 
-/// The queues of calls to providers, as the intake sees them. While they are short, the intake holds requests back, where
-/// it can still reorder them.
+/// The queues of calls to providers, as the intake sees them. The intake begins a request only while its provider's queue
+/// is short. Longer waits happen in the intake, where requests can still be reordered.
 ///
 /// All functions must be called on the executor of the worker that owns the queues.
 public protocol CallQueues: Sendable {

@@ -15,7 +15,7 @@ protocol ProviderWait: AnyObject {
 /// The parked time does not count against its deadline. Parking ends with the request's lifetime, so that no billed call is
 /// made for an unwanted answer. Belongs to one `ProviderClient`.
 final class HeldRequest: ProviderWait {
-    /// The longest time between two checks of a parked request. The breaker may open the way early.
+    /// The longest time between two checks of a parked request. The breaker may admit calls before the announced time.
     private static let longestPause = Duration.seconds(5)
 
     private let query: ProviderQuery

@@ -17,7 +17,7 @@ internal import Basics
 /// throughput and is reverted. If latency is low and the limit is used, the limit grows again.
 struct LimitController {
     /// The share of a request's time that a call may take. At a fifth, when three quarters of the provider's capacity fail
-    /// at once, the calls in flight take four fifths and still succeed.
+    /// at once, the calls in flight take four fifths of their time and still succeed.
     static let latencyShare = 0.2
     /// A latency of this share of `typicalBudget` means that deadlines are near: the limit is cut to the target at once.
     static let urgentShare = 0.7

@@ -1,7 +1,7 @@
 @_exported public import Basics
 
 /// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
-/// that also Kafka's records use.
+/// that it shares with Kafka's records.
 public typealias EventHeader = RecordHeader
 
 extension UInt8 {
