@@ -7,8 +7,8 @@ import Testing
 
 @testable import locsearch
 
-/// The conventions of the environments that programs run in: each row states one, and what we do. docs/operations.md has the
-/// same table for people. `ServerConventionsTests` has the rows of programs that run for long.
+/// The conventions of the environments that programs run in: each row states one, and what we do.
+/// docs/internals/operations.md has the same table for people. `ServerConventionsTests` has the rows of programs that run for long.
 struct ConventionsTests {
     // MARK: - Environment variables
 
