@@ -48,7 +48,7 @@ extension FleetWorld {
     }
 
     /// Notes that a worker has opened the topic for the first time. Where it was made anew, and nobody has written the day's count
-    /// down yet, the worker counts from zero until somebody does: see docs/budgets.md, 8.
+    /// down yet, the worker counts from zero until somebody does: see docs/internals/budgets.md, 8.
     func noteCountBegun(by member: String) {
         // What is opened may have been looked up a moment ago.
         guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
@@ -135,7 +135,7 @@ struct BudgetCount {
     }
 
     /// True for a member that was away while the topic was made anew. Where the new one has grown past what the member has read by the
-    /// time it is back, it does not notice, and passes over what stands before that: see docs/budgets.md, 8.
+    /// time it is back, it does not notice, and passes over what stands before that: see docs/internals/budgets.md, 8.
     private func mayHavePassedOver(_ call: SimulatedProvider.Call) -> Bool {
         absences.contains { absence in
             absence.member == call.member && absence.time.upperBound <= call.time

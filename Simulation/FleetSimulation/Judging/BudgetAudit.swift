@@ -1,8 +1,8 @@
 import Basics
 import QuotaSharing
 
-/// What the fleet's topic says of a budget, read as docs/budgets.md words it and not by the code that workers use: how many calls
-/// each process was granted on each day, and how many the day may have in all.
+/// What the fleet's topic says of a budget, read as docs/internals/budgets.md words it and not by the code that workers
+/// use: how many calls each process was granted on each day, and how many the day may have in all.
 struct BudgetAudit {
     private struct Day {
         var taken = 0

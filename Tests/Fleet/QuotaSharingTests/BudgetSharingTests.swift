@@ -74,7 +74,7 @@ struct BudgetSharingTests {
         #expect(simulation.warnings == 3)
     }
 
-    /// What is printed stands in docs/budgets.md.
+    /// What is printed stands in docs/internals/budgets.md.
     @Test func largeFleetPublishesLittleMoreThanASmallOne() {
         let count = Schedules.members(unlessSet: 60)
         var conditions = BudgetSimulation.Conditions()

@@ -2,8 +2,8 @@ public import Basics
 
 /// One member of a fleet with daily call budgets: the calls that it may make, and the messages that it publishes.
 ///
-/// A member reserves calls in the log before it makes them, and makes a call only after it has read the grant. The
-/// fleet therefore never exceeds a budget: see docs/budgets.md.
+/// A member reserves calls in the log before it makes them, and makes only calls that it has read as granted. So the
+/// fleet never makes more calls than a budget has; docs/internals/budgets.md has the rules.
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which passes it records and times.
 public final class BudgetMember {
