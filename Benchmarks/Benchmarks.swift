@@ -3,8 +3,9 @@ import EventLoop
 import Foundation
 import Synchronization
 
-/// Does one of the benchmark's jobs so many times: `Benchmarks decode 2000`. `tools/bench` runs it under valgrind with two
-/// numbers; what differs between the two runs is what the job costs.
+/// Runs one of the benchmark's jobs a given number of times: `Benchmarks decode 2000`.
+///
+/// `tools/bench` runs it under valgrind with two counts; the difference between the two runs is the cost of the job.
 @main
 struct Benchmarks {
     private enum Job: String, CaseIterable {
@@ -27,7 +28,7 @@ struct Benchmarks {
         }
     }
 
-    /// The main thread waits without Swift's own main loop, which ends that thread in a way that valgrind cannot follow.
+    /// The main thread waits without Swift's main loop, which ends that thread in a way that valgrind cannot follow.
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let job = arguments.first.flatMap(Job.init), let count = arguments.last.flatMap({ Int($0) }) else {
@@ -36,7 +37,7 @@ struct Benchmarks {
             exit(64)
         }
 
-        // With another allocator than the program has, the figures would not be the program's.
+        // With an allocator other than the program's, the figures would not be comparable.
         guard locsearch_malloc_is_mimalloc() else { throw BenchmarkError(message: "malloc is not mimalloc's") }
         let loop = try EventLoop()
         let hasEnded = DispatchSemaphore(value: 0)
@@ -54,7 +55,7 @@ struct Benchmarks {
     }
 }
 
-/// A job that did not do what it should, so that its figure would say nothing.
+/// A job that did not do what it should, so that its figure would be meaningless.
 struct BenchmarkError: Error {
     let message: String
 }

@@ -5,9 +5,9 @@ import PlaceProviders
 import ProviderCalls
 import Resilience
 
-/// The events' part of a request.
+/// The cost of reading a request's record and encoding its outcome.
 enum EventBenchmark {
-    /// Reads the record of a request.
+    /// Decodes the record of a request.
     static func readRequest(_ count: Int) throws {
         let decoder = RequestDecoder()
         for _ in 0..<count {
@@ -16,7 +16,7 @@ enum EventBenchmark {
         }
     }
 
-    /// Writes the outcome of a search that found 20 places.
+    /// Encodes the outcome of a search that found 20 places.
     static func encode(_ count: Int) async throws {
         let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 20))
         let reply = try await service.call(for: Samples.search, followUp: nil, before: Deadline(.now + .seconds(5)))

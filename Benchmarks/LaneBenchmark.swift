@@ -10,26 +10,25 @@ import Resilience
 import Synchronization
 import WorkerRuntime
 
-/// A whole request: through a lane, its worker and its service, between a consumer, a provider and a producer that are not
-/// there.
+/// A whole request through a lane, its worker and its service. The consumer, provider and producer are stand-ins.
 enum LaneBenchmark {
-    /// What becomes of the requests.
+    /// How the requests are processed.
     enum Course {
-        /// They begin as they are read: many searches of one session, all alike, of which the last one counts.
+        /// They begin as they are read: many identical searches of one session, of which the last one counts.
         case begin
-        /// They begin as they are read: each of a session of its own, and about another place.
+        /// They begin as they are read: each in a different session and about a different place.
         case beginAndDiffer
-        /// All wait, of 30,000 tenants, and are served one after another.
+        /// All wait, for 30,000 tenants, and are served one after another.
         case waitAndAreServed
-        /// All wait; a newer search of its session ends each second one; the others are served.
+        /// All wait. A newer search of the same session ends every second one, and the others are served.
         case waitAndAreSuperseded
-        /// All wait, and go to another member with their partition.
+        /// All wait until their partition is revoked and assigned to another member.
         case waitAndAreRevoked
 
         var waits: Bool { self != .begin && self != .beginAndDiffer }
     }
 
-    /// Runs so many requests, each answered with one place.
+    /// Runs `count` requests, each answered with one place.
     static func run(_ count: Int, as course: Course = .begin, on loop: EventLoop) async throws {
         var configuration = WorkerConfiguration()
         configuration.shutdownGrace = .seconds(60)
@@ -37,7 +36,7 @@ enum LaneBenchmark {
         if course.waits {
             configuration.fairBy = .header(BenchmarkSource.tenantHeader)
             configuration.lookAheadBytes = 1 << 40
-            // How often it is due depends on how fast the machine is.
+            // Disables periodic commits: their number would depend on the speed of the machine.
             configuration.commitInterval = .seconds(3600)
         }
         let worker = SearchWorker(
@@ -63,7 +62,7 @@ enum LaneBenchmark {
     }
 }
 
-/// The lines of providers, which have room for no call before they are opened.
+/// Provider queues that accept no call until they are opened.
 private final class BenchmarkLines: CallQueues {
     private let isOpen = Atomic<Bool>(false)
     private let wake = Mutex<(@Sendable () -> Void)?>(nil)
@@ -82,7 +81,7 @@ private final class BenchmarkLines: CallQueues {
     func onShorterLine(_ wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
 }
 
-/// A consumer of one partition, which holds the same request over and over, or requests of many tenants and sessions.
+/// A consumer of one partition. It returns the same request over and over, or requests of many tenants and sessions.
 private actor BenchmarkSource: RequestSource {
     static let partition = AssignedPartition(TopicPartition("location-search.requests", 3), epoch: 1)
     static let tenantHeader = "tenant"
@@ -95,7 +94,7 @@ private actor BenchmarkSource: RequestSource {
     private var next = 0
     private var isReading = true
     private var isHeld = false
-    /// The reader that waits for more than there is, or for the partition to be read on.
+    /// The suspended reader: all records are read, or the partition is paused.
     private var reader: CheckedContinuation<Void, Never>?
     private var allAreRead = false
     private var end: CheckedContinuation<Void, Never>?
@@ -142,7 +141,7 @@ private actor BenchmarkSource: RequestSource {
         end = nil
     }
 
-    /// Returns when all records have been taken.
+    /// Returns when all records have been read.
     func waitUntilAllAreRead() async {
         if !allAreRead { await suspend(unless: allAreRead) { end = $0 } }
     }
@@ -185,7 +184,7 @@ private actor BenchmarkSource: RequestSource {
     func close(within bound: Duration) async {}
 }
 
-/// A producer whose records are confirmed one turn of the loop later.
+/// A producer that reports each record as delivered in the event loop's next iteration.
 private final class BenchmarkSink: OutcomeSink {
     private struct State {
         var missing: Int
@@ -194,7 +193,7 @@ private final class BenchmarkSink: OutcomeSink {
     private let state: Mutex<State>
     private let loop: EventLoop
 
-    /// - Parameter count: the records that `waitForAll` waits for.
+    /// - Parameter count: the number of records that `waitForAll` waits for.
     init(awaiting count: Int, on loop: EventLoop) {
         state = Mutex(State(missing: count))
         self.loop = loop

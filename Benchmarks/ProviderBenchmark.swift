@@ -5,9 +5,9 @@ import PlaceProviders
 import ProviderCalls
 import Resilience
 
-/// The provider's part of a request.
+/// The cost of building a provider's request and decoding its answer.
 enum ProviderBenchmark {
-    /// Puts a request to Hot Pepper together and reads an answer of 20 shops, 56 KB.
+    /// Builds a request to Hot Pepper and decodes an answer of 20 shops, 56 KB.
     static func decode(_ count: Int) async throws {
         let service = hotpepper(answering: Samples.answer(shops: 20))
         for _ in 0..<count {
@@ -27,7 +27,7 @@ enum ProviderBenchmark {
     }
 }
 
-/// Gives every call the same answer. Each waits for one turn of the executor, as calls wait for a provider.
+/// Returns the same answer to every call, after one suspension, because calls suspend for a provider too.
 struct CannedHTTP: HTTPSending {
     let answer: HTTPResponse
 

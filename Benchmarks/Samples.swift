@@ -3,7 +3,7 @@ import EventContract
 import HTTPTransport
 import LocationSearch
 
-/// What the benchmarks read: the same bytes in each run.
+/// The inputs of the benchmarks: the same bytes in each run.
 enum Samples {
     /// A request as an event in binary mode.
     static let request = IncomingRecord(
@@ -32,13 +32,13 @@ enum Samples {
             """.utf8)
     }
 
-    /// The same request, read.
+    /// The same request, decoded.
     static let search = SearchRequest(
         requestID: "5f3c2d6e-8a41-4d38-9f0e-0c2b7a6d1e90", provider: .named(.hotpepper),
         location: Coordinate(latitude: 35.690921, longitude: 139.700258), keyword: "ラーメン", language: "ja",
         sessionID: "session-42")
 
-    /// An answer of Hot Pepper's in its full form, of about 2.4 KB for each shop.
+    /// A Hot Pepper answer in its full form, about 2.4 KB for each shop.
     static func answer(shops: Int) -> HTTPResponse {
         let list = (0..<shops).map(shop).joined(separator: ",")
         let body = """

@@ -1,25 +1,25 @@
 import SimulatedLoop
 
-/// What is decided about topics, sizes, and the producers of requests.
+/// The part of the plan about topics, sizes, and the producers of requests.
 extension FleetPlan {
-    /// How a request is written in a transaction.
+    /// A transaction in which a request is written.
     struct RequestTransaction: Sendable {
-        /// How long the transaction stays open.
+        /// The time for which the transaction stays open.
         var seconds: Double
     }
 
-    /// What a request of an aborted transaction asks for: nobody may call for it.
+    /// The keyword of a request in an aborted transaction. No worker may make a call for it.
     static let abortedKeyword = "aborted"
-    /// Of a large answer, and of a large record that is no request. More than a lowered limit, and less than the usual one.
+    /// The size of a large answer, and of a large invalid record: above a lowered limit, and below the usual one.
     static let largeBytes = 30_000
 
-    /// True for a text whose answer is large.
+    /// Returns true for a keyword whose answer is large.
     func isLarge(_ keyword: String) -> Bool {
         guard hasLargeAnswers, let number = Int(keyword.dropFirst()) else { return false }
         return number % 8 == 3
     }
 
-    /// Has answers and records that topics refuse for their size.
+    /// Adds answers and records that topics reject because of their size.
     mutating func makeSizes(_ random: inout SeededGenerator) {
         guard random.chance(0.15) else { return }
         hasLargeAnswers = true
@@ -29,7 +29,7 @@ extension FleetPlan {
         for index in requests.indices where !requests[index].isValid { requests[index].padding = Self.largeBytes }
     }
 
-    /// Has some requests come from producers that write in transactions.
+    /// Makes some requests come from transactional producers.
     mutating func makeTransactions(_ random: inout SeededGenerator) {
         guard random.chance(0.15) else { return }
         let part = Double.random(in: 0.02...0.4, using: &random)
@@ -39,7 +39,8 @@ extension FleetPlan {
         }
     }
 
-    /// Makes some fleets larger, with more partitions. Few, because each member reads the messages of all others: what a schedule costs grows with
+    /// Makes a few fleets larger, with more partitions. Each member reads the messages of all others, so the cost of a
+    /// schedule grows with
     /// the square of their number.
     mutating func makeLarger(_ random: inout SeededGenerator) {
         if random.chance(0.04) { lanes = 3 }

@@ -4,30 +4,33 @@ import Resilience
 import SimulatedLoop
 import WorkerRuntime
 
-/// A time in which more requests come than the rate allows, so that all of the limit should be used.
+/// A period in which more requests come than the rate allows, so that the whole limit should be used.
 struct FullLoad: Sendable {
     /// Seconds from the beginning.
     var start: Double
 
-    /// How long workers may take until all of the limit is used: docs/internals/fleet.md, "How it is tested".
+    /// The time that workers may take until the whole limit is used: docs/internals/fleet.md, "How it is tested".
     static let timeToUse = 3.0
-    /// How long the use is measured from then on.
+    /// The seconds for which the use is measured from then on.
     static let measured = 6.0
-    /// The least time that is judged, where earlier requests take up a part of it.
+    /// The shortest period that is judged, if earlier requests take up a part of it.
     static let leastMeasured = 3.0
-    /// Of the limit, the part that must be used, by the same page, which says it of ten seconds.
+    /// The fraction of the limit that must be used. The same page states it for periods of ten seconds.
     static let leastUse = 0.95
 
-    /// How many times the limit comes.
+    /// The ratio of requests to the limit.
     fileprivate static let excess = 2.0
-    /// Seconds by which every worker that was told to end has ended (the grace of 10 s and 10 s more, docs/guarantees.md), and
-    /// the partitions of one that vanished are in use again: the session of 6 s and the new owner's wait of 2.28 s.
+    /// The seconds after which the fleet is at rest again.
+    ///
+    /// Each drained worker has ended (grace of 10 s and 10 s more, docs/guarantees.md). The partitions of a crashed one
+    /// are in use
+    /// again: session timeout of 6 s and the new owner's wait of 2.28 s.
     fileprivate static let timeToSettle = 20.0
 
-    /// How the texts of its requests begin.
+    /// The prefix of the keywords of its requests.
     fileprivate static let prefix = "load-"
 
-    /// True for the text of a request of the load.
+    /// Returns true for the keyword of a request of the load.
     static func isPart(_ keyword: String) -> Bool { keyword.hasPrefix(prefix) }
 
     var measuredTime: Range<Double> {
@@ -37,11 +40,11 @@ struct FullLoad: Sendable {
 }
 
 extension FleetPlan {
-    /// Has more requests come than the rate allows, some time after everything has ended that goes wrong.
+    /// Adds a load beyond the rate limit, some time after all faults have ended.
     mutating func makeFullLoad(_ random: inout SeededGenerator) {
         // A full load on a large fleet costs about as much as ten other schedules.
         guard rateLimit != nil, callsPerDay == nil, maxAge == nil, members < 5, random.chance(0.08) else { return }
-        // The partitions of a member that crashes in a transaction wait until the brokers give the transaction up.
+        // The partitions of a member that crashes in a transaction wait until the brokers abort the transaction.
         let waitsForTransactions = delivery == .exactlyOnce && !isCalm
         guard !waitsForTransactions || transactionTimeout <= 10 else { return }
 
@@ -49,14 +52,14 @@ extension FleetPlan {
         rateLimit = RateLimit(perSecond: perSecond)
         (latency, failures) = (0.02...0.1, 0)
         concurrency = 64
-        // A request is refused whose turn would come too late, so each lane needs some that wait.
+        // A request is rejected if its token would come too late, so each lane needs some that wait.
         settings.deadline = max(settings.deadline, 5)
 
         var start = isCalm ? requestsEnd + 2 : faultsEnd + FullLoad.timeToSettle
         if waitsForTransactions { start += transactionTimeout }
         fullLoad = FullLoad(start: start)
 
-        // What one partition has demand for needs leases from the owners of the others.
+        // Demand in one partition needs leases from the owners of the others.
         let hot = share == .byDemand && random.chance(0.5) ? Int32.random(in: 0..<partitions, using: &random) : nil
         let first = requests.count
         let seconds = FullLoad.timeToUse + FullLoad.measured

@@ -5,7 +5,7 @@ import SimulatedKafkaClients
 import WorkerRuntime
 
 extension FleetPlan: CustomStringConvertible {
-    /// How the workers are set, for the head of a story.
+    /// The settings of the workers, for the head of a story.
     public var description: String {
         """
         seed \(seed): \(members) members of \(lanes) lanes\(isStatic ? ", static" : ""), \(brokers) brokers, \

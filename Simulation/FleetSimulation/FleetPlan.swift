@@ -7,8 +7,10 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Everything about one schedule that is decided before it begins: how the workers are set, what they have to do, and what goes
-/// wrong when. It follows from the seed; leaving out faults changes nothing else, so that a failure can be narrowed down.
+/// Everything about one schedule that is decided before it begins: the workers' settings, the requests, and the faults
+/// with their times.
+///
+/// It follows from the seed. Removing faults changes nothing else, so that a failure can be narrowed down.
 public struct FleetPlan: Sendable {
     /// One request as its producer sends it.
     struct Request: Sendable {
@@ -18,20 +20,20 @@ public struct FleetPlan: Sendable {
         var partition: Int32
         /// The record's key; outcomes of one key keep their order with `worker.ordering=key`.
         var key: String
-        /// The text that is searched for. Requests with the same text may share a call.
+        /// The text to search for. Requests with the same text may share a call.
         var keyword: String
-        /// Seconds until nobody has a use for the answer; `nil`: it is always of use.
+        /// The seconds until the request expires; `nil`: it never expires.
         var lifetime: Double?
-        /// False for a record that is no request.
+        /// False for an invalid record.
         var isValid: Bool
-        /// The session that the search belongs to.
+        /// The session of the search.
         var session: String?
-        /// Which provider it names, or `auto`.
+        /// The name of the provider, or `auto`.
         var provider = "hotpepper"
         var requestClass = RequestClass.interactive
-        /// The header by which tenants are told apart; `nil`: the record has none.
+        /// The value of the tenant header; `nil`: the record has none.
         var tenant: String?
-        /// Bytes that a record that is no request has in addition.
+        /// The additional bytes of an invalid record.
         var padding = 0
     }
 
@@ -58,23 +60,23 @@ public struct FleetPlan: Sendable {
     var shutdownGrace: Double
     var maxAge: Double?
     var transactionTimeout: Double
-    /// The part of commits whose answer is lost, and whose producer is fenced before it can ask again.
+    /// The fraction of commits whose answer is lost, and whose producer is fenced before it can ask again.
     var lostCommits = 0.0
-    /// The part of the answers to offsets of transactions that are dropped, so that the call to send them never returns.
+    /// The fraction of dropped answers to transaction offsets. The call that sends the offsets then never returns.
     var hungOffsets = 0.0
     static let mostHangs = 6
-    /// The seconds from the beginning within which offsets of transactions are long on their way; `nil` in most plans.
+    /// The period in which transaction offsets arrive late, in seconds from the beginning; `nil` in most plans.
     var lateOffsets: ClosedRange<Double>?
-    /// Parts per million by which members' clocks go wrong, at most.
+    /// The largest drift of members' clocks, in parts per million.
     var drift: Double
-    /// The most seconds by which members' wall clocks are ahead or behind at first.
+    /// The largest initial error of members' wall clocks, in seconds.
     var wallSkew = 0.0
     var settings = DrawnSettings()
-    /// How workers tell requests apart; `nil`: all are alike.
+    /// The settings that distinguish classes and tenants; `nil`: all requests are alike.
     var mixture: Mixture?
-    /// False for brokers that keep no text beside a committed offset, such as Tansu.
+    /// False for brokers that keep no metadata of committed offsets, such as Tansu.
     var keepsMetadata = true
-    /// The processes that are of an older version: see `isOlder`.
+    /// The processes of an older version: see `isOlder`.
     var olderProcesses: UInt64 = 0
 
     // MARK: - The provider
@@ -85,32 +87,32 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
-    /// The provider's own limit, of which the workers know nothing.
+    /// The provider's own limit, which the workers' settings do not contain.
     var quota: ProviderQuota?
-    /// A provider beside the one that all else is about.
+    /// A provider in addition to Hot Pepper, to which the other settings of the plan apply.
     var secondProvider: SecondProvider?
 
-    /// Some answers are large: see `isLarge`.
+    /// True if some answers are large: see `isLarge`.
     var hasLargeAnswers = false
 
-    // MARK: - What happens
+    // MARK: - Events
 
     var requests: [Request]
-    /// How requests are written that are written in a transaction, by their numbers.
+    /// The transactions of requests that are written in one, by request number.
     var transactions: [Int: RequestTransaction] = [:]
-    /// `max.message.bytes` of topics, where they have their own.
+    /// The `max.message.bytes` of topics that override it.
     var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
-    /// When more requests come than the rate allows, although nothing goes wrong; `nil` in most plans.
+    /// A load beyond the rate limit while there are no faults; `nil` in most plans.
     var fullLoad: FullLoad?
 
-    /// Faults end here, in seconds from the beginning.
+    /// The end of all faults, in seconds from the beginning.
     private(set) var faultsEnd = FleetPlan.longest
     private static let longest = 40.0
     private static let patience = 150.0
-    /// The last request comes before this time.
+    /// The time before which the last request comes.
     var requestsEnd: Double { faultsEnd * 0.75 }
-    /// When nothing goes wrong any more and no request comes: from here on, the rest has to be answered.
+    /// The time after which there are no faults and no new requests. The rest has to be answered from then on.
     var end: Double { faults.isEmpty ? requestsEnd : faultsEnd }
 
     public init(seed: UInt64) {
@@ -127,7 +129,7 @@ public struct FleetPlan: Sendable {
         memberEpochCheck = Bool.random(using: &cluster) ? .equal : .sinceAssignment
         fateOfMessages = MessageFates(&cluster)
 
-        // Most mistakes need two members, few need four, and each adds as much to the cost as the first.
+        // Most defects need two members, few need four, and each member adds the same cost.
         members = [1, 1, 1, 2, 2, 2, 2, 3, 3, 4].randomElement(using: &workers) ?? 2
         lanes = workers.chance(0.2) ? 2 : 1
         isStatic = workers.chance(0.2)
@@ -214,29 +216,30 @@ public struct FleetPlan: Sendable {
         makeHungOffsets(&hangs)
     }
 
-    /// Has calls to send offsets hang. Left out is where times are judged that such calls would lengthen.
+    /// Makes calls that send offsets hang, except in schedules with judged times that such calls would lengthen.
     private mutating func makeHungOffsets(_ random: inout SeededGenerator) {
         guard delivery == .exactlyOnce, fullLoad == nil, lateOffsets == nil, waitForPoisons == 0, random.chance(0.15)
         else { return }
         hungOffsets = Double.random(in: 0.02...0.2, using: &random)
     }
 
-    /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is
-    /// not what happens but what goes on meanwhile, heartbeats and looks at the clock.
+    /// Compresses all events into a part of the time. Most schedules are short, so that more of them can be run.
+    ///
+    /// The cost of a schedule is not in its events but in the time between them, with its heartbeats and checks of the clock.
     private mutating func shorten(to part: Double) {
         faultsEnd *= part
         for index in requests.indices { requests[index].time *= part }
         for index in faults.indices { faults[index].time *= part }
     }
 
-    /// Sets a burst of up to a second and a half's worth, in place of a tenth of a second's.
+    /// Sets a burst of 0.2 to 1.5 seconds' worth of calls in place of 0.1.
     private mutating func makeBursts(_ random: inout SeededGenerator) {
         guard let limit = rateLimit, random.chance(0.5) else { return }
         rateLimit = RateLimit(
             perSecond: limit.perSecond, burst: limit.perSecond * Double.random(in: 0.2...1.5, using: &random))
     }
 
-    /// Adds what goes wrong with the fleet's topic, where workers use it.
+    /// Adds faults of the fleet topic, if workers use it.
     private mutating func makeFleetTopicTrouble(_ random: inout SeededGenerator) {
         guard usesFleetTopic, !faults.isEmpty, random.chance(0.3) else { return }
         for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -248,11 +251,12 @@ public struct FleetPlan: Sendable {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
+    /// Sends more requests within ten seconds than the rate allows, so that the rate or the budget limits them.
+    ///
     /// Most are in one partition at a time, so that the other members have quota to lease out.
     private mutating func makeCrowd(_ random: inout SeededGenerator) {
         rateLimit = RateLimit(perSecond: Double(Int.random(in: 4...24, using: &random)))
-        // A slow provider would take longer for them all than they are waited for.
+        // With a slow provider, answering all of them would exceed the schedule's time limit.
         latency = 0.02...0.3
         requests = Self.makeRequests(&random, partitions: partitions, count: 60...200)
         let start = Double.random(in: 0...15, using: &random)
@@ -272,8 +276,9 @@ public struct FleetPlan: Sendable {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Adds what is rare: a topic that refuses records, brokers that are away for longer than a call about a transaction may
-    /// take, transactions that are given up while their member stands still, and commits that nobody can ask about again.
+    /// Adds rare faults: a topic that rejects records, brokers that are away for longer than a transaction call may
+    /// take, transactions
+    /// that time out while their member stands still, and commits whose result the producer cannot query again.
     private mutating func makeHardship(_ random: inout SeededGenerator) {
         if random.chance(0.3) { transactionTimeout = Double.random(in: 1...4, using: &random) }
         guard !faults.isEmpty else { return }
@@ -308,7 +313,7 @@ public struct FleetPlan: Sendable {
     }
 
     private static func makeFaults(_ random: inout SeededGenerator, members: Int, brokers: Int32) -> [Fault] {
-        // A third of all schedules is calm, so that what holds without faults is judged by stricter rules.
+        // A third of all schedules has no faults, so that stricter rules apply to them.
         guard !random.chance(0.33) else { return [] }
         return (0..<Int.random(in: 1...8, using: &random)).map { _ in
             Fault(
@@ -318,19 +323,20 @@ public struct FleetPlan: Sendable {
         .sorted { $0.time < $1.time }
     }
 
-    /// True when workers have something to say to each other.
+    /// True if workers exchange messages: they have a budget, or share a rate limit by demand.
     var usesFleetTopic: Bool { callsPerDay != nil || (hasRateLimit && share == .byDemand) }
 
-    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost or late.
+    /// True if there are no faults but harmless ones, and no message is lost or late.
     var isCalm: Bool { areBrokersWell && hungOffsets == 0 }
 
-    /// True when nothing is wrong between clients and brokers. Calls of the clients may hang all the same.
+    /// True if the connections between clients and brokers have no faults. Calls of the clients may still hang.
     var areBrokersWell: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
-    /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
+    /// True if members only come and go in order, and every message arrives: nothing is repeated then.
     ///
-    /// Two things make a difference. A static member loses its place when its successor starts before it has ended. And
-    /// librdkafka before 2.10 takes everything away when a commit meets a rebalance, so that what was in flight is done again.
+    /// There are two exceptions. A static member loses its place when its successor starts before it has ended. And
+    /// librdkafka before
+    /// 2.10 revokes all partitions when a commit meets a rebalance, so that requests in flight are repeated.
     var isGraceful: Bool {
         if isCalm {
             return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits)
@@ -339,22 +345,25 @@ public struct FleetPlan: Sendable {
             && !losesAssignmentByStaleCommits
     }
 
-    /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for calls of the
-    /// budget to be granted, or for the breaker. What is done behind it is done again by the next owner.
+    /// True if a waiting request that has cost nothing may be handed back: it waits for the rate limit, for budget
+    /// calls, or for the
+    /// breaker. The next owner repeats the requests that were done behind it.
     var handsBackWhatWaits: Bool {
         hasRateLimit || callsPerDay != nil || (whenOpen == .hold && failures > 0)
     }
 
-    /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
-    /// provider itself needs for so many requests.
+    /// The time by which all requests must be answered, in seconds from the beginning: the usual time and the
+    /// provider's time for so
+    /// many requests.
     var patience: Double {
-        // A call that fails is made again, and a deploy or a crash may waste some.
+        // Failed calls are retried, and a deploy or a crash may waste some.
         let calls = 2.5 * Double(requests.count)
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
-        // Behind a record that is no request, nothing of its partition begins before all earlier ones are done, and some calls hang.
+        // Behind an invalid record, no request of its partition begins before all earlier ones are done, and some calls hang.
         let letters = failures > 0 ? requests.count { !$0.isValid } : 0
-        // One partition is one lane's, which has its part of the concurrency. Where there is little room for outcomes, they may wait for
+        // One partition belongs to one lane, which has its part of the concurrency. With little room for outcomes,
+        // they may wait for
         // requests that begin one by one.
         let atOnce = mixture?.unconfirmedOutcomes == nil ? concurrency / lanes : 1
         return Self.patience + clockSteps + waitForOrders + waitForPoisons + Double(letters) * settings.deadline
@@ -366,9 +375,9 @@ extension SeededGenerator {
     mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &self) < part }
 }
 
-/// What becomes of the messages between clients and brokers.
+/// The delays and losses of messages between clients and brokers.
 struct MessageFates: Sendable {
-    /// Parts of all messages. One that is lost takes its connection with it.
+    /// The fractions of all messages. A lost message breaks its connection.
     var lost = 0.0
     var answerLost = 0.0
     var late = 0.0
@@ -382,7 +391,7 @@ struct MessageFates: Sendable {
 
     var isPerfect: Bool { lost + answerLost + late == 0 }
 
-    /// Draws what becomes of one message.
+    /// Draws the fate of one message.
     func draw(_ random: inout SeededGenerator) -> SimulatedNetwork.Fate {
         func delay() -> Int64 {
             let usual = Double.random(in: 0.0003...0.003, using: &random)
@@ -391,7 +400,7 @@ struct MessageFates: Sendable {
         var fate = SimulatedNetwork.Fate(
             requestDelay: random.chance(lost) ? nil : delay(), answerDelay: random.chance(answerLost) ? nil : delay())
         let isLost = fate.requestDelay == nil || fate.answerDelay == nil
-        // Most connections are reset at once; of some the client learns nothing for a while.
+        // Most connections are reset at once; some losses stay unnoticed by the client for a while.
         if isLost, random.chance(0.3) {
             fate.noticedAfter = Int64(Double.random(in: 0.01...4, using: &random) * 1e9)
         }

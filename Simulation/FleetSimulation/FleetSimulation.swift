@@ -3,18 +3,18 @@ import SimulatedLoop
 
 /// Runs schedules of a whole fleet in one process, each from its seed.
 public enum FleetSimulation {
-    /// What one schedule came to.
+    /// The result of one schedule.
     public struct Outcome: Sendable {
         public var seed: UInt64
         public var verdict: Verdict
-        /// Equal runs have equal digests.
+        /// A digest of the run. Equal runs have equal digests.
         public var digest: UInt64
-        /// Which faults met which phase of a worker, as `fault / phase`.
+        /// The number of times that a fault met a phase of a worker, by `fault / phase`.
         public var coverage: [String: Int]
-        /// Calls to the provider.
+        /// The number of calls to the provider.
         public var calls: Int
         public var requests: Int
-        /// Processes that were killed.
+        /// The number of processes that were killed.
         public var kills: Int
         /// The virtual time that it took.
         public var seconds: Double
@@ -26,7 +26,7 @@ public enum FleetSimulation {
     public static var phases: [String] { WorkerPhase.names }
 
     /// Runs one schedule.
-    /// - Parameter tell: gets the story, a line at a time.
+    /// - Parameter tell: receives the story, line by line.
     public static func run(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) -> Outcome {
         let world = FleetWorld(plan, tell: tell)
         defer { world.forgetEverything() }
@@ -45,7 +45,7 @@ public enum FleetSimulation {
             seconds: world.simulation.elapsed / .seconds(1))
     }
 
-    /// Leaves out faults for as long as the same promise is broken, so that few are left.
+    /// Removes faults for as long as the same promise is broken, so that few are left.
     public static func narrowed(_ plan: FleetPlan) -> FleetPlan {
         guard let rule = run(plan).verdict.findings.first?.rule else { return plan }
         var plan = plan

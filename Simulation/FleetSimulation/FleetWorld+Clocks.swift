@@ -1,16 +1,16 @@
 import Basics
 import SimulatedLoop
 
-/// The wall clocks of the members' machines. What time a deadline or a limit goes by is another clock, which is never set.
+/// The wall clocks of the members' machines. Deadlines and limits use a different clock, which is never set.
 extension FleetWorld {
-    /// What a process's wall clock shows from an instant on, compared with the simulation's time.
+    /// The difference of a process's wall clock from the simulation's time, from an instant on.
     struct WallOffset {
         let process: String
         let since: Instant
         let seconds: Double
     }
 
-    /// Gives a new process the wall clock of its member's machine, which goes on showing what it showed before.
+    /// Sets a new process's wall clock to that of its member's machine.
     func setWallClock(of worker: SimulatedWorker, member: Int) {
         guard plan.wallSkew > 0 else { return }
         let offset =
@@ -30,14 +30,16 @@ extension FleetWorld {
         wallOffsets.append(WallOffset(process: worker.name, since: simulation.now, seconds: offset))
     }
 
-    /// The least that a process's wall clock was ahead up to an instant, in seconds; 0 where it was right all the time.
+    /// Returns the least number of seconds by which a process's wall clock was ahead up to an instant; 0 if it was
+    /// always right.
     func leastWallOffset(of process: String, upTo end: Instant) -> Double {
         let offsets = wallOffsets.filter { $0.process == process && $0.since <= end }.map(\.seconds)
         return plan.wallSkew > 0 ? offsets.min() ?? 0 : min(0, offsets.min() ?? 0)
     }
 
-    /// True for a time at which a process may not have noticed yet that its wall clock was set: it looks at the day five times a
-    /// second while it runs, and a stopped one stands still for 8 s at most.
+    /// True at a time at which a process may not have noticed yet that its wall clock was set.
+    ///
+    /// A running process checks the day five times a second, and a stopped one stands still for at most 8 s.
     func wasJustSet(_ process: String, at time: Instant) -> Bool {
         wallOffsets.contains { $0.process == process && $0.since <= time && $0.since.duration(to: time) < .seconds(10) }
     }

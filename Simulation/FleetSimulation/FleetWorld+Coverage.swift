@@ -1,6 +1,6 @@
-/// Which faults met which phase of the workers that they hit.
+/// Counts of the phases of workers at the times of faults.
 extension FleetWorld {
-    /// Counts the phases in which a fault finds the workers that it hits: one member's, or those of all.
+    /// Counts the phases of the workers that a fault hits: one member's, or those of all.
     func cover(_ fault: Fault) {
         let hit = fault.member.map { workers[$0].map { [$0] } ?? [] } ?? everyWorker
         for worker in hit where worker.isAlive {
@@ -8,6 +8,6 @@ extension FleetWorld {
         }
     }
 
-    /// The calls of a process that are under way.
+    /// Returns the number of a process's calls in flight.
     func callsUnderway(of process: String) -> Int { provider.underwayByMember[process, default: 0] }
 }

@@ -6,10 +6,10 @@ import WorkerRuntime
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// What people do to the fleet by the program's commands.
+/// The operators' commands on the fleet.
 extension FleetWorld {
-    /// `locsearch budget set` and `locsearch budget reset`: an order about the day by the operator's clock.
-    /// - Parameter callsOfDay: `nil` has the day's calls count from zero again.
+    /// `locsearch budget set` and `locsearch budget reset`: an order for the day by the operator's clock.
+    /// - Parameter callsOfDay: `nil` resets the day's count of calls to zero.
     func orderBudget(callsOfDay: Int?) {
         let day = Self.dayOfBudget(at: wallNow)
         ordersGiven += 1
@@ -20,11 +20,11 @@ extension FleetWorld {
         let message = BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)
         let record = SimulatedRecord(value: FleetCodec.bytes(of: .budget(message)))
         let topic = PartitionID(SimulatedWorker.fleetTopic, 0)
-        // Where the topic takes no record, the command fails.
+        // If the topic accepts no record, the command fails.
         network.reach { _ = $0.produce(ProduceRequest([ProduceRequest.Batch(topic, [record])])) }
     }
 
-    /// The records of the fleet's topic, with the time of each; `nil` where the plan has some deleted.
+    /// The records of the fleet topic, with the time of each; `nil` if the plan deletes some.
     var fleetLog: [(time: Instant, message: FleetMessage)]? {
         let isWhole = plan.faults.allSatisfy { fault in
             switch fault.kind {
@@ -40,7 +40,7 @@ extension FleetWorld {
         }
     }
 
-    /// The most calls that all orders of a schedule together allow on a day.
+    /// Returns the largest number of calls that the orders of a schedule together allow on one day.
     func mostCallsByOrders(of budget: Int) -> Int {
         var (highest, resets) = (budget, 0)
         for fault in plan.faults {
@@ -54,8 +54,7 @@ extension FleetWorld {
 // MARK: - Dead letters
 
 extension FleetWorld {
-    /// `locsearch dead-letters redrive`: sends what stands in the dead-letter topic, and was not sent before, back to the requests
-    /// topic, 20 a second.
+    /// `locsearch dead-letters redrive`: sends the dead letters that were not sent yet back to the requests topic, 20 a second.
     func redrive() {
         let topic = PartitionID(SimulatedWorker.deadLetters, 0)
         var waiting: [(offset: Int64, letter: DeadLetter)] = []
@@ -69,7 +68,7 @@ extension FleetWorld {
             }
         }
 
-        // A record that ends workers stays, unless the command is forced.
+        // A record that crashes workers stays, unless the command is forced.
         waiting.removeAll { offset, letter in
             marked.contains(offset) || letter.isOutcome || letter.isWithoutContent
                 || letter.reason == DeadLetter.crashedWorkers
@@ -80,8 +79,9 @@ extension FleetWorld {
         }
     }
 
-    /// Writes a letter's record to the requests topic, and a note that it went back. A run that ends between the two leaves the
-    /// letter to the next run, which sends it again.
+    /// Writes a dead letter's record to the requests topic, and then a note that it was sent.
+    ///
+    /// If a run ends between the two, the next run sends the same dead letter again.
     private func redrive(_ letter: DeadLetter, at offset: Int64) {
         guard let source = letter.source,
             let request = requestAt[PartitionID(source.topic, source.partition)]?[source.offset]
@@ -103,28 +103,28 @@ extension FleetWorld {
 // MARK: - Offsets
 
 extension FleetWorld {
-    /// Offsets of a partition that the group was sent back over.
+    /// A range of offsets that the group was moved back over.
     struct MovedOffsets {
         let partition: PartitionID
         let offsets: Range<Int64>
     }
 
-    /// Stops all workers, moves the group's offsets back as `kafka-consumer-groups --reset-offsets` does, and starts them again.
+    /// Stops all workers, moves the group's offsets back as `kafka-consumer-groups --reset-offsets` does, and starts the workers again.
     func moveOffsetsBack(by records: Int64) {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker { worker.drain() }
         onceGroupIsEmpty(thenStart: places) { [self] in commitOffsets(movedBackBy: records) }
     }
 
-    /// Has a person find, some time after a partition is read no more, that it is not, and act.
+    /// Lets an operator notice, 2 s after a partition was paused because of its offset, that it is not read, and act.
     func notePause(of partition: PartitionID) {
         say("\(partition) is read no more, because its offset is past its end")
         guard pausedPartitions.insert(partition).inserted, pausedPartitions.count == 1 else { return }
         after(2) { [self] in resetPausedPartitions() }
     }
 
-    /// `locsearch offsets reset`: stops all workers, sends the group to the beginning of the partitions that are read no more, and starts
-    /// the workers again.
+    /// `locsearch offsets reset`: stops all workers, moves the group to the beginning of the paused partitions, and starts the
+    /// workers again.
     private func resetPausedPartitions() {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker { worker.drain() }
@@ -140,18 +140,19 @@ extension FleetWorld {
         }
     }
 
-    /// Kills all workers, and commits the group's offsets anew without what stood beside them, as tools do that know nothing of it.
+    /// Kills all workers, and commits the group's offsets without their metadata, as generic tools do.
     /// - Parameters:
-    ///   - records: How many records the new offsets lie before the old ones.
-    ///   - keepsText: The texts are copied to the new offsets.
+    ///   - records: The number of records by which the new offsets lie before the old ones.
+    ///   - keepsText: True if the metadata is copied to the new offsets.
     func loseMetadata(movingBackBy records: Int64 = 0, keepingText keepsText: Bool = false) {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker where worker.isAlive { kill(worker) }
         onceGroupIsEmpty(thenStart: places) { [self] in commitOffsets(movedBackBy: records, keepingText: keepsText) }
     }
 
-    /// Waits until the group is empty, as the commands require. They are given up when a worker was started meanwhile. What is read no
-    /// more is then left to another try.
+    /// Waits until the group is empty, as the commands require.
+    ///
+    /// If a worker was started meanwhile, the command is abandoned. Paused partitions are then left to the next attempt.
     private func onceGroupIsEmpty(thenStart places: [Int], commit: @escaping () -> Void) {
         onceGroupIsEmpty(
             before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places, commit: commit)
@@ -176,8 +177,9 @@ extension FleetWorld {
     private func commitOffsets(movedBackBy records: Int64, keepingText keepsText: Bool = false) {
         let group = SimulatedWorker.group
         let commits = network.cluster.commits(by: group)
-        // The group is sent back over what was done beyond its offset as well, because the command keeps no metadata, and over what a
-        // transaction of a worker that has died is about to commit: the later commit wins.
+        // The group also moves back over what was done beyond its offset, because the command keeps no metadata. And it moves back
+        // over the
+        // offsets that a crashed worker's transaction is about to commit: the later commit wins.
         let farthest = commits.merging(network.cluster.pendingCommits(by: group)) { $0.offset > $1.offset ? $0 : $1 }
         let committed = farthest.mapValues { $0.done.end ?? $0.offset }
         let offsets = commits.mapValues { max(0, $0.offset - records) }
@@ -192,7 +194,7 @@ extension FleetWorld {
         }
     }
 
-    /// How many outcomes a request may have where no outcome is repeated: one, and one more for each time that the group was sent
+    /// Returns the number of outcomes that a request may have without repetitions: one, and one more each time the group was moved
     /// back over it.
     func mostOutcomes(of partition: PartitionID, at offset: Int64) -> Int {
         1 + movedOffsets.count { $0.partition == partition && $0.offsets.contains(offset) }

@@ -2,10 +2,11 @@ import Basics
 import SimulatedKafka
 import SimulatedKafkaClients
 
-/// Requests of producers that write in transactions, some of which are aborted.
+/// Requests of transactional producers, and decoys in transactions that are aborted.
 extension FleetWorld {
-    /// Returns the partition that a request goes to: of the batch requests' own topic, where there is one. Half of the others use the
-    /// partitions that their topic was given later.
+    /// Returns the partition for a request. If there is a topic for batch requests, these go to it.
+    ///
+    /// Half of the other requests use the partitions that were added to their topic later.
     func partition(of request: FleetPlan.Request) -> PartitionID {
         if let count = plan.mixture?.batchPartitions, request.requestClass == .batch {
             return PartitionID(SimulatedWorker.batchRequests, request.partition % count)
@@ -17,7 +18,7 @@ extension FleetWorld {
         return PartitionID(SimulatedWorker.requests, Int32(request.number / 2 % count))
     }
 
-    /// Writes a request in a transaction of its own, behind one that is aborted.
+    /// Writes a request in a transaction, after a decoy in another transaction that is aborted.
     func writeInTransaction(_ request: FleetPlan.Request, _ transaction: FleetPlan.RequestTransaction) {
         var decoy = request
         decoy.keyword = FleetPlan.abortedKeyword
@@ -58,7 +59,7 @@ extension FleetWorld {
         after(transaction.seconds) { [self] in end(name, result) }
     }
 
-    /// Ends a transaction, and asks again until the coordinator has answered.
+    /// Ends a transaction, and repeats the request until the coordinator answers.
     private func end(_ name: TransactionName, _ result: TransactionResult) {
         network.reach { cluster in
             switch cluster.endTxn(EndTxnRequest(name, result)).error {

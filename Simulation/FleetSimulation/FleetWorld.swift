@@ -9,73 +9,74 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// One schedule under way: a cluster, a provider, the workers, what they have to do, and what goes wrong.
+/// A schedule in progress: a cluster, a provider, the workers, their requests, and the faults.
 final class FleetWorld {
     let plan: FleetPlan
     let simulation: Simulation
     let network: SimulatedNetwork
     let provider: SimulatedProvider
     let fleetMessages = SimulatedFleetClients.Messages()
-    /// The processes, by the place they take.
+    /// The current processes by their member number.
     private(set) var workers: [Int: SimulatedWorker] = [:]
-    /// Every process there was.
+    /// All processes that were ever started.
     private(set) var everyWorker: [SimulatedWorker] = []
-    /// The most processes that were there at one time.
+    /// The largest number of processes that were alive at one time.
     private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
-    /// By how much each member's machine shows a later time than it is, in seconds.
+    /// The seconds by which each member's wall clock is ahead.
     var wallOffsetOfMember: [Int: Double] = [:]
-    /// All that was done to processes' wall clocks, in the order of time.
+    /// All changes of processes' wall clocks, in the order of time.
     var wallOffsets: [WallOffset] = []
     var clockRandom: SeededGenerator
-    /// Orders about budgets.
+    /// The number of operators' orders about budgets.
     var ordersGiven = 0
-    /// Dead letters that went back.
+    /// The number of dead letters that were sent back.
     var redriven = 0
     var movedOffsets: [MovedOffsets] = []
-    /// When members were killed, in seconds from the beginning.
+    /// The times at which members were killed, in seconds from the beginning.
     private(set) var kills: [Double] = []
-    /// The processes that a record has ended.
+    /// The crashes of processes by records.
     private(set) var crashes: [Crash] = []
     let poisons: [String: FleetPlan.Poison]
-    /// When members were stopped or cut off from a broker, in seconds from the beginning.
+    /// The periods in which members were stopped or cut off from a broker, in seconds from the beginning.
     private(set) var interruptions: [ClosedRange<Double>] = []
-    /// The partitions that members gave up when they were asked to.
+    /// The revocations that members completed on request.
     var handovers: [Handover] = []
-    /// The partitions that members lost, with the time in seconds from the beginning.
+    /// The partitions that members lost without notice, with the time in seconds from the beginning.
     var losses: [(partition: PartitionID, time: Double)] = []
     var ownership = Ownership()
-    /// The breakers of each process that was ever started.
+    /// The breakers of every process that was ever started, by process name.
     var breakers: [String: BreakerWatch] = [:]
-    /// When the requests topic got more partitions.
+    /// The times at which partitions were added to the requests topic.
     var growths: [Instant] = []
-    /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
+    /// The times at which processes started, drained or were killed, in seconds from the beginning. Each of these causes a rebalance.
     private(set) var changesOfMembers: [Double] = []
-    /// The offset of each request, once it is written. Those of a topic that was deleted are under the name that
-    /// `archiveRequests` gave it.
+    /// The requests that are written, by partition and offset.
+    ///
+    /// Those of a deleted topic are kept under the name that `archiveRequests` gave it.
     var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
     private var hangRandom = SeededGenerator(seed: 0)
     private var hangs = 0
-    /// What became of the budget's count with the fleet's topic.
+    /// The effects of the fleet topic's faults on the budget's count.
     var budgetCount = BudgetCount()
-    /// True once all workers are told to end: nothing starts any more.
+    /// True once all workers are draining at the end: no more processes start.
     private var isEnding = false
-    /// Which faults met which phase of the workers that they hit.
+    /// The number of times that a fault met a phase of the workers that it hit.
     private(set) var coverage: [String: Int] = [:]
-    /// Gets the lines of the story, with their time.
+    /// Receives the lines of the story, with their time.
     private let tell: ((String) -> Void)?
 
-    /// What the workers of earlier schedules have counted of calls.
+    /// The calls counted by the workers of earlier schedules.
     private let countedBefore: [PriceClass: Int]
-    /// The simulation's time at which the schedule began.
+    /// The simulation's time at the beginning of the schedule.
     let beginning: Instant
 
-    /// The same, by the clock of the brokers.
+    /// The same time by the brokers' clock.
     private let beginningOfBrokers: Int64
 
     private static let start = WallTime(milliseconds: 1_767_225_600_000)
-    /// A day of the budget, in seconds of a schedule.
+    /// A budget day, in seconds of a schedule.
     static let day = 20.0
 
     init(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) {
@@ -138,7 +139,7 @@ final class FleetWorld {
     // MARK: - Running
 
     /// Runs the schedule up to the time at which everything must be answered.
-    /// - Parameter isDone: asked now and then once the faults are over.
+    /// - Parameter isDone: called every now and then after the last fault.
     func run(isDone: () -> Bool) throws(SimulationError) {
         for number in 0..<plan.members {
             after(Double.random(in: 0...0.5, using: &simulation.random)) { [self] in launch(number) }
@@ -151,10 +152,10 @@ final class FleetWorld {
         while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
     }
 
-    /// Has all workers end.
+    /// Drains all workers, and waits until they have ended or `time` has passed.
     func end(within time: Duration) throws(SimulationError) {
         isEnding = true
-        // Also those whose place another one has: two faults may fill it twice.
+        // This includes processes that were already replaced: two faults may fill a place twice.
         for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
         while simulation.now < end, everyWorker.contains(where: \.isAlive) {
@@ -162,7 +163,7 @@ final class FleetWorld {
         }
     }
 
-    /// Forgets what happened. What tasks of killed processes hold is never freed, so it must not be the world.
+    /// Releases the recorded data. The memory of suspended tasks of killed processes is never freed, so it must not hold the world.
     func forgetEverything() {
         simulation.forgetEvents()
         network.forgetEverything()
@@ -181,7 +182,7 @@ final class FleetWorld {
     /// Returns the seconds from the beginning to a time of the brokers' clock.
     func secondsOfSchedule(at time: Int64) -> Double { Double(time - beginningOfBrokers) / 1e9 }
 
-    /// Tells where every partition stands, for a story that ends with one that is stuck.
+    /// Writes the position of every partition to the story, in case one is stuck.
     func sayWhereItStands() {
         guard tell != nil else { return }
         for (partition, committed) in network.cluster.committed(by: SimulatedWorker.group).sorted(by: {
@@ -214,7 +215,7 @@ final class FleetWorld {
         worker.start()
     }
 
-    /// A process that ends of itself is started anew, as by an orchestrator; one that was told to end has had its place taken.
+    /// Restarts a process that ended by itself, as an orchestrator does. A process that was drained has been replaced already.
     private func ended(_ worker: SimulatedWorker, _ number: Int) {
         say("\(worker.name) ends: \(worker.state)")
         guard workers[number] === worker, case .ended(let failure) = worker.state, failure != nil else { return }
@@ -223,14 +224,14 @@ final class FleetWorld {
         }
     }
 
-    /// True where a process ended by itself, as one does whose producers are fenced again and again.
+    /// True if a process ended by itself, for example because its producers were fenced again and again.
     var hasFailedMember: Bool {
         everyWorker.contains { worker in
             if case .ended(failure: .some) = worker.state { true } else { false }
         }
     }
 
-    /// When the graces of members ended that were told to end, in seconds from the beginning.
+    /// The times at which the graces of drained members ended, in seconds from the beginning.
     var graceEnds: [Double] {
         everyWorker.compactMap(\.drainedAt).map { beginning.duration(to: $0) / .seconds(1) + plan.shutdownGrace }
     }
@@ -240,7 +241,7 @@ final class FleetWorld {
         return Logger(label: name) { _ in StoryLog { [weak self] line in self?.say("\(name): \(line)") } }
     }
 
-    /// The fleet's daily budget; days of a minute, so that a schedule sees some.
+    /// The fleet's daily budget. A day has 20 s, so that a schedule has several.
     static func budgetPolicy(of calls: Int, for loop: EventLoop) -> BudgetPolicy {
         BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
             let day = dayOfBudget(at: loop.wallNow)
@@ -248,21 +249,21 @@ final class FleetWorld {
         }
     }
 
-    /// Returns the name of a day of the budget.
+    /// Returns the name of a budget day.
     static func label(ofDay number: Int) -> String {
         labels.indices.contains(number) ? labels[number] : "day \(number + 1000)"
     }
 
-    /// Those of the days that a schedule sees, because every tick of a member asks for one.
+    /// The names of the days that a schedule has, precomputed because every tick of a member needs one.
     private static let labels = (0..<20).map { "day \($0 + 1000)" }
 
-    /// What a clock shows that is right.
+    /// The time that a correct wall clock shows.
     var wallNow: WallTime {
         let passed = Int64(beginning.duration(to: simulation.now).milliseconds(roundedUp: false))
         return WallTime(milliseconds: Self.start.milliseconds.saturatingAdding(passed))
     }
 
-    /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
+    /// Returns the number of the budget day at a time, from 0, and the remaining seconds of that day.
     static func dayOfBudget(at time: WallTime) -> (number: Int, left: Double) {
         let passed = Double(time.milliseconds.saturatingSubtracting(start.milliseconds)) / 1000
         let number = (passed / day).rounded(.down)
@@ -276,13 +277,13 @@ final class FleetWorld {
         let partition = partition(of: request)
         let record = RequestRecord.make(request, at: network.scheduler.now)
         if !write(record, to: partition, of: request) {
-            // Its producer tries again, as producers do.
+            // The request's producer tries again, as producers do.
             after(0.5) { [self] in write(request) }
         }
     }
 
     /// Writes a request's record.
-    /// - Returns: `false` where the brokers do not take it.
+    /// - Returns: `false` if the brokers do not accept it.
     func write(_ record: SimulatedRecord, to partition: PartitionID, of request: FleetPlan.Request) -> Bool {
         network.reach { cluster in
             let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
@@ -296,51 +297,52 @@ final class FleetWorld {
         requestAt[partition, default: [:]][offset] = request
     }
 
-    /// False for a request that was deleted, or compacted away, and whose record nobody can read any more.
+    /// False for a request that was deleted or compacted away, so that its record can no longer be read.
     func isThere(_ partition: PartitionID, _ offset: Int64) -> Bool {
         network.cluster.holds(offset, in: partition)
     }
 
     /// The names under which the requests of deleted topics are kept, in the order of their deletion.
     var archivedTopics: [String] = []
-    /// When those were deleted, in seconds from the beginning.
+    /// The times of these deletions, in seconds from the beginning.
     var deletionTimes: [String: Double] = [:]
-    /// How far the partitions of the requests topic have been read, by whichever member, and the id of the topic that is meant.
+    /// How far any member has read each partition of the requests topic, and the id of that topic.
     var readEnds: [PartitionID: (topic: UInt64, offset: Int64)] = [:]
-    /// Offsets that were to be committed behind what was read.
+    /// Descriptions of stored offsets that lay beyond the records read.
     var unreadCommits: [String] = []
-    /// Partitions that are read no more until a person acts.
+    /// The partitions that stay paused until an operator acts.
     var pausedPartitions: Set<PartitionID> = []
-    /// The offsets of a former topic at which members went on in the one that was made again.
+    /// The offsets of a former topic at which members went on in the recreated one.
     var staleStarts: [PartitionID: Int64] = [:]
-    /// Requests of a topic that was made again that a member was told are done before anybody had read them.
+    /// Requests of a recreated topic that a commit listed as done before any member had read them.
     var staleDone: [PartitionID: Set<Int64>] = [:]
-    /// What is done of a topic that was made again, according to the commit at which a member began to read last.
+    /// The done-set of the commit at which a member last began to read a recreated topic.
     var inheritedDone: [PartitionID: DoneSet] = [:]
-    /// Below which offset members that wait for further records pass over what is in a topic that was made again, and the id of the topic.
+    /// The offsets below which waiting members skip the records of a recreated topic, and the id of that topic.
     var waits: [PartitionID: (topic: UInt64, offset: Int64)] = [:]
-    /// The partitions of deleted topics, with what readers could see of them.
+    /// The partitions of deleted topics, with the entries that readers could see.
     var deletedOutputs: [String: [[LogEntry]]] = [:]
-    /// Requests whose outcomes were in a transaction without an end when their topic was deleted.
+    /// Requests whose outcomes were in an open transaction when their topic was deleted.
     var excused: [PartitionID: Set<Int64>] = [:]
 
-    /// What readers of committed records see of a topic, each partition by itself, deleted ones included.
+    /// Returns the entries that readers of committed records see, for each partition of a topic, including deleted ones.
     func outputs(of topic: String) -> [[LogEntry]] {
         (deletedOutputs[topic] ?? []) + partitions(of: topic).compactMap { network.cluster.log(of: $0)?.committed }
     }
 
-    /// The number of requests that are written.
+    /// The number of written requests.
     var requestCount: Int { requestAt.values.reduce(0) { $0 + $1.count } }
 
-    /// The calls that the schedule's workers have counted under a price.
+    /// Returns the number of calls that the schedule's workers have counted under a price class.
     func callsCounted(as priceClass: PriceClass) -> Int {
         SimulatedWorker.callsCounted(as: priceClass) - (countedBefore[priceClass] ?? 0)
     }
 
     // MARK: - Faults
 
-    /// Loses the answer to the end of a transaction, and fences its producer before that asks again: then only the group's
-    /// offsets say whether the transaction has taken effect.
+    /// Loses the answer to the end of a transaction, and fences its producer before the producer can ask again.
+    ///
+    /// Only the group's offsets then show whether the transaction was committed.
     private func losingCommits(
         _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
     ) -> SimulatedNetwork.Fate {
@@ -358,8 +360,9 @@ final class FleetWorld {
         return fate
     }
 
-    /// Returns true for offsets of a transaction whose sender never receives an answer. So few that no lane has more of such
-    /// producers than a worker allows.
+    /// Returns true for transaction offsets whose sender never receives an answer.
+    ///
+    /// The number of them is limited so that no lane has more of such producers than a worker allows.
     func dropsAnswerToOffsets() -> Bool {
         guard plan.hungOffsets > 0, !areFaultsOver, hangs < FleetPlan.mostHangs, hangRandom.chance(plan.hungOffsets)
         else { return false }
@@ -367,7 +370,7 @@ final class FleetWorld {
         return true
     }
 
-    /// Has offsets of transactions travel for long where the plan has it so.
+    /// Delays transaction offsets as the plan demands.
     private func delayingOffsets(
         _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
     ) -> SimulatedNetwork.Fate {
@@ -388,14 +391,14 @@ final class FleetWorld {
         return nil
     }
 
-    /// Those of all processes that are there.
+    /// The transactional ids of all live processes.
     var transactionalIDs: [String] {
         everyWorker.filter(\.isAlive).flatMap { $0.lanes.compactMap(\.sinks.transactionalID) }
     }
 
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
-        // One that a record causes strikes where the record is run.
+        // A crash caused by a record happens when the record is run.
         if case .poison = fault.kind { return }
         cover(fault)
         switch fault.kind {
@@ -403,7 +406,7 @@ final class FleetWorld {
             guard let worker = struck(member) else { return }
             kill(worker)
             after(back) { [self] in
-                // A deploy may have taken the place meanwhile.
+                // A deploy may have replaced the process meanwhile.
                 if workers[member] === worker { launch(member) }
             }
         case .stop(let member, let seconds):
@@ -472,13 +475,13 @@ final class FleetWorld {
         budgetCount.absences.append((worker.name, simulation.now...simulation.now + .seconds(seconds)))
     }
 
-    /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
+    /// SIGSTOP: neither the loops nor the clients' threads run, and incoming data waits in the kernel.
     private func stop(_ worker: SimulatedWorker, for seconds: Double) {
         for lane in worker.lanes { lane.loop.freeze(until: simulation.now + .seconds(seconds)) }
         for client in worker.clientIDs { network.freeze(client, until: network.scheduler.now + Int64(seconds * 1e9)) }
     }
 
-    /// Returns the worker that a fault hits; `nil` where the place is empty at present.
+    /// Returns the worker that a fault hits; `nil` if the place is empty.
     func struck(_ member: Int) -> SimulatedWorker? {
         guard let worker = workers[member], worker.isAlive else { return nil }
         return worker
@@ -488,8 +491,8 @@ final class FleetWorld {
         coverage["\(fault.name) / \(phase)", default: 0] += 1
     }
 
-    /// Starts the next process of a place: soon, or for half of all static members when the former one has ended, as
-    /// StatefulSets do.
+    /// Starts the next process of a place after 0.2 s. With half of all seeds, a static member's successor waits for its end, as in a
+    /// StatefulSet.
     private func replace(_ worker: SimulatedWorker, at member: Int) {
         after(0.2) { [self] in
             guard workers[member] === worker else { return }
@@ -526,12 +529,12 @@ final class FleetWorld {
         }
     }
 
-    /// Everything works again, and every place has a worker.
+    /// Ends all faults, and makes sure that every place has a worker.
     private func heal() {
         say("all faults are over")
         areFaultsOver = true
         provider.mood = .usual
-        // A breaker that a provider keeps open for good would have held requests wait for as long.
+        // A breaker that a provider keeps open forever would park requests forever.
         if plan.whenOpen == .hold { provider.fails = false }
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         network.releaseAll()
@@ -544,17 +547,23 @@ final class FleetWorld {
         after(Self.timeToFindOut) { [unowned self] in tellMembersWhatTheyHave() }
     }
 
-    /// A member of KIP-848 whose first request to join arrived after the second has partitions that it does not know of, until
-    /// an error has it ask for all it has. A coordinator that loads for longer than heartbeats are apart is one for each member.
+    /// Makes KIP-848 members learn which partitions they have.
+    ///
+    /// If a member's first join request arrived after its second, it does not know its partitions until an error makes it ask for all
+    /// of
+    /// them. A coordinator that loads for longer than the heartbeat interval gives each member such an error.
     private func tellMembersWhatTheyHave() {
         guard network.cluster.repeatedJoins(of: SimulatedWorker.group) > 0 else { return }
         say("coordinators load once more, so that members learn which partitions they have")
         moveCoordinators(to: 1, loading: 1_500_000_000)
     }
 
-    /// Static members come and go without a rebalance. One that dies or leaves between giving partitions up and joining again leaves
-    /// them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the next
-    /// rebalance, so there is one, and another where a process finds out only now that its place is another's, and is started again.
+    /// Forces rebalances after all deploys have ended.
+    ///
+    /// Static members come and go without a rebalance. If one crashes or leaves between revoking partitions and joining again, these
+    /// partitions stay without an owner. The same happens to partitions that were added while the leader was away. Brokers wait for the
+    /// next rebalance, so this method starts a member. It repeats that if a process finds out only now that it was replaced, and
+    /// restarts.
     private func rebalanceOnceDeploysHaveEnded(repeatedly most: Int = 3) {
         guard !everyWorker.contains(where: { $0.state == .draining }) else {
             return after(0.5) { [unowned self] in rebalanceOnceDeploysHaveEnded(repeatedly: most) }
@@ -567,7 +576,7 @@ final class FleetWorld {
         }
     }
 
-    /// Longer than a session, after which a process knows whether its place is another's.
+    /// More than a session timeout in seconds, after which a process knows whether it was replaced.
     static let timeToFindOut = 8.0
 
     private func launchOneMore() { launch(workers.keys.max().map { $0 + 1 } ?? 0) }

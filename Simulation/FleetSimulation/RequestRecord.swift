@@ -1,7 +1,7 @@
 import EventContract
 import SimulatedKafka
 
-/// Requests as their producers write them, and outcomes as their readers see them.
+/// Encodes requests as their producers do, and reads outcomes as their readers do.
 enum RequestRecord {
     static func make(_ request: FleetPlan.Request, at time: Int64) -> SimulatedRecord {
         var headers: [SimulatedHeader] = []
@@ -27,7 +27,7 @@ enum RequestRecord {
             headers: headers, timestamp: time)
     }
 
-    /// The number of the request that an outcome is the answer to, as its `requestId` says; `nil` where it has none.
+    /// Returns the number of the request that an outcome answers, from its `requestId`; `nil` if it has none.
     static func number(of record: SimulatedRecord) -> Int? {
         guard let value = record.value else { return nil }
         let text = String(decoding: value, as: UTF8.self)
@@ -35,12 +35,12 @@ enum RequestRecord {
         return Int(text[range.upperBound...].prefix { $0.isNumber })
     }
 
-    /// The place of the request that an outcome is the answer to, as its headers say.
+    /// Returns the partition and offset of the request that an outcome answers, from its headers.
     static func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
         var (topic, partition, offset) = (String?.none, Int32?.none, Int64?.none)
         for header in record.headers {
             guard let value = header.value else { continue }
-            // By length first, because longer names are compared slowly.
+            // By length first, because comparing long names is slow.
             switch header.name.utf8.count {
             case 12 where header.name == "source-topic": topic = String(decoding: value, as: UTF8.self)
             case 16 where header.name == "source-partition": partition = number(value).flatMap { Int32(exactly: $0) }
@@ -52,7 +52,7 @@ enum RequestRecord {
         return (PartitionID(topic, partition), offset)
     }
 
-    /// Reads a number of digits alone.
+    /// Parses a number that consists of digits only.
     private static func number(_ text: [UInt8]) -> Int64? {
         var number: Int64 = 0
         for byte in text {

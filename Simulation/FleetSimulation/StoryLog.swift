@@ -1,6 +1,6 @@
 import Logging
 
-/// Puts a worker's log lines into a schedule's story.
+/// Writes a worker's log lines to a schedule's story.
 struct StoryLog: LogHandler {
     // Sendable by hand: a simulation has one thread.
     nonisolated(unsafe) let write: (String) -> Void

@@ -1,9 +1,10 @@
-/// Waits for an answer that comes outside of the loop's turns.
-/// - Parameter ask: is given what takes the answer, and calls it once at the most.
+/// Waits for an answer that arrives outside of a task.
+/// - Parameter ask: receives the callback for the answer, and calls it at most once.
 func answer<Value>(_ ask: (@escaping (Value) -> Void) -> Void) async -> Value {
     var answer: Value?
-    // Not a checked one. Where the process was killed before the answer came, nothing resumes it, and nothing should: tasks of a
-    // killed process never run again. A checked one would call that a mistake when it is freed.
+    // An unchecked continuation. If the process is killed before the answer arrives, nothing may resume it, because
+    // tasks of a killed
+    // process never run again. A checked continuation would report that as a leak.
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
         ask { value in
             answer = value

@@ -1,24 +1,25 @@
 import EventLoop
 import SimulatedLoop
 
-/// Brings what happens outside of a loop onto it, as librdkafka does by the pipe that it signals: what is posted runs in the
-/// loop's next turn, in the order of the posts, outside any task.
+/// Brings events from outside onto a loop, as librdkafka does with the pipe that it signals.
+///
+/// Posted actions run in the loop's next iteration, in the order of the posts, outside any task.
 final class LoopInbox: ReadinessHandler, @unchecked Sendable {
-    // Sendable by hand: a simulation has one thread, on which posts and turns follow each other.
+    // Sendable by hand: a simulation has one thread, which runs posts and loop iterations one after another.
 
     private let loop: SimulatedLoop
-    /// Stands for the pipe's end. No file: the loop's poller is a simulated one.
+    /// Stands for the pipe's end. It is no real file: the loop's poller is simulated too.
     private let descriptor: Int32
     private var posts: [() -> Void] = []
     private var isWatching = false
 
-    /// - Parameter descriptor: differs from that of any other inbox of the loop.
+    /// - Parameter descriptor: must be unique among the inboxes of the loop.
     init(_ loop: SimulatedLoop, descriptor: Int32) {
         self.loop = loop
         self.descriptor = descriptor
     }
 
-    /// Begins to take posts. To be called on the loop.
+    /// Starts accepting posts. Must be called on the loop.
     func start() {
         guard !isWatching else { return }
         isWatching = true
@@ -26,7 +27,7 @@ final class LoopInbox: ReadinessHandler, @unchecked Sendable {
         if !posts.isEmpty { signal() }
     }
 
-    /// Ends it. To be called on the loop.
+    /// Stops accepting posts and drops those that have not run. Must be called on the loop.
     func stop() {
         isWatching = false
         posts = []

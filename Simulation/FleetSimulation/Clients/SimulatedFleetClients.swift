@@ -5,13 +5,14 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Makes the simulated clients by which a process's real `FleetLink` reaches the fleet's topic.
+/// Makes the simulated clients through which a process's real `FleetLink` reads and writes the fleet topic.
 final class SimulatedFleetClients: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
-    /// What records say, by their bytes. All members read the same ones, so that each is decoded once.
+    /// Decoded messages by their bytes. All members read the same records, so each is decoded once.
     final class Messages: @unchecked Sendable {
-        /// The bytes of a message. Their hash goes by some of them, because hashing all of them takes as long as reading them.
+        /// The bytes of a message. The hash covers only every seventh byte, because hashing all of them takes as long
+        /// as decoding them.
         private struct Key: Hashable {
             let bytes: [UInt8]
 
@@ -44,7 +45,7 @@ final class SimulatedFleetClients: @unchecked Sendable {
     var onFirstOpen: () -> Void = {}
     private var hasOpened = false
 
-    /// - Parameter descriptor: for the inbox of all of them; unlike any other of the loop.
+    /// - Parameter descriptor: of the inbox that all clients share; must be unique among the inboxes of the loop.
     init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, messages: Messages) {
         self.name = name
         self.loop = loop
@@ -53,10 +54,10 @@ final class SimulatedFleetClients: @unchecked Sendable {
         inbox = LoopInbox(loop, descriptor: descriptor)
     }
 
-    /// The names under which the network knows them.
+    /// The client names used by the network.
     var clientIDs: [String] { readers.indices.map { "\(name)-fr\($0)" } + writers.indices.map { "\(name)-fp\($0)" } }
 
-    /// The makers of the link's clients.
+    /// The factories of the link's clients.
     var clients: FleetTopicClients {
         var clients = FleetTopicClients(
             makeReader: { () throws(KafkaError) -> any FleetTopicReader in self.makeReader() },
@@ -87,14 +88,14 @@ final class SimulatedFleetClients: @unchecked Sendable {
         return writer
     }
 
-    /// Ends them as kill -9 does.
+    /// Ends all clients as kill -9 does.
     func kill() {
         for reader in readers { reader.close() }
         for writer in writers { writer.kill() }
     }
 }
 
-/// A simulated reader of the fleet's topic on a loop. It does what `TopicReader` does around librdkafka.
+/// A simulated reader of the fleet topic on a loop. It does what `TopicReader` does around librdkafka.
 final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 

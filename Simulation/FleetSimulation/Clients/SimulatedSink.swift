@@ -13,7 +13,7 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// As long as `TransactionCalls` gives a call, how much longer one may take, and how often it makes one.
+    /// The same limits as in `TransactionCalls`: the time for a call, how far a call may exceed it, and the number of attempts.
     private static let (usualTime, timeToInitialize) = (Duration.seconds(10), Duration.seconds(30))
     private static let (overtime, overtimeAtEnd) = (Duration.seconds(5), Duration.seconds(1))
     private static let shortestTime = Duration.milliseconds(100)
@@ -26,13 +26,13 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     private var handed: [Int: Handed] = [:]
     private var nextSlot = 0
     private var endOfTransactions: Instant?
-    /// From `beginTransaction` to the end of `commitTransaction` or `abortTransaction`.
+    /// True from `beginTransaction` to the end of `commitTransaction` or `abortTransaction`.
     private(set) var isTransactionOpen = false
-    /// While offsets are sent, or the transaction is committed.
+    /// True while offsets are sent or the transaction is committed.
     private(set) var isCommitting = false
-    /// When a call was made that never returned.
+    /// The time at which a call was made that never returned.
     private(set) var hungSince: Instant?
-    /// When the transactional id was registered.
+    /// The time at which the transactional id was registered.
     private(set) var readySince: Instant?
 
     init(_ producer: SimulatedProducer, group: String, loop: EventLoop, inbox: LoopInbox) {
@@ -102,7 +102,7 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
                 continuation.resume()
             }
         }
-        // The reports of what was flushed come by the inbox, as librdkafka's come by its queue.
+        // Delivery reports of flushed records arrive through the inbox, as librdkafka's arrive through its queue.
         await loop.pause(.milliseconds(1))
         return isEmpty
     }

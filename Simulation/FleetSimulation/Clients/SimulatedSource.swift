@@ -15,45 +15,48 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private weak var listener: (any RebalanceListener)?
     private var reader: CheckedContinuation<Void, Never>?
     private var isReading = true
-    /// True for a worker that knows nothing of what stands beside a committed offset.
+    /// True for a worker that ignores the metadata of committed offsets.
     var ignoresMetadata = false
-    /// Makes what is to be committed if the process crashes by a fault of its own.
+    /// Commits the prepared offsets if the process crashes by a trap.
     var crashHandler: SimulatedCrashHandler?
-    /// The calls to the listener that are under way.
+    /// The number of calls to the listener in progress.
     private(set) var rebalancesUnderway = 0
-    /// The commits that are under way.
+    /// The number of commits in progress.
     private(set) var commitsUnderway = 0
-    /// When partitions were assigned last; `nil` before the first assignment.
+    /// The time of the last assignment; `nil` before the first one.
     private(set) var lastAssignment: Instant?
-    /// Called when partitions are handed over, with how long that took, and how long before its begin the group began to form anew, so that
-    /// nothing could be committed; `nil` where it was formed.
+    /// Called after a revocation with its partitions, its duration, and the time by which a rebalance had preceded it.
+    ///
+    /// During a rebalance nothing can be committed. The last argument is `nil` if no rebalance was in progress when the
+    /// revocation began.
     var onHandover: ([AssignedPartition], Duration, Duration?) -> Void = { _, _, _ in }
-    /// Called when partitions are lost: taken away without being asked for.
+    /// Called when partitions are lost, that is, revoked without notice.
     var onLoss: ([AssignedPartition]) -> Void = { _ in }
-    /// Called with the partitions that the client takes for its own, whenever they are others.
+    /// Called with the partitions that the client believes to own, whenever they change.
     var onOwned: ([PartitionID]) -> Void {
         get { consumer.onOwned }
         set { consumer.onOwned = newValue }
     }
 
-    /// Called with a partition that is read no more until a person acts.
+    /// Called with a partition that stays paused until an operator acts.
     var onPaused: (PartitionID) -> Void {
         get { consumer.onPaused }
         set { consumer.onPaused = newValue }
     }
-    /// Called with each record that is read: where reading stood before and behind it, and the id of its topic.
+    /// Called for each record that is read, with the positions before and after it and the id of its topic.
     var onRead: (PartitionID, Int64, Int64, UInt64) -> Void {
         get { consumer.onRead }
         set { consumer.onRead = newValue }
     }
-    /// Called where reading begins at what the group has committed, with that as far as the worker reads it, or begins anew.
+    /// Called when reading begins, with the committed offset and metadata as the worker reads them, or with an offset
+    /// reset's position.
     var onBeginning: (PartitionID, CommittedOffset) -> Void = { _, _ in }
-    /// Called where a broker has no further record: where reading of its log began, and the id of the topic.
+    /// Called when a broker has no further record, with the offset at which reading of the log began, and the id of the topic.
     var onWaiting: (PartitionID, Int64, UInt64) -> Void {
         get { consumer.onWaiting }
         set { consumer.onWaiting = newValue }
     }
-    /// Called where an offset is to be committed behind what was read.
+    /// Called when an offset is stored that lies beyond the records read.
     var onStoredUnread: (PartitionID, CommittedOffset) -> Void {
         get { consumer.onStoredUnread }
         set { consumer.onStoredUnread = newValue }
@@ -66,7 +69,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         consumer.onNews = { [weak self] in self?.inbox.post { self?.wakeReader() } }
     }
 
-    /// Where its partitions stand, for a story.
+    /// The positions of its partitions, for the story.
     var story: String {
         consumer.positions
             .map {
@@ -152,7 +155,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         ignoresMetadata ? committed.mapValues { CommittedOffset($0.offset) } : committed
     }
 
-    // MARK: - What it knows
+    // MARK: - State
 
     /// True while a partition holds records that are not committed.
     var hasWork: Bool { consumer.positions.contains { ($0.committed ?? 0) < ($0.end ?? 0) } }

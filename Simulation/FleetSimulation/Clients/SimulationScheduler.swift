@@ -2,10 +2,10 @@ import Basics
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// The simulation's time, as the model of Kafka counts it: nanoseconds since 1970.
+/// The simulation's time in the unit of the Kafka model: nanoseconds since 1970.
 final class SimulationScheduler: SimulatedScheduler {
     private let simulation: Simulation
-    /// How far this time is ahead of the simulation's, in nanoseconds.
+    /// The difference between this time and the simulation's, in nanoseconds.
     private let lead: Int64
 
     init(_ simulation: Simulation, start: WallTime) {

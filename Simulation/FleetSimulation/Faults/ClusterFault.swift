@@ -1,29 +1,29 @@
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// Something that goes wrong at the brokers, or that their operators do to topics.
+/// A fault of the brokers, or an operator's change to a topic.
 enum ClusterFault: Sendable {
-    /// The largest batch of a topic is smaller; `nil` seconds: for good.
+    /// Lowers the largest batch size of a topic; permanently if `seconds` is `nil`.
     case limitsSize(String, bytes: Int, seconds: Double?)
-    /// A topic gets more partitions.
+    /// Adds partitions to a topic.
     case addPartitions(String, count: Int32)
-    /// DeleteRecords on a partition of the requests topic, whether or not anybody has read them.
+    /// Deletes records (DeleteRecords) of a partition of the requests topic, whether or not they were read.
     case deleteRecords(partition: Int32)
-    /// The requests topic keeps records for a second only, for a while.
+    /// Lowers the retention of the requests topic to one second for a while.
     case shortRetention(seconds: Double)
-    /// The requests topic is compacted once.
+    /// Compacts the requests topic once.
     case compact
-    /// A topic is deleted, and made again after a while.
+    /// Deletes a topic, and creates it again after `gap` seconds.
     case makeAgain(String, gap: Double)
-    /// The members may not use their group.
+    /// Denies the members access to their group.
     case deniesGroup(seconds: Double)
-    /// The producers may not use their transactional ids.
+    /// Denies the producers the use of their transactional ids.
     case deniesTransactions(seconds: Double)
-    /// A broker's disk is full: it takes no records, and what it leads goes to others after a while.
+    /// Fills a broker's disk: it accepts no records, and its partitions get other leaders after a while.
     case diskFull(Int32, failover: Double, seconds: Double)
-    /// Too few replicas of a topic are in sync.
+    /// Leaves too few replicas of a topic in sync.
     case tooFewReplicas(String, seconds: Double)
-    /// The other replicas of a topic copy nothing, so that nothing is confirmed.
+    /// Stops replication of a topic, so that no record is acknowledged.
     case slowReplication(String, seconds: Double)
 
     var name: String {
@@ -70,13 +70,13 @@ enum ClusterFault: Sendable {
 extension FleetPlan {
     private static let outputs = ["results", "errors", "dead-letters"]
 
-    /// Adds what goes wrong at the brokers themselves, and what their operators do to topics.
+    /// Adds faults of the brokers, and operators' changes to topics.
     mutating func addClusterFaults(_ random: inout SeededGenerator) {
         guard !faults.isEmpty, random.chance(0.5) else { return }
         addOneOrTwo(&random) { $0.drawClusterFault(&$1) }
     }
 
-    /// Adds what operators do to topics, and what deletes records.
+    /// Adds operators' changes to topics, and faults that delete records.
     mutating func addTopicFaults(_ random: inout SeededGenerator) {
         guard !faults.isEmpty, random.chance(0.4) else { return }
         addOneOrTwo(&random) { $0.drawTopicFault(&$1) }

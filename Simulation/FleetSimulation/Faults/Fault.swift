@@ -1,64 +1,67 @@
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// Something that goes wrong, or that an operator does, at one time of a schedule.
+/// A fault, or an operator's action, at one time of a schedule.
 public struct Fault: Sendable, CustomStringConvertible {
-    /// What happens. Members are counted from 0; a member that is gone has been replaced by another process of its number.
+    /// The kind of a fault. Members are counted from 0; a process that ended is replaced by another one with the same
+    /// member number.
     enum Kind: Sendable {
-        /// kill -9; another process takes the member's place after so many seconds.
+        /// kill -9; another process takes the member's place after `back` seconds.
         case kill(member: Int, back: Double)
-        /// SIGSTOP, and SIGCONT after so many seconds.
+        /// SIGSTOP, and SIGCONT after `seconds`.
         case stop(member: Int, seconds: Double)
-        /// Nothing passes between a member and a broker, or nothing in one direction.
+        /// Blocks traffic between a member and a broker, in one direction or both.
         case cut(member: Int, broker: Int32, SimulatedNetwork.Direction?, seconds: Double)
-        /// A broker dies; what it led goes to others after a while, and it comes back.
+        /// Stops a broker. Its partitions get other leaders after `failover` seconds, and it comes back.
         case brokerDown(Int32, failover: Double, seconds: Double)
-        /// The coordinators of the group and of all transactions move to another broker.
+        /// Moves the coordinators of the group and of all transactions to another broker.
         case coordinatorsMove(to: Int32, loading: Double)
-        /// A member is told to end, and another process takes its place.
+        /// Drains a member, and replaces it by another process.
         case deploy(member: Int)
-        /// One more member joins, or one leaves for good.
+        /// Adds a member, or removes one permanently.
         case scale(up: Bool)
-        /// The brokers let nobody write to a topic.
+        /// Denies all writes to a topic.
         case topicRefuses(String, seconds: Double)
-        /// Something is wrong with the topic in which workers talk.
+        /// A fault of the fleet topic.
         case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
-        /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
+        /// Sets a member's wall clock by `seconds`. The clock for deadlines and limits does not change.
         case clockStep(member: Int, seconds: Double)
-        /// A person gives the day another budget; `nil`: has its calls count from zero again.
+        /// An operator sets another budget for the day; `nil` resets the day's calls to zero.
         case budgetOrder(callsOfDay: Int?)
-        /// A person sends all dead letters back to the requests topic.
+        /// An operator sends all dead letters back to the requests topic.
         case redrive
-        /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
+        /// An operator stops all workers, moves the group's offsets back by `records` in each partition, and starts the
+        /// workers again.
         case offsetsBack(records: Int64)
-        /// All members are killed, and a person or a tool commits the group's offsets anew, without a text beside them, before others
-        /// start.
+        /// Kills all members. An operator or a tool then commits the group's offsets without metadata before new
+        /// processes start.
         case metadataLost
-        /// All members are killed, and a tool commits offsets that lie so many records before the group's, with the texts of those, before
-        /// others start: as MirrorMaker does with the offsets of another cluster.
+        /// Kills all members. A tool then commits offsets that lie `records` before the group's, with the same metadata.
+        ///
+        /// MirrorMaker does the same with the offsets of another cluster. New processes start after that.
         case metadataCopied(records: Int64)
         case cluster(ClusterFault)
-        /// The answer to a request ends each process that reads it, so many seconds after the call: by a trap, or as the kernel ends a
-        /// process that takes too much memory.
+        /// The answer to a request ends each process that reads it, `seconds` after the call: by a trap, or as the
+        /// out-of-memory killer does.
         case poison(request: Int, traps: Bool, seconds: Double)
     }
 
-    /// What goes wrong with the fleet's topic.
+    /// The faults of the fleet topic.
     enum FleetTopicTrouble: String, Sendable, CaseIterable {
-        /// The brokers let nobody read it.
+        /// The brokers deny reads.
         case refusesReaders = "fleet topic refuses readers"
-        /// The brokers let nobody write to it.
+        /// The brokers deny writes.
         case refusesWriters = "fleet topic refuses writers"
-        /// It is deleted, and made again after a while.
+        /// The topic is deleted, and created again after a while.
         case remade = "fleet topic made again"
-        /// What was written before this day of the budget is deleted, as retention does.
+        /// The records before the current budget day are deleted, as retention does.
         case cut = "fleet topic cut"
-        /// What is written to it for a while is written again after that.
+        /// The records of the next few seconds are written a second time after that.
         case doubled = "fleet topic doubled"
 
-        /// Those that something may go wrong by.
+        /// The faults that may cause a failure.
         static let harmful: [FleetTopicTrouble] = [.refusesReaders, .refusesWriters, .remade, .cut]
     }
 
@@ -66,7 +69,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     var time: Double
     var kind: Kind
 
-    /// The name under which coverage counts it.
+    /// The name used in the coverage table.
     var name: String {
         switch kind {
         case .kill: "kill"
@@ -91,7 +94,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         }
     }
 
-    /// True for what may not disturb anything, so that the strictest rules hold with it.
+    /// True for faults that must not disturb anything, so that the strictest rules still apply.
     var isHarmless: Bool {
         switch kind {
         case .clockStep, .budgetOrder, .redrive, .fleetTopic(.doubled, _): true
@@ -99,7 +102,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         }
     }
 
-    /// True for what operators do when all is well.
+    /// True for the actions of operators in normal operation.
     var isGraceful: Bool {
         switch kind {
         case .deploy, .scale, .offsetsBack: true
@@ -176,6 +179,6 @@ extension Fault.Kind {
 }
 
 extension Double {
-    /// With one decimal.
+    /// The value with one decimal.
     var short: String { "\((self * 10).rounded() / 10)" }
 }

@@ -3,28 +3,30 @@ import Resilience
 import SimulatedLoop
 import WorkerRuntime
 
-/// Requests that differ in class and tenant.
+/// Requests of different classes and tenants.
 extension FleetPlan {
-    /// How workers tell requests apart.
+    /// The settings by which workers distinguish classes and tenants.
     struct Mixture: Sendable {
-        /// The bytes of requests that may wait in one process.
+        /// The limit on the bytes of waiting requests in one process.
         var lookAheadBytes: Int
         var batchFloor: Double
         var hasTenants: Bool
-        /// The partitions of a topic of its own for batch requests; `nil`: both classes share one.
+        /// The number of partitions of the topic for batch requests; `nil`: both classes share one topic.
         var batchPartitions: Int32?
-        /// The outcomes that may wait in one lane for the brokers; `nil`: as many as in a real one.
+        /// The limit on unconfirmed outcomes in one lane; `nil`: the worker's default.
         var unconfirmedOutcomes: Int?
     }
 
-    /// The tenants of a schedule that has some.
+    /// The tenants of a schedule that distinguishes tenants.
     private static let tenants = ["a", "b", "c"]
 
-    /// Has a fifth of all schedules tell interactive and batch requests apart, and in half of these tenants too.
+    /// Makes a fifth of all schedules distinguish interactive and batch requests, and half of these also tenants.
     ///
-    /// Left out are schedules with settings that a worker refuses together with classes, and those with records that end processes:
-    /// what overtook others is not among the records that are watched. With at-least-once, a crash without done-sets repeats all that
-    /// overtook a request.
+    /// This leaves out schedules with settings that a worker rejects together with classes. It also leaves out those
+    /// with records that
+    /// crash workers, because requests that overtook others are not among the watched records. With at-least-once, a
+    /// crash without
+    /// done-sets repeats all requests that overtook another one.
     mutating func makeClasses(_ random: inout SeededGenerator) {
         let mayOvertake = delivery == .exactlyOnce && settings.doneSetBytes > 0 && olderProcesses == 0
         guard random.chance(0.2), keepsDoneSets || mayOvertake, poisons.isEmpty, fullLoad == nil else { return }
@@ -41,7 +43,7 @@ extension FleetPlan {
         if delivery == .exactlyOnce { makeOutcomesWait(&random) }
     }
 
-    /// Has outcomes wait for earlier requests of their partitions, and little room for them.
+    /// Makes outcomes wait for earlier requests of their partitions, with room for few of them.
     private mutating func makeOutcomesWait(_ random: inout SeededGenerator) {
         switch Double.random(in: 0..<1, using: &random) {
         case ..<0.2: keepsMetadata = false
@@ -51,7 +53,7 @@ extension FleetPlan {
         if random.chance(0.5) { mixture?.unconfirmedOutcomes = Int.random(in: 1...8, using: &random) }
     }
 
-    /// The class of a request, as far as workers tell classes apart. A record that is no request has its topic's.
+    /// Returns the class of a request as the workers see it. An invalid record has its topic's class.
     func requestClass(of request: Request) -> RequestClass {
         mixture == nil || !request.isValid ? .interactive : request.requestClass
     }

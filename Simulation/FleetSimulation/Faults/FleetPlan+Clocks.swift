@@ -2,7 +2,7 @@ import SimulatedLoop
 
 /// Wall clocks that differ from one another, and are set while workers run.
 extension FleetPlan {
-    /// Has some members' wall clocks go wrong, also in schedules that are calm otherwise.
+    /// Sets some members' wall clocks to wrong times, also in schedules without other faults.
     mutating func makeClockSteps(_ random: inout SeededGenerator) {
         guard random.chance(0.25) else { return }
         wallSkew = Double.random(in: 0...2, using: &random)
@@ -18,7 +18,7 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Seconds by which all clocks together are set at most, in either direction.
+    /// The total number of seconds by which all wall clocks are set, in either direction.
     var clockSteps: Double {
         faults.reduce(0) { sum, fault in
             if case .clockStep(_, let seconds) = fault.kind { sum + abs(seconds) } else { sum }

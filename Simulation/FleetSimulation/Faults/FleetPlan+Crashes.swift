@@ -2,9 +2,9 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Schedules in which nothing is repeated but by crashes, standstills and cuts, so that what they repeat can be told.
+/// Schedules in which only crashes, standstills and cuts repeat work, so that the repetitions can be judged.
 extension FleetPlan {
-    /// Leaves of all that goes wrong only what is graceful, and has members killed, stopped and cut off.
+    /// Removes all faults but the graceful ones, and adds members that are killed, stopped and cut off.
     mutating func makeCrashes(_ random: inout SeededGenerator) {
         guard random.chance(0.05) else { return }
         delivery = .atLeastOnce
@@ -20,8 +20,9 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Leaves of all that goes wrong nothing but deploys and members that come and go, while calls are under way nearly always: what
-    /// a member gives up that leaves is paid for again, and seen.
+    /// Removes all faults but deploys and scaling, and keeps calls in flight nearly all the time.
+    ///
+    /// A call that a leaving member abandons is then made and paid for again, which the judge sees.
     mutating func makeDeploysUnderLoad(_ random: inout SeededGenerator) {
         guard random.chance(0.03), fullLoad == nil else { return }
         (isStatic, losesAssignmentByStaleCommits) = (false, false)
@@ -50,7 +51,7 @@ extension FleetPlan {
         }
     }
 
-    /// True where nothing is repeated but by members that are killed, stopped or cut off, and by what is handed back.
+    /// True if work is repeated only because members are killed, stopped or cut off, or hand requests back.
     var isRepeatedByCrashesAlone: Bool {
         let areCrashes = faults.allSatisfy { fault in
             switch fault.kind {
@@ -62,13 +63,17 @@ extension FleetPlan {
             && !losesAssignmentByStaleCommits
     }
 
-    /// True where a request may take longer than a member that leaves waits for it. The next owner then does it again, and what its
-    /// partition finished behind it.
+    /// True if a request may outlast the grace of a leaving member.
+    ///
+    /// The next owner then processes it again, together with the requests that its partition finished behind it.
     var requestsMayOutlastGrace: Bool {
         settings.deadline >= shutdownGrace && (failures > 0 || latency.upperBound >= shutdownGrace)
     }
 
-    /// True where a member that is cut off may use its partitions for as long as that lasts. librdkafka ends a session itself only in
-    /// a classic group, and not while the member joins, for which a cooperative one gives nothing up.
+    /// True if a member that is cut off may use its partitions until the connection is back.
+    ///
+    /// librdkafka itself ends a session only in a classic group, and not during a join. A cooperative member keeps its
+    /// partitions while
+    /// it joins.
     var keepsPartitionsWhileCutOff: Bool { groupProtocol == .consumer || assignor == .cooperativeSticky }
 }

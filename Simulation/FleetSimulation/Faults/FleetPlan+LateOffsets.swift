@@ -2,16 +2,19 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Offsets of transactions that are long on their way, while their member gives up one partition after the other.
+/// Transaction offsets that arrive late, while their member gives up one partition after another.
 extension FleetPlan {
-    /// Seconds for which such offsets travel: longer than a member that gives a partition up waits for what is in flight on it, and
-    /// long enough for the next owner to be done with what they are about.
+    /// The delay of such offsets in seconds.
+    ///
+    /// It is longer than a revocation waits for requests in flight, and long enough for the next owner to finish the
+    /// same requests.
     static let delayOfLateOffsets = 3.0...5.0
-    /// The part of the offsets that travel so long.
+    /// The fraction of the offsets that are delayed.
     static let lateOffsetsShare = 0.7
 
-    /// Has two members join, about as far apart as a group of KIP-848 shares its partitions out again, while transactions of the member
-    /// that has all partitions are slow to get their offsets to the brokers.
+    /// Makes two members join, about as far apart as a KIP-848 group reassigns partitions.
+    ///
+    /// Meanwhile the transactions of the member that owns all partitions are slow to deliver their offsets to the brokers.
     mutating func makeLateOffsets(_ random: inout SeededGenerator) {
         guard delivery == .exactlyOnce, groupProtocol == .consumer, !isStatic, partitions > 2, !faults.isEmpty,
             fullLoad == nil,

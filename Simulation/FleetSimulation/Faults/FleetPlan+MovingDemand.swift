@@ -2,16 +2,18 @@ import QuotaSharing
 import Resilience
 import SimulatedLoop
 
-/// Quota that was leased for requests of one partition, when those of another one come and nobody can be told.
+/// Quota that is leased for one partition, when the demand moves to another one and the members cannot communicate.
 extension FleetPlan {
-    /// Seconds within which the owner of the first partition has leased what the others have.
+    /// The seconds within which the owner of the first partition has leased the others' quota.
     private static let timeToLease = 2.0
-    /// Seconds for which nobody can read the fleet's topic. Leases end after 1.5 s, and what is called beyond the limit after that has
-    /// to be more than the burst.
+    /// The seconds for which the fleet topic is unreadable.
+    ///
+    /// Leases end after 1.5 s; the calls beyond the limit after that have to exceed the burst.
     private static let silence = 5.0
 
-    /// Has more requests of one partition come than its owner's share allows, and then as many of another one, while the brokers let
-    /// nobody read the fleet's topic: each lease has to end by itself.
+    /// Sends more requests to one partition than its owner's share allows, and then as many to another one.
+    ///
+    /// The second burst comes while the brokers deny reads of the fleet topic, so each lease has to expire without a message.
     mutating func makeMovingDemand(_ random: inout SeededGenerator) {
         guard rateLimit != nil, share == .byDemand, members > 1, partitions > 1, callsPerDay == nil, maxAge == nil,
             fullLoad == nil,

@@ -2,9 +2,9 @@ import LocationSearch
 import ProviderCalls
 import SimulatedLoop
 
-/// What people do to a fleet that works.
+/// Operators' actions on a running fleet.
 extension FleetPlan {
-    /// Has people change the budget of the day, in schedules that have one.
+    /// Lets operators change the day's budget, in schedules that have one.
     mutating func makeBudgetOrders(_ random: inout SeededGenerator) {
         guard let callsPerDay, random.chance(0.5) else { return }
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -15,7 +15,7 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Has messages about budgets come twice, of people mostly: an order that is given again changes most.
+    /// Duplicates messages about budgets, mostly operators' orders: a repeated order changes the most.
     mutating func makeDoubledMessages(_ random: inout SeededGenerator) {
         guard callsPerDay != nil, random.chance(0.5) else { return }
         let orders = faults.filter { if case .budgetOrder = $0.kind { true } else { false } }
@@ -28,7 +28,7 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Seconds by which orders make requests wait longer for a budget, at most: each may take a day's calls away.
+    /// The longest additional wait for a budget because of operators' orders, in seconds: each may use up a day's calls.
     var waitForOrders: Double {
         let orders = faults.count { if case .budgetOrder(.some) = $0.kind { true } else { false } }
         return whenOpen == .hold ? Double(orders) * FleetWorld.day : 0
@@ -36,7 +36,7 @@ extension FleetPlan {
 }
 
 extension FleetPlan {
-    /// Has people send dead letters back to the requests topic, with more records than usual that are none.
+    /// Lets operators send dead letters back to the requests topic, with more invalid records than usual.
     mutating func makeRedrives(_ random: inout SeededGenerator) {
         guard random.chance(0.15) else { return }
         for index in requests.indices where random.chance(0.1) { requests[index].isValid = false }
@@ -46,7 +46,7 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Has a person stop all workers, move the group's offsets back, and start the workers again.
+    /// Lets an operator stop all workers, move the group's offsets back, and start the workers again.
     mutating func makeOffsetsBack(_ random: inout SeededGenerator) {
         guard random.chance(0.08) else { return }
         let records = Int64.random(in: 1...40, using: &random)

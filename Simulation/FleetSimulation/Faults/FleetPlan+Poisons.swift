@@ -3,27 +3,32 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Records that end each process that runs them.
+/// Records that crash each process that runs them.
 extension FleetPlan {
-    /// How a record ends the processes that run it.
+    /// How a record crashes processes.
     struct Poison: Sendable {
-        /// By a fault of the process's own, which has it say so with its last commit where it can. A kill says nothing.
+        /// True for a trap, after which the process commits a crash note if it can. A kill leaves no note.
         var traps: Bool
-        /// Seconds after the call.
+        /// The seconds between the call and the crash.
         var seconds: Double
-        /// The fault, as it is counted.
+        /// The fault, for the coverage table.
         var fault: Fault
     }
 
-    /// Seconds for each record that ends processes until it is set aside: docs/guarantees.md has it cost three ends or five, and more beside
-    /// slow requests. After each end the group waits for the session of 6 s, transactions for their time-out, and the next process starts.
+    /// The seconds until a record that crashes workers is set aside.
+    ///
+    /// docs/guarantees.md allows it three or five crashes, and more if requests are slow. After each crash the group
+    /// waits for the
+    /// session timeout of 6 s, transactions time out, and the next process starts.
     private static let timeOfPoison = 160.0
 
-    /// Has a record or two end each process that runs it. In half of these schedules nothing else goes wrong, so that the ends can be
+    /// Makes one or two records crash each process that runs them. Half of these schedules have no other faults, so
+    /// that crashes can be
     /// counted.
     ///
-    /// Left out are schedules in which no notes can be kept, in which offsets begin anew or go back, and in which a crash loses calls
-    /// that requests wait for.
+    /// This leaves out schedules in which no crash notes can be kept, in which offsets start again or go back, or in
+    /// which a crash loses
+    /// calls that requests wait for.
     mutating func makePoisons(_ random: inout SeededGenerator) {
         let movesOffsets = faults.contains { fault in
             switch fault.kind {
@@ -37,7 +42,7 @@ extension FleetPlan {
         if random.chance(0.5) { leaveNothingElse() }
         transactionTimeout = min(transactionTimeout, 4)
         maxAge = nil
-        // A static member that dies between giving partitions up and joining again leaves them to nobody.
+        // If a static member crashes between revoking partitions and joining again, these stay without an owner.
         if groupProtocol == .classic, assignor == .cooperativeSticky { isStatic = false }
 
         let count = random.chance(0.7) ? 1 : 2
@@ -54,7 +59,7 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Leaves nothing that goes wrong or takes long.
+    /// Removes all other faults and delays.
     private mutating func leaveNothingElse() {
         (faults, fateOfMessages, lostCommits) = ([], .perfect, 0)
         (failures, latency, quota, secondProvider) = (0, 0.02...0.3, nil, nil)
@@ -65,7 +70,7 @@ extension FleetPlan {
         for index in requests.indices { requests[index].provider = "hotpepper" }
     }
 
-    /// The records that end processes, by what they search for.
+    /// The records that crash workers, by keyword.
     var poisons: [String: Poison] {
         faults.reduce(into: [:]) { poisons, fault in
             guard case .poison(let number, let traps, let seconds) = fault.kind else { return }
@@ -73,7 +78,7 @@ extension FleetPlan {
         }
     }
 
-    /// True where nothing goes wrong but that records end processes, and nothing takes long: then their ends can be counted.
+    /// True if records that crash workers are the only fault, and nothing is slow, so that the crashes can be counted.
     var isOnlyPoisoned: Bool {
         let isQuiet = faults.allSatisfy { fault in
             if case .poison = fault.kind { true } else { false }

@@ -1,9 +1,9 @@
 import SimulatedLoop
 
-/// People who type: searches of a session that follow each other faster than they are answered.
+/// Searches while a user types: those of a session follow each other faster than they are answered.
 extension FleetPlan {
-    /// Has part of the requests belong to sessions. Those of a session are in one partition, as docs/events.md asks, and come in
-    /// bursts.
+    /// Assigns some of the requests to sessions. Those of a session share a partition, as docs/events.md requires, and
+    /// come in bursts.
     mutating func makeSessions(_ random: inout SeededGenerator) {
         guard random.chance(0.3) else { return }
         let part = Double.random(in: 0.2...0.8, using: &random)

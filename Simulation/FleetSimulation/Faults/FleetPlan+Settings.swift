@@ -4,12 +4,12 @@ import Resilience
 import SimulatedLoop
 import WorkerRuntime
 
-/// Settings of workers that change what they do, where they differ from the defaults.
+/// Worker settings that differ from the defaults.
 struct DrawnSettings: Sendable {
     var deadline = 5.0
     var commitInterval = 1.0
     var maxAttempts = 3
-    /// Seconds after which a call is given up; `nil`: as the provider's latency tells.
+    /// The seconds after which a call is abandoned; `nil`: derived from the provider's latency.
     var attemptTimeout: Double?
     var retryRatio = 0.2
     var hasBreaker = true
@@ -18,7 +18,7 @@ struct DrawnSettings: Sendable {
     var openDuration = 5.0
     var probes = 3
     var sharesIdenticalCalls = true
-    /// Bytes beside each committed offset.
+    /// The limit on the metadata of each committed offset, in bytes.
     var doneSetBytes = 4096
 
     init() {}
@@ -56,36 +56,37 @@ struct DrawnSettings: Sendable {
     }
 }
 
-/// A further provider, which requests with `provider: auto` may be asked of.
+/// A second provider, for requests with `provider: auto` or its name.
 struct SecondProvider: Sendable {
     var rateLimit: RateLimit?
-    /// True where it is asked before the other one.
+    /// True if it comes before the other one in `providers.order`.
     var isFirst: Bool
 }
 
 extension FleetPlan {
-    /// Draws what is left to a person's settings, for a third of all schedules.
+    /// Draws worker settings for a third of all schedules.
     mutating func makeSettings(_ random: inout SeededGenerator) {
         guard random.chance(0.35) else { return }
         settings = DrawnSettings(&random)
-        // Requests that are held until the provider answers in time wait for good where it never does.
+        // Parked requests wait for an answer in time, so they would wait forever if the timeout were below the
+        // provider's latency.
         guard whenOpen == .hold else { return }
         settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
         settings.deadline = max(settings.deadline, latency.upperBound + 1)
     }
 
-    /// True where a commit says everything that is done beyond its offset, and each next owner reads it.
+    /// True if each commit lists everything done beyond its offset, and each next owner reads that list.
     var keepsDoneSets: Bool {
         settings.doneSetBytes == DrawnSettings().doneSetBytes && keepsMetadata && olderProcesses == 0
     }
 
-    /// Takes the room for done-sets away from a part of all schedules, or nearly so.
+    /// Takes the room for done-sets away, or nearly all of it, in some schedules.
     mutating func makeDoneSets(_ random: inout SeededGenerator) {
         guard random.chance(0.3) else { return }
         settings.doneSetBytes = [0, 0, 28, 60].randomElement(using: &random) ?? 0
     }
 
-    /// Has a fleet ask two providers, each with a limit of its own.
+    /// Adds a second provider, with a separate limit.
     mutating func makeSecondProvider(_ random: inout SeededGenerator) {
         guard random.chance(0.25) else { return }
         let limit = random.chance(0.6) ? RateLimit(perSecond: Double(Int.random(in: 2...30, using: &random))) : nil
@@ -96,7 +97,7 @@ extension FleetPlan {
         }
     }
 
-    /// The providers that the fleet asks, in the order of `providers.order`.
+    /// The providers of the fleet, in the order of `providers.order`.
     var providers: [ProviderID] {
         guard let secondProvider else { return [.hotpepper] }
         return secondProvider.isFirst ? [.googlePlaces, .hotpepper] : [.hotpepper, .googlePlaces]
@@ -106,9 +107,9 @@ extension FleetPlan {
         provider == .hotpepper ? rateLimit : secondProvider?.rateLimit
     }
 
-    /// True where a provider's calls are bound by a rate.
+    /// True if the calls of any provider have a rate limit.
     var hasRateLimit: Bool { providers.contains { rateLimit(of: $0) != nil } }
 
-    /// True where a call is made again without a failure that anybody sees.
+    /// True if calls may be retried after a timeout, without a failure of the provider.
     var givesCallsUp: Bool { settings.attemptTimeout.map { $0 < latency.upperBound + 0.05 } ?? false }
 }

@@ -2,7 +2,7 @@ import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// What goes wrong at the brokers themselves, and what their operators do to topics.
+/// The effects of faults at the brokers, and of operators' changes to topics.
 extension FleetWorld {
     func strike(_ fault: ClusterFault) {
         let cluster = network.cluster
@@ -63,7 +63,7 @@ extension FleetWorld {
         }
     }
 
-    /// Ends everything of the kind.
+    /// Ends all faults of this kind.
     func healCluster() {
         network.reach { cluster in
             cluster.fullDisks = []
@@ -76,7 +76,7 @@ extension FleetWorld {
         }
     }
 
-    /// The partitions that a topic has now.
+    /// Returns the partitions that a topic has now.
     func partitions(of topic: String) -> [PartitionID] {
         let count = Int32(network.cluster.metadata(MetadataRequest([topic])).topics.first?.partitions.count ?? 0)
         return (0..<count).map { PartitionID(topic, $0) }

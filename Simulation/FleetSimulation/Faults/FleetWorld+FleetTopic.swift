@@ -5,11 +5,11 @@ import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
 
-/// The topic in which workers talk, and what goes wrong with it.
+/// The fleet topic and its faults.
 extension FleetWorld {
     private static let fleetPartition = PartitionID(SimulatedWorker.fleetTopic, 0)
 
-    /// Makes the topic where workers use it and there is none.
+    /// Creates the topic if workers use it and it does not exist.
     func makeFleetTopic() {
         guard plan.usesFleetTopic else { return }
         network.reach { _ = $0.createTopic(CreateTopicRequest(SimulatedWorker.fleetTopic)) }
@@ -29,7 +29,7 @@ extension FleetWorld {
         }
     }
 
-    /// Has what is written to the topic from now on written again after so many seconds, as by producers without idempotence whose
+    /// Writes the records of the next `seconds` a second time after that, as producers without idempotence do if
     /// answers are lost.
     private func doubleFleetRecords(of seconds: Double) {
         let first = network.cluster.log(of: Self.fleetPartition)?.logEnd ?? 0
@@ -47,10 +47,13 @@ extension FleetWorld {
         }
     }
 
-    /// Notes that a worker has opened the topic for the first time. Where it was made anew, and nobody has written the day's count
-    /// down yet, the worker counts from zero until somebody does: see docs/internals/budgets.md, 8.
+    /// Records that a worker has opened the topic for the first time.
+    ///
+    /// If the topic was recreated and no member has written the day's count yet, the worker counts from zero until one
+    /// does: see
+    /// docs/budgets.md, 8.
     func noteCountBegun(by member: String) {
-        // What is opened may have been looked up a moment ago.
+        // The topic may have been looked up a moment before it is opened.
         guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
             return
         }
@@ -60,7 +63,7 @@ extension FleetWorld {
         after(BudgetCount.timeToTell) { [self] in settle(count) }
     }
 
-    /// Decides about all that is left open when a schedule ends.
+    /// Decides all open cases at the end of a schedule.
     func settleCounts() { budgetCount.beginnings.forEach(settle) }
 
     private func settle(_ count: BudgetCount.Beginning) {
@@ -88,8 +91,8 @@ extension FleetWorld {
         after(seconds) { [network] in network.reach { $0.denied.subtract([permission]) } }
     }
 
-    /// Deletes what was written before the day of the budget began. What was written since holds all that its count follows
-    /// from, as it does in a topic that is kept for days.
+    /// Deletes the records before the current budget day. The later ones suffice for its count, as in a topic with days
+    /// of retention.
     private func cutFleetTopic() {
         let now = network.scheduler.now
         let left = Self.dayOfBudget(at: wallTime).left
@@ -104,12 +107,12 @@ extension FleetWorld {
     }
 }
 
-/// What a fleet's topic that is made anew does to the count of the day's calls.
+/// The effect of a recreated fleet topic on the count of the day's calls.
 struct BudgetCount {
-    /// Seconds within which workers that know the count write it down. They look for the topic every 2 s.
+    /// The seconds within which workers that have the count write it. They check for the topic every 2 s.
     static let timeToTell = 3.0
 
-    /// A worker that has opened a topic in which nobody had written the count down.
+    /// A worker that opened the topic before any member had written the count.
     struct Beginning: Equatable {
         let member: String
         let time: Instant
@@ -117,15 +120,15 @@ struct BudgetCount {
     }
 
     var isTopicRemade = false
-    /// From when to when the topic was away, and its count not told.
+    /// The periods in which the topic was missing, or the count was not written yet.
     var remakes: [ClosedRange<Instant>] = []
-    /// When which members stood still, or were cut off.
+    /// The periods in which members stood still or were cut off.
     var absences: [(member: String, time: ClosedRange<Instant>)] = []
-    /// Those of whom it is not known yet whether anybody tells them the count.
+    /// The workers for which it is still open whether another member publishes the count in time.
     var beginnings: [Beginning] = []
-    /// The days whose count went with the topic, because no worker that knew it ran any more.
+    /// The days whose count was lost with the topic, because no running worker had it.
     var forgottenDays: Set<Int> = []
-    /// When which members counted from zero, because nobody had told them.
+    /// The periods in which members counted from zero, because no other member had published the count.
     var uncounted: [(member: String, time: ClosedRange<Instant>)] = []
 
     func counts(_ call: SimulatedProvider.Call) -> Bool {
@@ -134,8 +137,11 @@ struct BudgetCount {
             && !mayHavePassedOver(call)
     }
 
-    /// True for a member that was away while the topic was made anew. Where the new one has grown past what the member has read by the
-    /// time it is back, it does not notice, and passes over what stands before that: see docs/internals/budgets.md, 8.
+    /// True for a member that was away while the topic was recreated.
+    ///
+    /// If the new topic has grown past the member's position by the time it is back, the member does not notice the
+    /// change and skips the
+    /// records before that position: see docs/budgets.md, 8.
     private func mayHavePassedOver(_ call: SimulatedProvider.Call) -> Bool {
         absences.contains { absence in
             absence.member == call.member && absence.time.upperBound <= call.time

@@ -2,18 +2,18 @@ import Basics
 import EventLoop
 import SimulatedLoop
 
-/// Processes that end because of a record that they run.
+/// Processes that crash because of a record.
 extension FleetWorld {
-    /// A process that a record has ended.
+    /// A crash of a process by a record.
     struct Crash {
         /// Seconds from the beginning.
         let time: Double
         let process: String
-        /// What the record searches for.
+        /// The keyword of the record.
         let keyword: String
     }
 
-    /// Ends a process that has read the answer to a request that ends each process, once the turn of its loop is over.
+    /// Crashes a process that has read the answer to a record that crashes workers, after the current iteration of its loop.
     func crash(_ name: String, on loop: EventLoop, by keyword: String) {
         after(0) { [self] in
             guard let poison = poisons[keyword],
@@ -32,12 +32,12 @@ extension FleetWorld {
         }
     }
 
-    /// A process that was told to end, and whose place another one has.
+    /// Returns a process that was drained and already replaced.
     private func former(_ name: String) -> (Int, SimulatedWorker)? {
         everyWorker.first { $0.name == name }.map { (-1, $0) }
     }
 
-    /// A supervisor starts the process again after a while.
+    /// Starts the process again after a while, as a supervisor does.
     private func restart(_ worker: SimulatedWorker, at member: Int) {
         after(Double.random(in: 0.3...2, using: &simulation.random)) { [self] in
             if workers[member] === worker { launch(member) }

@@ -5,10 +5,11 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// The requests topic deleted and made again: its offsets begin anew, and what was not answered is gone with it.
+/// The requests topic deleted and created again: its offsets start at 0, and unanswered requests are gone.
 extension FleetWorld {
-    /// Keeps the requests of the topic that is about to be deleted under another name. No partition of that name is in the
-    /// cluster, so the judge takes those without an outcome for deleted.
+    /// Keeps the requests of the topic that is about to be deleted under another topic name.
+    ///
+    /// The cluster has no partition of that name, so the judge treats requests without an outcome as deleted.
     func archiveRequests() {
         let archive = "\(SimulatedWorker.requests) deleted \(archivedTopics.count)"
         archivedTopics.append(archive)
@@ -25,8 +26,9 @@ extension FleetWorld {
         }
     }
 
-    /// Notes what a member has read. Where nobody has read its topic up to where it began, it has the offset from the topic that was
-    /// deleted.
+    /// Records what a member has read.
+    ///
+    /// If no member had read the topic up to the offset at which this one began, that offset is from the deleted topic.
     func noteRead(of partition: PartitionID, from start: Int64, next: Int64, topic: UInt64) {
         let newest = readEnds[partition]?.topic ?? topic
         guard topic >= newest else { return }
@@ -43,14 +45,14 @@ extension FleetWorld {
         if isRemade(partition) { waits[partition] = (topic, next) }
     }
 
-    /// Notes what is done according to the commit at which a member begins to read.
+    /// Records which requests the commit at which a member begins to read lists as done.
     func noteBeginning(of partition: PartitionID, at commit: CommittedOffset) {
         guard isRemade(partition) else { return }
         inheritedDone[partition] = nil
         if case .known(let metadata) = CommitMetadata.read(commit) { inheritedDone[partition] = metadata.done }
     }
 
-    /// Notes that a member has read all that its partition holds, from an offset on. It goes on with the next record.
+    /// Records that a member has read all records of a partition from `begin` on, and waits for the next one.
     func noteWaiting(for partition: PartitionID, readFrom begin: Int64, topic: UInt64) {
         if isRemade(partition) { waits[partition] = (topic, begin) }
     }
@@ -59,13 +61,13 @@ extension FleetWorld {
         partition.topic == SimulatedWorker.requests && !archivedTopics.isEmpty
     }
 
-    /// True where the group's offset of a topic that was made again is one of the former topic, so that it has nobody pass anything over
-    /// before a member reads on there.
+    /// True if the group's offset of a recreated topic is from the former topic. No member skips records because of it until it
+    /// reads on there.
     func isStale(_ commit: Int64, of partition: PartitionID) -> Bool {
         isRemade(partition) && commit > readEnd(of: partition)
     }
 
-    /// Returns how far the topic that is there has been read.
+    /// Returns how far the current topic has been read.
     private func readEnd(of partition: PartitionID) -> Int64 {
         guard let end = readEnds[partition], end.topic == topicID(of: partition) else { return 0 }
         return end.offset
@@ -75,14 +77,16 @@ extension FleetWorld {
         network.cluster.metadata(MetadataRequest([partition.topic])).topics.first?.id
     }
 
-    /// True for a request of a topic that was made again that stands below the offset of the former topic at which a member went on in the
-    /// new one, because that had grown past it (docs/guarantees.md, "What breaks the guarantees"), and for one that the text beside that
-    /// offset says is done.
+    /// True for a request of a recreated topic that workers may skip.
+    ///
+    /// It lies below an offset of the former topic at which a member went on because the new topic had grown past that offset
+    /// (docs/guarantees.md, "What breaks the guarantees"). Or the metadata of that offset lists it as done.
     func mayBePassedOver(_ partition: PartitionID, _ offset: Int64) -> Bool {
         if offset < staleStarts[partition] ?? 0 { return true }
         if staleDone[partition]?.contains(offset) == true { return true }
         guard isRemade(partition) else { return false }
-        // Nobody has read on there yet, for want of further records. The group's offset was forgotten with the topic, or is there.
+        // No member has read on there yet, for lack of further records. The group's offset went with the topic, or
+        // still exists.
         if let wait = waits[partition], wait.topic == topicID(of: partition), offset < wait.offset,
             offset >= readEnd(of: partition)
         {
@@ -95,15 +99,20 @@ extension FleetWorld {
             || offset >= readEnd(of: partition) && commit.done.contains(offset)
     }
 
-    /// True for an outcome of a request of a deleted topic that was written after the deletion. Kafka forgets the group's offsets with a
-    /// topic, so nothing says of a transaction of before whose commit got no answer that its outcomes are published.
+    /// True for an outcome of a request of a deleted topic that was written after the deletion.
+    ///
+    /// Kafka deletes the group's offsets with a topic. So if an earlier transaction's commit got no answer, no offset
+    /// shows that its
+    /// outcomes are published.
     func wasWrittenAfterDeletion(of partition: PartitionID, _ record: SimulatedRecord) -> Bool {
         guard let deletion = deletionTimes[partition.topic], let time = record.timestamp else { return false }
         return secondsOfSchedule(at: time) > deletion
     }
 
-    /// Returns the place of the request that an outcome is the answer to. An outcome names topic and offset, which two requests
-    /// share when the topic was deleted and made again: the number of the request tells them apart.
+    /// Returns the partition and offset of the request that an outcome answers.
+    ///
+    /// An outcome names topic and offset, which two requests share if the topic was recreated. The request number
+    /// distinguishes them.
     func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
         guard let source = RequestRecord.source(of: record) else { return nil }
         guard !archivedTopics.isEmpty, let number = RequestRecord.number(of: record),
@@ -118,7 +127,7 @@ extension FleetWorld {
 }
 
 extension FleetPlan {
-    /// Has the requests topic deleted and made again.
+    /// Makes the requests topic be deleted and created again.
     mutating func makeRequestsTopicAgain(_ random: inout SeededGenerator) {
         let movesOffsets = faults.contains { if case .offsetsBack = $0.kind { true } else { false } }
         guard !faults.isEmpty, !movesOffsets, random.chance(0.05) else { return }
@@ -128,7 +137,7 @@ extension FleetPlan {
                 time: Double.random(in: 3...26, using: &random),
                 kind: .cluster(.makeAgain(SimulatedWorker.requests, gap: gap))))
         faults.sort { $0.time < $1.time }
-        // The error of a record that is no request does not say which record of an offset it is about.
+        // The error event of an invalid record does not say which of two records with the same offset it answers.
         for index in requests.indices { (requests[index].isValid, requests[index].padding) = (true, 0) }
     }
 }

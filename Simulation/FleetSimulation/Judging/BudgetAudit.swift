@@ -1,16 +1,17 @@
 import Basics
 import QuotaSharing
 
-/// What the fleet's topic says of a budget, read as docs/internals/budgets.md words it and not by the code that workers
-/// use: how many calls each process was granted on each day, and how many the day may have in all.
+/// An audit of the fleet topic's messages about a budget, written from docs/budgets.md and not with the workers' code.
+///
+/// It computes how many calls each process was granted on each day, and how many calls the day may have.
 struct BudgetAudit {
     private struct Day {
         var taken = 0
-        /// The calls that members have told of.
+        /// The number of calls that members have reported.
         var told = 0
-        /// What a person has ordered.
+        /// The limit that an operator has ordered.
         var ordered: Int?
-        /// The most that the days' budgets allow: those before each reset, and the one since.
+        /// The sum of the highest budgets before each reset. `highestSince` is the highest one since the last reset.
         var allowedBefore = 0
         var highestSince: Int
     }
@@ -28,18 +29,18 @@ struct BudgetAudit {
     private var days: [String: Day] = [:]
     private var newest: [String: UInt64] = [:]
 
-    /// - Parameter limit: the budget of a day by the settings of all members.
+    /// - Parameter limit: the daily budget in the settings of all members.
     init(limit: Int) { self.limit = limit }
 
-    /// The most calls of a day that any order of records allows.
+    /// Returns the largest number of calls of a day that any order of records allows.
     func mostCalls(on day: String) -> Int {
         guard let day = days[day] else { return limit }
         return day.allowedBefore + day.highestSince
     }
 
-    /// Takes the next record of the topic.
+    /// Processes the next record of the topic.
     mutating func read(_ message: BudgetMessage, at time: Instant) {
-        // One that comes twice, or behind a newer one of its sender, counts for nothing.
+        // A duplicate, or a message older than another one of its sender, has no effect.
         guard message.number > newest[message.sender] ?? 0 else { return }
         newest[message.sender] = message.number
         let process = message.sender.split(separator: "-").dropLast().joined(separator: "-")
@@ -73,7 +74,7 @@ struct BudgetAudit {
 }
 
 extension Judge {
-    /// Each call was granted in the topic before it was made, and the calls of a day are no more than the day's budget.
+    /// Checks that each call was granted in the topic before it was made, and that the calls of a day do not exceed its budget.
     mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
         world.settleCounts()
         var audit: BudgetAudit?
@@ -85,7 +86,7 @@ extension Judge {
             audit = whole
         }
 
-        // By the clock of the member that made the call: one that is ahead begins its day early.
+        // By the clock of the member that made the call: if it is ahead, its day begins early.
         var days: [Int: Int] = [:]
         let counted = calls.filter { call in
             world.budgetCount.counts(call) && !world.wasJustSet(call.member, at: call.time) && !call.isAtTurnOfDay
@@ -118,7 +119,7 @@ extension Judge {
                 }
             }
 
-            // At the end what was given back counts too.
+            // At the end, returned calls count too.
             let kept = own.reduce(0) { $0 + $1.calls }
             if made > kept { return find(.notGranted, "\(made) calls of \(process), which kept \(kept)") }
         }

@@ -3,19 +3,20 @@ import Kafka
 import SimulatedKafka
 import SimulatedLoop
 
-/// A partition that a member gave up because the group, or the member's own end, asked for it.
+/// A revocation that a member completed because the group, or the member's drain, asked for it.
 struct Handover {
     /// The name of the member's process.
     let process: String
     let partition: PartitionID
-    /// When the member had given it up, in seconds from the beginning.
+    /// The time at which the revocation was complete, in seconds from the beginning.
     let time: Double
-    /// The member waited for its requests for as long as it may: what was not confirmed by then is done again.
+    /// True if the member waited for its requests for the whole grace. Outcomes that were not confirmed by then are repeated.
     let hasUsedGrace: Bool
-    /// When the group had begun to form anew, where it had not formed as the handover began, in seconds from the beginning; `nil` where
-    /// it had. The brokers answer the member's JoinGroup when all members have joined, or the sessions of those that have died are
-    /// over, and read a commit that stands behind it on the connection only then: in a group that has gone on without the member,
-    /// which leaves.
+    /// The start of the rebalance that was in progress when the revocation began, in seconds from the beginning; `nil` if there was
+    /// none.
+    ///
+    /// The brokers answer the member's JoinGroup when all members have joined or the sessions of crashed ones have ended. Only then do
+    /// they read a commit that follows on the same connection. By then the group has gone on without the leaving member.
     let formsSince: Double?
 }
 
@@ -27,7 +28,7 @@ extension FleetWorld {
 
     func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration, formingBefore: Duration?)
     {
-        // Clocks go wrong by up to 0.5 %, and a commit takes a moment.
+        // Clocks drift by up to 0.5 %, and a commit takes a moment.
         let slack = 0.1
         let time = beginning.duration(to: simulation.now) / .seconds(1)
         let drain = everyWorker.first { $0.name == name }?.drainedAt.map { beginning.duration(to: $0) / .seconds(1) }

@@ -7,7 +7,7 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Calls to the providers: no more than allowed, none too late, and none that is paid for twice.
+/// Rules about calls to the providers: no more than allowed, none too late, and none paid for twice.
 extension Judge {
     mutating func judgeCalls() {
         let calls = world.provider.calls
@@ -25,8 +25,9 @@ extension Judge {
         judgeBill()
     }
 
-    /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
-    /// made again: a failure, of the worker too, a call that takes too long, or a wait for the rate.
+    /// Checks that a member that leaves or returns a partition finishes its billed calls.
+    ///
+    /// Applies only if nothing else repeats a call: a failure of the provider or of a worker, a timeout, or a wait for the rate limit.
     private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
         guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit,
             !plan.givesCallsUp, world.movedOffsets.isEmpty, !world.hasFailedMember
@@ -43,7 +44,7 @@ extension Judge {
         }
     }
 
-    /// True for a call for a request that was finished before and could not be committed.
+    /// True for a call for a request that had finished before and could not be committed.
     private func wasLeftUncommitted(_ call: SimulatedProvider.Call) -> Bool {
         let again = world.beginning.duration(to: call.time) / .seconds(1)
         guard plan.delivery == .atLeastOnce else { return wasInNoTransaction(call, again: again) }
@@ -58,7 +59,7 @@ extension Judge {
         }
     }
 
-    /// True for a call for a request whose outcome was in no transaction that was committed when a grace ended.
+    /// True for a call for a request whose outcome was in no committed transaction when a grace ended.
     private func wasInNoTransaction(_ call: SimulatedProvider.Call, again: Double) -> Bool {
         let earlier = world.provider.calls.filter { $0.keyword == call.keyword && $0.time < call.time }
             .map { world.beginning.duration(to: $0.time) / .seconds(1) }
@@ -69,24 +70,26 @@ extension Judge {
         }
     }
 
-    /// What requests search for whose calls may be given up, so that a second call is made although the first one would have been
-    /// answered: they take longer than calls do (`AttemptTimer`), or leave the next provider its part of a short time.
+    /// The keywords of requests whose calls may be abandoned, so that a second call is made although the first would have been
+    /// answered.
+    ///
+    /// They take longer than other calls (`AttemptTimer`), or leave the next provider its part of a short time.
     var keywordsOfCallsGivenUp: Set<String> {
         let slow = Set(plan.poisons.filter { $0.value.seconds > plan.latency.upperBound }.keys)
         guard plan.secondProvider != nil else { return slow }
         return slow.union(plan.requests.filter { $0.lifetime != nil || plan.maxAge != nil }.map(\.keyword))
     }
 
-    /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
+    /// True for a call that began so late in the grace of a draining member that it may not have ended by then.
     /// - Parameter time: in seconds from the beginning.
     func mayBeGivenUp(_ time: Double) -> Bool {
         let slack = 0.1
         return world.graceEnds.contains { $0 - plan.latency.upperBound - slack <= time && time <= $0 + slack }
     }
 
-    /// A bucket that fills at the limit's rate, and holds its burst, has a token for each call.
+    /// Checks that a bucket with the limit's rate and burst has a token for each call.
     private mutating func judgeRate(_ calls: [SimulatedProvider.Call], _ limit: RateLimit) {
-        // Clocks that go wrong by parts per million. Each lane's part of the burst is at least one call.
+        // Allows for the drift of clocks. Each lane's part of the burst is at least one call.
         let rate = limit.perSecond * 1.01
         let burst = limit.burst + Double(world.mostAlive * plan.lanes)
         var tokens = burst
@@ -94,12 +97,13 @@ extension Judge {
         for call in calls {
             if let last {
                 let seconds = last.duration(to: call.time) / .seconds(1)
-                // Two processes of a static member use the same part until the former one is told. So does a member that is cut off,
-                // and does not know that its partitions are another's by now.
+                // Two processes of a static member use the same share until the former one learns of the other. So does a member
+                // that is cut off
+                // and does not know that its partitions have another owner.
                 var (both, most) = (0.0, burst)
                 if usesSharesTwice {
                     both = world.ownership.secondsOfSeveral(from: last, to: call.time)
-                    // Each has a bucket of its own, which may be full for as long as it takes to empty it.
+                    // Each has a separate bucket, which may stay full for as long as it takes to empty it.
                     let emptying = Duration.seconds(limit.burst / limit.perSecond + 1)
                     if world.ownership.secondsOfSeveral(from: call.time - emptying, to: call.time) > 0 {
                         most += limit.burst
@@ -118,18 +122,22 @@ extension Judge {
         }
     }
 
-    /// True where a member that does not know yet that the group has given its partitions to another one uses their share beside that
-    /// one: where it may not know for long, and where the other one does not wait until it does.
+    /// True if a member may use its share although the group has given its partitions, and so the share, to another member.
+    ///
+    /// That happens if the member may not know of the change for long, or if the new owner does not wait until it does.
     private var usesSharesTwice: Bool {
         plan.isStatic || plan.keepsPartitionsWhileCutOff || plan.share == .byPartitions
     }
 
-    /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
-    /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
-    /// Where it is shared by demand, the owner waits for longer than a member takes to ask that is not cut off.
+    /// Returns for how long members may have used a former number of partitions.
+    ///
+    /// With KIP-848 a member whose partitions stay learns of the new number only when it asks. If a limit is shared by partitions, the
+    /// owner of a new partition does not wait for that. If it is shared by demand, the owner waits longer than a connected member
+    /// takes to
+    /// ask.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
         guard plan.groupProtocol == .consumer else { return 0 }
-        // They ask every 2 s, and wait 2 s for an answer. Of two questions in a row one is answered.
+        // Members ask every 2 s and wait 2 s for an answer. At least one of two consecutive questions is answered.
         let (oneQuestion, severalQuestions) = (2.5, 6.5)
         return world.growths.reduce(0) { seconds, growth in
             let grown = world.beginning.duration(to: growth) / .seconds(1)
@@ -151,12 +159,12 @@ extension Judge {
             let end = lifetimes.min().map { request.time + $0 } ?? .infinity
             ends[request.keyword] = max(ends[request.keyword] ?? 0, end)
         }
-        // A producer that had to try again writes later; and clocks differ.
+        // A producer that had to retry writes later, and clocks differ.
         let slack = 1.0
         guard plan.faults.allSatisfy(\.isHarmless) else { return }
         for call in calls {
             let seconds = world.beginning.duration(to: call.time) / .seconds(1)
-            // Its caller read the request at some time since the beginning, and went by what its wall clock showed then.
+            // Its caller read the request at some time since the beginning, and used the time of its wall clock then.
             let offset = world.leastWallOffset(of: call.member, upTo: call.time)
             if let end = ends[call.keyword], seconds > end - offset + slack {
                 find(.calledTooLate, "\(call.keyword) is over at \(end) s and was called at \(seconds) s")

@@ -5,22 +5,25 @@ import SimulatedKafka
 import SimulatedLoop
 import WorkerRuntime
 
-/// Who waits for whom.
+/// Rules about the precedence of classes.
 extension Judge {
-    /// What a lane may have begun, or have in its lines, when an interactive request is read: it goes before that one.
+    /// The number of batch calls that a lane may have begun or queued before it reads an interactive request. They precede that
+    /// request.
     private static let begunBefore = 12
-    /// The time in which a written request is read, in a fleet in which nothing goes wrong.
+    /// The seconds within which a written request is read, in a fleet without faults.
     private static let timeToRead = 1.0
 
-    /// In a fleet in which nothing goes wrong, a lane that calls for an interactive request has made no more calls for batch requests since
-    /// it could read that one than their floor allows, beside those that had begun before.
+    /// Checks, in a fleet without faults, that batch requests do not delay interactive ones.
+    ///
+    /// From the time at which a lane can read an interactive request until it calls for it, the lane makes no more batch calls than the
+    /// batch floor allows, besides those that had begun before.
     mutating func judgeClasses() {
         guard let mixture = plan.mixture, plan.isCalm, plan.failures == 0, plan.quota == nil, plan.callsPerDay == nil,
             plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20,
             plan.keepsDoneSets, mixture.unconfirmedOutcomes == nil
         else { return }
 
-        // Several requests may ask for the same. A call may be for the newest of them that there was then, and had no outcome.
+        // Several requests may have the same keyword. A call may be for the newest of those that existed and had no outcome.
         let requests = Dictionary(grouping: plan.requests, by: \.keyword)
         let answered = timesOfFirstOutcomes()
         var byLane: [ObjectIdentifier: [(time: Double, request: FleetPlan.Request)]] = [:]
@@ -35,7 +38,7 @@ extension Judge {
         judge(byLane.values, mixture)
     }
 
-    /// When each request had its first outcome, in seconds from the beginning, by its number.
+    /// Returns the time of each request's first outcome, in seconds from the beginning, by request number.
     private func timesOfFirstOutcomes() -> [Int: Double] {
         let times = outcomeTimes()
         return world.requestAt.reduce(into: [:]) { answered, partition in

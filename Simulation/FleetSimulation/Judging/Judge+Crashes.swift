@@ -5,13 +5,15 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Records that end the processes which run them: docs/guarantees.md, "A record that crashes workers".
+/// Rules about records that crash workers: docs/guarantees.md, "A record that crashes workers".
 extension Judge {
-    /// What docs/guarantees.md has a record cost that ends each process within a second: two owners that end with it beside others, and
-    /// then one while it runs alone, or three of a record that lets no process say so.
+    /// Returns the crashes that docs/guarantees.md allows for a record that crashes each process within a second.
+    ///
+    /// Two owners crash while it runs together with others. It then crashes one process while it runs alone, or three if it leaves the
+    /// process no time for a crash note.
     private static func costOf(_ poison: FleetPlan.Poison) -> (alone: Int, all: Int) { poison.traps ? (1, 3) : (3, 5) }
 
-    /// A record is set aside that has ended processes, and no other one, and has an error event that says so.
+    /// Checks that only records that crashed processes are set aside, and that each has an error event with that reason.
     mutating func judgeSetAside() {
         let reason = Array(DeadLetter.crashedWorkers.utf8)
         var errors: [PartitionID: Set<Int64>]?
@@ -42,15 +44,17 @@ extension Judge {
         }
     }
 
-    /// True where a healthy record may be set aside: with librdkafka before 2.10, a commit that meets a rebalance costs a member its
-    /// partitions without a goodbye, and each such loss counts as an end of the process that ran the record alone.
+    /// True if a healthy record may be set aside.
+    ///
+    /// With librdkafka before 2.10, a commit that meets a rebalance makes a member lose its partitions without notice. Each such loss
+    /// counts as a crash of the process that ran the record alone.
     private func isBlamedForLosses(_ partition: PartitionID, before time: Double) -> Bool {
         let silentEnds = 3
         return plan.losesAssignmentByStaleCommits && !plan.poisons.isEmpty
             && world.losses.count { $0.partition == partition && $0.time <= time } >= silentEnds
     }
 
-    /// The requests that were answered with `internal`.
+    /// Returns the requests that were answered with `internal`.
     private func internalErrors() -> [PartitionID: Set<Int64>] {
         var errors: [PartitionID: Set<Int64>] = [:]
         for entry in world.outputs(of: "errors").joined() {
@@ -64,8 +68,10 @@ extension Judge {
         return errors
     }
 
-    /// A record ends as many processes as documented, where nothing else goes wrong. The end of a process that had given partitions up
-    /// before need not be put down to it, nor one soon after another record has ended a process: its group was not at rest.
+    /// Checks that a record crashes no more processes than documented, if nothing else goes wrong.
+    ///
+    /// Two kinds of crashes do not count: that of a process that had given partitions up before, and one soon after a crash by another
+    /// record, because the group was not at rest.
     mutating func judgeEndsByRecords() {
         guard plan.isOnlyPoisoned, !world.poisons.isEmpty else { return }
         let ends = world.crashes.count { crash in
@@ -79,11 +85,12 @@ extension Judge {
         if ends > most { find(.crashedTooOften, "\(ends) processes ended, of \(most)") }
     }
 
-    /// The ends that it takes until the time in which a partition's records run alone is enough for all that were under way: 5 s, and twice
-    /// as long after each further end.
+    /// The number of crashes until the period in which records run alone suffices for all records of a partition.
+    ///
+    /// The period is 5 s at first, and doubles with each further crash.
     private var endsBeforeItsTurn: Int {
         let ofPartitions = Dictionary(grouping: plan.requests, by: \.partition).values
-        // Each is noted before it begins, with exactly-once by a transaction.
+        // A note is written before each record begins, with exactly-once in a transaction.
         let longest = plan.latency.upperBound + (plan.delivery == .exactlyOnce ? 0.1 : 0.01)
         let needed = longest * Double(ofPartitions.map(\.count).max() ?? 0)
         var (time, ends) = (5.0, 0)
@@ -91,13 +98,13 @@ extension Judge {
         return ends
     }
 
-    /// Owners that end in order take their notes back, where nothing goes wrong.
+    /// Checks that owners that leave in order withdraw their crash notes, if nothing goes wrong.
     mutating func judgeTriesLeft() {
-        // With transactions, a note that is on its way when the worker drains may stay: seeds 7152 and 7868.
+        // With transactions, a note that is in flight when the worker drains may stay: seeds 7152 and 7868.
         guard plan.isGraceful, plan.delivery == .atLeastOnce else { return }
         for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
             let tries = commit.crashes.tries
-            // A member that leaves while its group forms anew commits nothing, its goodbye neither.
+            // A member that leaves during a rebalance commits nothing, so it cannot withdraw its note.
             let isLeftBehind = world.handovers.contains { $0.partition == partition && $0.formsSince != nil }
             if tries > 0, !isLeftBehind { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }
         }

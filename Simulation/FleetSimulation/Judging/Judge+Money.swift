@@ -2,10 +2,13 @@ import Basics
 import LocationSearch
 import SimulatedLoop
 
-/// What calls cost, and the pauses that providers ask for.
+/// Rules about the cost of calls, and the pauses that providers ask for.
 extension Judge {
-    /// The workers have counted each call that they saw end under its price: the provider's bill is what they report, but for the
-    /// calls that were under way when their process was killed.
+    /// Checks that the workers' metrics match the provider's bill.
+    ///
+    /// The workers have counted each call that they saw end under its price class. Calls in flight when their process was killed are
+    /// left
+    /// out of both.
     mutating func judgeBill() {
         var (billed, reported) = (0, 0)
         for priceClass in PriceClass.allCases {
@@ -20,16 +23,16 @@ extension Judge {
         if billed != reported { find(.miscounted, "a bill of \(billed), of which \(reported) were reported") }
     }
 
-    /// A breaker that has opened lets no call through but probes, also none that has waited since before.
+    /// Checks that an open breaker lets no calls through but probes, not even calls that were waiting when it opened.
     mutating func judgeBreakers(_ calls: [SimulatedProvider.Call]) {
         guard let call = calls.first(where: \.isThroughOpenBreaker) else { return }
         let time = world.beginning.duration(to: call.time) / .seconds(1)
         find(.calledThroughBreaker, "\(call.keyword) by \(call.member) at \(time.threeDecimals) s")
     }
 
-    /// A lane that was asked for a pause makes no call until it is over.
+    /// Checks that a lane makes no call to a provider during a pause that the provider asked for.
     mutating func judgePauses(_ calls: [SimulatedProvider.Call]) {
-        // Clocks go wrong by up to 0.5 %, and wait in whole milliseconds.
+        // Clocks drift by up to 0.5 %, and waits have whole milliseconds.
         let slack = 0.02
         for pause in world.provider.pauses {
             let end = pause.time.upperBound - .seconds(slack)

@@ -3,9 +3,9 @@ import LocationSearch
 import ProviderCalls
 import SimulatedKafka
 
-/// What outcomes may say.
+/// Rules about the contents of outcomes.
 extension Judge {
-    /// Only the outcome that is too large itself is shortened, not one that shared a batch with it.
+    /// Checks that only an outcome that is too large itself is truncated, not one that shared a batch with it.
     mutating func judgeShortening() {
         let words = Array(SearchError.resultTooLarge.message.utf8)
         for entry in world.outputs(of: "errors").joined() {
@@ -17,7 +17,7 @@ extension Judge {
         }
     }
 
-    /// Says whether bytes hold some words. The standard library's `contains` takes several times as long as all other judging.
+    /// Returns whether bytes contain some text. The standard library's `contains` takes several times as long as all other rules.
     private static func contains(_ words: [UInt8], in bytes: [UInt8]) -> Bool {
         guard let first = words.first, bytes.count >= words.count else { return false }
         return (0...bytes.count - words.count).contains { start in
@@ -25,7 +25,7 @@ extension Judge {
         }
     }
 
-    /// A request of an aborted transaction was never written, as far as anybody can tell.
+    /// Checks that requests of aborted transactions are ignored, because readers of committed records never see them.
     mutating func judgeAborted(_ outcomes: [PartitionID: [Int64: Int]]) {
         if world.provider.calls.contains(where: { $0.keyword == FleetPlan.abortedKeyword }) {
             find(.aborted, "the provider was called for one")

@@ -6,14 +6,17 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// What crashes repeat with at-least-once, which docs/guarantees.md bounds: what was in flight, what had finished in the last
-/// `worker.commitInterval`, and, without done-sets, what a partition finished behind a request that took long.
+/// The repetitions by crashes with at-least-once, which docs/guarantees.md bounds.
+///
+/// A crash may repeat requests in flight, and those finished in the last `worker.commitInterval`. Without done-sets, it may also repeat
+/// requests that finished behind a slow one of their partition.
 extension Judge {
-    /// When the outcomes of a partition's requests were written, in seconds from the beginning, by their offsets.
+    /// The times of outcomes of a partition's requests, in seconds from the beginning, by offset.
     typealias Times = [Int64: [Double]]
 
-    /// Every repetition follows from a kill, a standstill or a cut. Looked at where nothing else repeats anything: members come and
-    /// go as they are told to besides.
+    /// Checks that every repetition follows from a kill, a standstill or a cut.
+    ///
+    /// Applies only if nothing else repeats requests; members may also come and go in order.
     mutating func judgeRepeats() {
         guard plan.isRepeatedByCrashesAlone, world.movedOffsets.isEmpty else { return }
         let outcomes = outcomeTimes()
@@ -27,7 +30,7 @@ extension Judge {
         judgeRepeatedCalls(outcomes)
     }
 
-    /// Looked at only where nothing but a crash has a call made again.
+    /// Applies only if nothing but a crash repeats a call.
     private mutating func judgeRepeatedCalls(_ outcomes: [PartitionID: Times]) {
         guard plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit, !plan.givesCallsUp else { return }
         var calls: [String: [Double]] = [:]
@@ -51,7 +54,7 @@ extension Judge {
         }
     }
 
-    /// Returns the times in the order in which they were written.
+    /// Returns the times of outcomes in the order in which they were written.
     func outcomeTimes() -> [PartitionID: Times] {
         var all: [PartitionID: Times] = [:]
         for topic in ["results", "errors"] {
@@ -66,8 +69,9 @@ extension Judge {
         return all.mapValues { $0.mapValues { $0.sorted() } }
     }
 
-    /// True for what a member finished, and could not commit, that left while the group formed anew: it commits nothing of what it has
-    /// finished since that began.
+    /// True for a request that finished, but was not committed, because its member left during a rebalance.
+    ///
+    /// Such a member commits no request that finished after the rebalance began.
     func wasLeftUncommitted(_ partition: PartitionID, finished: Double, again: Double) -> Bool {
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
@@ -79,12 +83,13 @@ extension Judge {
         }
     }
 
-    /// True for what was finished at the end of a grace that was too short, and, without done-sets, for what was finished by then behind
-    /// a request that was not.
+    /// True for a request that finished at the end of a grace that was too short. Without done-sets, also true for one that had
+    /// finished
+    /// behind an open request by then.
     private func wasLeftAtTheEndOfAGrace(
         _ partition: PartitionID, _ offset: Int64, _ times: Times, finished: Double, again: Double
     ) -> Bool {
-        // After the grace, what was handed over has 5 s to be confirmed.
+        // After the grace, delivery reports have another 5 s to arrive.
         let (slack, longestFlush) = (0.1, 5.5)
         return world.handovers.contains { handover in
             guard handover.partition == partition, handover.hasUsedGrace, handover.time <= again,
@@ -95,8 +100,7 @@ extension Judge {
         }
     }
 
-    /// True for a request with several outcomes of which each but the first follows from a handover that docs/guarantees.md says of
-    /// that it repeats something.
+    /// True if each outcome of a request but the first follows from a handover that repeats requests according to docs/guarantees.md.
     func isRepeatedByAHandover(_ partition: PartitionID, _ offset: Int64) -> Bool {
         guard plan.delivery == .atLeastOnce else { return false }
         let times = outcomeTimes()[partition] ?? [:]
@@ -108,7 +112,7 @@ extension Judge {
             }
     }
 
-    /// True where a request before another one had no outcome at a moment.
+    /// True if an earlier request of the partition had no outcome at a moment.
     private func isAnyOpen(before offset: Int64, in partition: PartitionID, _ times: Times, at moment: Double) -> Bool {
         (world.requestAt[partition] ?? [:]).keys.contains { other in
             other < offset && (times[other]?.last ?? .infinity) > moment
@@ -116,19 +120,19 @@ extension Judge {
     }
 
     /// - Parameters:
-    ///   - begun: when it was done the first time.
-    ///   - finished: when its outcome was written then.
-    ///   - again: when it was done again.
+    ///   - begun: the time at which it was first processed.
+    ///   - finished: the time at which that outcome was written.
+    ///   - again: the time at which it was processed again.
     private mutating func judge(
         _ what: String, of offset: Int64, in partition: PartitionID, _ times: Times, begun: Double, finished: Double,
         again: Double
     ) {
-        // Commits take a moment, and so does the delivery report of an outcome.
+        // Commits take a moment, and so do delivery reports.
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         let kills = world.kills.filter { begun <= $0 + slack && $0 <= again }
-        // While the group forms anew, and for as long as it waits for a member that was killed, nothing is committed: no request
-        // begins then, and what had finished by then stays uncommitted.
+        // During a rebalance, and while the group waits for a killed member, nothing is committed. No request begins then, and what had
+        // finished by then stays uncommitted.
         let longestRebalance = 10.0
         func earliestUncommitted(at crash: Double) -> Double {
             let changes = world.changesOfMembers.filter { $0 < crash && crash - $0 < longestRebalance }
@@ -137,16 +141,17 @@ extension Judge {
         let explaining = kills.filter { finished > earliestUncommitted(at: $0) }
         if !explaining.isEmpty { return }
 
-        // A member that stands still or is cut off commits nothing until it is back, and the group may have given its partitions to
-        // others by then: what it had in flight it publishes beside the new owner. So the whole time counts, until the group has
-        // formed anew. What finished an interval before, or begins after that, is done once.
+        // A member that stands still or is cut off commits nothing until it is back. The group may have given its partitions to
+        // others by
+        // then, and both publish what it had in flight. So the whole time counts, until the rebalance is over. Requests that finished a
+        // commit interval before, or begin after that, are processed once.
         let interruptions = world.interruptions.filter { $0.lowerBound <= again }
         let isInterrupted = interruptions.contains { time in
             finished > earliestUncommitted(at: time.lowerBound) && begun < time.upperBound + longestRebalance
         }
         if isInterrupted { return }
 
-        // At the end of a grace, what is not confirmed is left to the next owner, even if the brokers write it a moment later.
+        // At the end of a grace, unconfirmed outcomes are left to the next owner, even if the brokers write them a moment later.
         let handovers = world.handovers.filter {
             $0.partition == partition && begun <= $0.time + slack && $0.time <= again
         }
@@ -154,8 +159,9 @@ extension Judge {
 
         if wasLeftUncommitted(partition, finished: finished, again: again) { return }
 
-        // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
-        // handed over with a request that waits for its turn, or took longer than the grace.
+        // Without done-sets, requests that finished behind an open one are repeated in two cases. One is a crash. The other is a
+        // handover
+        // with a request that waits for a token or permit, or outlasts the grace.
         func isEarlierOneOpen(at moment: Double) -> Bool { isAnyOpen(before: offset, in: partition, times, at: moment) }
         let crashes = kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
         if !plan.keepsDoneSets, crashes.contains(where: { isEarlierOneOpen(at: $0 - interval) }) { return }

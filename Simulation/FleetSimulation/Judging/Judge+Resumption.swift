@@ -1,9 +1,9 @@
 import Basics
 import WorkerRuntime
 
-/// Producers that are held by a call.
+/// Rules about producers that are blocked by a call.
 extension Judge {
-    /// Seconds within which another producer takes the place of one whose call does not return, while the brokers are well.
+    /// The seconds within which another producer replaces one with a call that does not return, while the brokers have no faults.
     private static let timeToResume = 45.0
 
     mutating func judgeResumption() {

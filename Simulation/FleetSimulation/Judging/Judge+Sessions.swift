@@ -5,9 +5,9 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// A newer search of a session ends the older ones of its partition, and never the other way round.
+/// Rules about sessions: a newer search ends the older ones of its partition, and never the other way round.
 extension Judge {
-    /// What became of one request of a session.
+    /// One request of a session and its outcomes.
     private struct Search {
         let request: FleetPlan.Request
         let offset: Int64
@@ -15,7 +15,7 @@ extension Judge {
     }
 
     fileprivate struct Outcome {
-        /// `nil` for a result.
+        /// The error code; `nil` for a result.
         let code: String?
         let receivedAt: EventTime
         let completedAt: EventTime
@@ -24,7 +24,7 @@ extension Judge {
     }
 
     mutating func judgeSessions() {
-        // Offsets decide which of two searches is the newer one, and begin anew with a topic that is made again.
+        // Offsets decide which of two searches is the newer one, and start again with a recreated topic.
         guard world.archivedTopics.isEmpty, plan.requests.contains(where: { $0.session != nil }) else { return }
         let outcomes = outcomesOfSessions()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
@@ -40,7 +40,7 @@ extension Judge {
         }
     }
 
-    /// The outcomes of requests that belong to a session, by the offsets of the requests.
+    /// Returns the outcomes of requests that belong to a session, by the offsets of the requests.
     private func outcomesOfSessions() -> [PartitionID: [Int64: [Outcome]]] {
         var outcomes: [PartitionID: [Int64: [Outcome]]] = [:]
         for topic in ["results", "errors"] {
@@ -68,7 +68,7 @@ extension Judge {
         for (older, newer) in zip(searches, searches.dropFirst()) { judge(older, endedBy: newer) }
     }
 
-    /// True for a search that ran out of time long before its deadline, where nothing but a newer one can have ended it.
+    /// True for a search that timed out long before its deadline, where only a newer one can have ended it.
     private func wasCutShort(_ search: Search, _ end: Outcome) -> Bool {
         guard end.code == "timeout", search.request.lifetime == nil, plan.maxAge == nil, plan.failures == 0,
             plan.latency.upperBound < 1, !plan.givesCallsUp
@@ -76,8 +76,9 @@ extension Judge {
         return end.completedAt.duration(since: end.receivedAt) < .seconds(plan.settings.deadline * 0.5)
     }
 
-    /// True where the older search may have waited for its turn while the newer one was answered, and was read again by another owner,
-    /// which passes the newer one over and knows nothing of it.
+    /// True if the older search may have been waiting while the newer one was answered, and was then read by another owner.
+    ///
+    /// That owner skips the newer search, which is done, so it does not supersede the older one.
     private func wasHandedBackMeanwhile(between begin: Outcome, and end: Outcome) -> Bool {
         guard plan.mixture != nil else { return false }
         let (first, last) = (begin.receivedAt, end.completedAt)
@@ -92,13 +93,13 @@ extension Judge {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
         else { return }
-        // One that came too late takes no part in its session. Where outcomes of classes are ordered, its own may have to wait.
+        // An expired search takes no part in its session. If outcomes of classes are ordered, its outcome may have to wait.
         guard begin.code != "expired" else { return }
         if end.code == "expired", plan.mixture != nil, plan.ordering != .unordered { return }
 
         if wasHandedBackMeanwhile(between: begin, and: end) { return }
 
-        // Clocks of two processes run apart; one process goes by one clock.
+        // Clocks of two processes differ; one process uses one clock.
         let slack = world.everyWorker.count == 1 ? Duration.milliseconds(2) : .milliseconds(500)
         let late = end.completedAt.duration(since: begin.receivedAt)
         if (late > slack || wasCutShort(older, end) && late > .zero - slack), !end.isSuperseded {

@@ -3,19 +3,19 @@ import LocationSearch
 import Resilience
 import SimulatedLoop
 
-/// What a fleet makes of its limit.
+/// Rules about the use of a limit.
 extension Judge {
-    /// Where more requests come than the rate allows, and nothing goes wrong, the fleet makes as many calls as it may.
+    /// Checks that the fleet uses its whole limit if more requests come than the rate allows and nothing goes wrong.
     mutating func judgeUse() {
         guard let load = plan.fullLoad, let limit = plan.rateLimit else { return }
         let all = world.provider.calls.filter { $0.provider == .hotpepper }
-        // What is left of earlier requests is mostly other members' demand. The load has moved once the last of it is done.
+        // The remaining earlier requests are mostly other members' demand. Measuring starts once the last of them is done.
         let lastOfEarlier = all.last { !FullLoad.isPart($0.keyword) }.map { secondsOfSchedule(of: $0) } ?? 0
         let measured = load.measuredTime
         let start = max(measured.lowerBound, lastOfEarlier + FullLoad.timeToUse)
         guard measured.upperBound - start >= FullLoad.leastMeasured else { return }
 
-        // Where the answer to a JoinGroup was lost, a group may form anew long after everything else is well. New owners wait.
+        // If the answer to a JoinGroup was lost, a group may rebalance long after all faults have ended. New owners wait.
         let isRebalanced = world.handovers.contains { load.start <= $0.time && $0.time < measured.upperBound }
         if isRebalanced { return }
 
@@ -23,7 +23,7 @@ extension Judge {
         let measuredCalls = all.filter { time.contains(secondsOfSchedule(of: $0)) }
         let calls = measuredCalls.count
         let possible = limit.perSecond * (time.upperBound - time.lowerBound)
-        // The ends of the time may cut one off of each lane that calls: lanes of equal shares may call at the same moments.
+        // The ends of the period may cut off one call of each lane: lanes of equal shares may call at the same moments.
         let callers = Set(measuredCalls.map(\.member)).count * plan.lanes
         guard Double(calls + callers) < possible * FullLoad.leastUse else { return }
         find(

@@ -7,18 +7,18 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Compares what a schedule came to with what the guarantees page promises.
+/// Compares the results of a schedule with the promises of the guarantees page.
 struct Judge {
     let world: FleetWorld
     var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
-    /// The outcomes as they were read last, with the ends of what could be read then.
+    /// The outcomes as last read, with the last stable offsets at that time.
     private var known: (ends: [[Int64]], outcomes: [PartitionID: [Int64: Int]])?
 
     init(_ world: FleetWorld) { self.world = world }
 
     mutating func find(_ rule: Verdict.Rule, _ text: String) {
-        // The first of a kind tells enough, and the others follow from it.
+        // The first finding of a rule is enough; the others follow from it.
         guard !verdict.findings.contains(where: { $0.rule == rule }) else { return }
         verdict.findings.append(Verdict.Finding(rule: rule, text: text))
     }
@@ -27,7 +27,7 @@ struct Judge {
 
     // MARK: - Outcomes
 
-    /// The outcomes that a reader of committed records sees, by the request they answer, in the order of their topics.
+    /// Returns the number of outcomes that a reader of committed records sees for each request, by partition and offset.
     private mutating func outcomes() -> [PartitionID: [Int64: Int]] {
         let ends = ["results", "errors"].map { topic in
             world.partitions(of: topic).map { world.network.cluster.log(of: $0)?.lastStableOffset ?? -1 }
@@ -53,7 +53,7 @@ struct Judge {
         return counts
     }
 
-    /// The outcomes of a request of a deleted topic that were written after the deletion; 0 for any other.
+    /// Returns the number of outcomes of a request of a deleted topic that were written after the deletion; 0 for any other.
     private func outcomesAfterDeletion(of partition: PartitionID, _ offset: Int64) -> Int {
         guard world.deletionTimes[partition.topic] != nil else { return 0 }
         return ["results", "errors"].reduce(0) { count, topic in
@@ -65,7 +65,7 @@ struct Judge {
         }
     }
 
-    /// Tells when a request got its outcomes, for a person who reads the finding.
+    /// Describes when a request got its outcomes, for the text of a finding.
     private func whenAnswered(_ partition: PartitionID, _ offset: Int64) -> String {
         var times: [String] = []
         for topic in ["results", "errors"] {
@@ -82,8 +82,9 @@ struct Judge {
         return times.isEmpty ? "" : ", " + times.joined(separator: ", ")
     }
 
-    /// True when readers of committed records see an outcome of each request that is written, and each dead letter. A transaction
-    /// that a crash left open hides what is behind it until the brokers end it.
+    /// True if readers of committed records see an outcome of each written request, and each dead letter.
+    ///
+    /// A transaction that a crash left open hides the records behind it until the brokers end it.
     private func isEverythingAnswered(_ outcomes: [PartitionID: [Int64: Int]]) -> Bool {
         guard world.requestCount == plan.requests.count + world.redriven else { return false }
         let letters = deadLetters()
@@ -96,18 +97,21 @@ struct Judge {
         }
     }
 
-    /// Judges what holds at any moment: what is committed has its outcomes.
-    /// - Returns: true when everything is answered.
+    /// Checks the rule that holds at any moment: requests before a committed offset have outcomes.
+    /// - Returns: true if everything is answered.
     mutating func judgeProgress() -> Bool {
         let outcomes = outcomes()
-        // With transactions offsets and outcomes become visible one after the other, when markers are written.
+        // With transactions, offsets and outcomes become visible one after the other, as markers are written.
         if plan.delivery == .atLeastOnce { judgeCommits(outcomes) }
-        // A person may be about to have a partition read again.
+        // An operator may be about to have a partition read again.
         return world.pausedPartitions.isEmpty && isEverythingAnswered(outcomes)
     }
 
-    /// True for a request that was deleted or compacted away, for one whose outcome was in an open transaction when its topic was
-    /// deleted, and for one below the offset of a former topic at which a member went on in the new one.
+    /// True for a request that needs no outcome.
+    ///
+    /// It was deleted or compacted away, its outcome was in an open transaction when its topic was deleted, or it lies below an
+    /// offset of a
+    /// former topic at which a member went on in the new one.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
             || world.mayBePassedOver(partition, offset)
@@ -128,7 +132,7 @@ struct Judge {
         }
     }
 
-    /// Judges a schedule that is over.
+    /// Checks all rules at the end of a schedule.
     mutating func judgeEnd() {
         let outcomes = outcomes()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
@@ -167,7 +171,7 @@ struct Judge {
         judgeEnds()
     }
 
-    /// The records whose dead letters a reader of committed records sees.
+    /// Returns the records whose dead letters a reader of committed records sees.
     private func deadLetters() -> [PartitionID: Set<Int64>] {
         var letters: [PartitionID: Set<Int64>] = [:]
         for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
@@ -177,7 +181,7 @@ struct Judge {
         return letters
     }
 
-    /// Each record that is no request has its dead letter.
+    /// Checks that each invalid record has its dead letter.
     private mutating func judgeDeadLetters() {
         let letters = deadLetters()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
@@ -188,9 +192,11 @@ struct Judge {
         }
     }
 
-    /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
-    /// after a crash may begin again further back, which is looked at only where nothing is repeated. Without transactions, what
-    /// is too large, or was sent together with it, may be written later.
+    /// Checks that within an output partition, outcomes of one key or partition have the order of their requests.
+    ///
+    /// A repetition after a crash may start further back, so this applies only if nothing is repeated. Without transactions, outcomes
+    /// that
+    /// are too large, or shared a batch with one, may be written later.
     private mutating func judgeOrder() {
         let isKept = plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.hasLargeAnswers)
         guard plan.ordering != .unordered, isKept, world.movedOffsets.isEmpty else { return }

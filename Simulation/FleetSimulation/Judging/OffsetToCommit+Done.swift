@@ -3,10 +3,10 @@ import SimulatedKafka
 import WorkerRuntime
 
 extension OffsetToCommit {
-    /// What a worker says to be done beyond the offset.
+    /// The done-set in the commit's metadata.
     var done: DoneSet { metadataOfWorker.done }
 
-    /// What a worker says of processes that ended.
+    /// The crash notes in the commit's metadata.
     var crashes: CrashNotes { metadataOfWorker.crashes }
 
     private var metadataOfWorker: CommitMetadata {

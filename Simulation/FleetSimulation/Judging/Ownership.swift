@@ -1,10 +1,11 @@
 import Basics
 import SimulatedKafka
 
-/// Which clients take which partitions for theirs, and when two of them did so at a time: a member that is cut off, or a former
-/// process of a static member, does not know yet that the group has given its partitions to another one.
+/// The partitions that each client believes to own, and the periods in which two clients believed to own the same one.
+///
+/// A member that is cut off, or a former process of a static member, does not know yet that its partitions have another owner.
 struct Ownership {
-    /// How many owners a partition had beside the one that the group knows of, at most, and for how long.
+    /// A period in which a partition had several owners, and the largest number of them beyond the first.
     private struct Excess {
         var time: Range<Instant>
         var owners: Int
@@ -13,10 +14,10 @@ struct Ownership {
     private var owned: [String: [PartitionID]] = [:]
     private var excess: [Excess] = []
     private var current = (owners: 0, since: Instant(nanoseconds: 0))
-    /// What a member leases out lasts for a while after it has lost the partition behind it.
+    /// The time for which leases of a member continue after it has lost the partition behind them.
     private static let lease = Duration.seconds(2)
 
-    /// Notes the partitions that a client takes for its own from now on.
+    /// Records the partitions that a client believes to own from now on.
     mutating func note(_ partitions: [PartitionID], of client: String, at now: Instant) {
         owned[client] = partitions.isEmpty ? nil : partitions
         var owners: [PartitionID: Int] = [:]
@@ -28,7 +29,7 @@ struct Ownership {
         current = (most, now)
     }
 
-    /// Returns for how long partitions had several owners within a time, once for each owner beyond the first.
+    /// Returns for how long partitions had several owners within a period, counted once for each owner beyond the first.
     func secondsOfSeveral(from start: Instant, to end: Instant) -> Double {
         var all = excess
         if current.owners > 0 {

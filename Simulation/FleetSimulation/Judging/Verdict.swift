@@ -1,16 +1,16 @@
-/// What is wrong with a schedule; empty: nothing.
+/// The broken promises of a schedule; empty if there are none.
 public struct Verdict: Sendable, Hashable {
-    /// One promise that was broken.
+    /// One broken promise.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, by a short name that stays the same while a schedule is narrowed down.
+        /// The promise. It stays the same while a schedule is narrowed down.
         public var rule: Rule
-        /// What happened, for a person.
+        /// A description of the case, for a person.
         public var text: String
 
         public var description: String { "\(rule.rawValue): \(text)" }
     }
 
-    /// What must hold: docs/internals/simulation.md has a sentence for each.
+    /// The rules: docs/internals/simulation.md has a sentence for each.
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         case lost = "request without an outcome"
         case doubled = "outcome twice"

@@ -1,26 +1,26 @@
 import LocationSearch
 import SimulatedLoop
 
-/// So many calls in each window of time, by all who use the key. Beyond them the provider answers 429 with `Retry-After`.
+/// A provider's limit on the calls with one key in each window of time. Beyond it the provider answers 429 with `Retry-After`.
 struct ProviderQuota: Sendable {
     var calls: Int
-    /// Seconds. One window follows the other from the beginning on.
+    /// The length of a window in seconds. Windows follow each other from the beginning.
     var window: Double
 }
 
 extension FleetPlan {
-    /// Gives the provider a quota that is smaller than what the workers may ask of it.
+    /// Gives the provider a smaller quota than the workers' settings allow.
     mutating func makeQuota(_ random: inout SeededGenerator) {
         guard fullLoad == nil, random.chance(0.12) else { return }
         let window = Double(Int.random(in: 1...4, using: &random))
         quota = ProviderQuota(calls: Int(window * Double.random(in: 4...20, using: &random)), window: window)
-        // Calls may fail from now on, which rules about calls go by.
+        // Marks calls as fallible, for the rules that apply only without failures.
         failures = max(failures, 0.001)
     }
 }
 
 extension PriceClass {
-    /// The price of a call in millionths of a dollar, about as price lists have it.
+    /// The price of a call in millionths of a dollar, roughly as in price lists.
     var price: Int {
         switch self {
         case .hotpepper: 0

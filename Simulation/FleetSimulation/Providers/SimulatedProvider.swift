@@ -5,9 +5,9 @@ import ProviderCalls
 import Resilience
 import SimulatedLoop
 
-/// The providers that all members of a fleet ask, with an exact ledger of the calls, each of which costs money.
+/// The providers of the fleet, with an exact ledger of the calls, each of which costs money.
 final class SimulatedProvider {
-    /// One call, from the moment at which it was made.
+    /// One call, as recorded when it was made.
     struct Call {
         /// The simulation's time.
         let time: Instant
@@ -17,19 +17,19 @@ final class SimulatedProvider {
         let lane: ObjectIdentifier
         let keyword: String
         let priceClass: PriceClass
-        /// The day of the budget, by the member's clock.
+        /// The number of the budget day, by the member's clock.
         let day: Int
-        /// The day has begun in this millisecond.
+        /// True if the day began in this millisecond.
         let isAtTurnOfDay: Bool
-        /// The caller's breaker is open: no probe, but a call that must not be made.
+        /// True if the caller's breaker is open and this is no probe: the call must not be made.
         let isThroughOpenBreaker: Bool
     }
 
     enum Mood {
         case usual
-        /// It answers nothing.
+        /// The provider does not answer.
         case hangs
-        /// It answers every call with 503.
+        /// The provider answers every call with 503.
         case fails
     }
 
@@ -38,24 +38,24 @@ final class SimulatedProvider {
     private var random: SeededGenerator
     private(set) var calls: [Call] = []
     var mood = Mood.usual
-    /// False once nothing goes wrong any more.
+    /// False after the last fault.
     var fails = true
-    /// The calls whose answer is not given yet.
+    /// The number of calls in flight.
     private(set) var underway = 0
     private(set) var underwayByMember: [String: Int] = [:]
-    /// The calls under way by what they cost, of each process.
+    /// The calls in flight of each process, by price class.
     private var underwayByPrice: [String: [PriceClass: Int]] = [:]
-    /// The pauses that lanes were asked for, and whose time is not over yet when they are told.
+    /// The pauses that lanes were asked for, as far as they were not over when the answer arrived.
     private(set) var pauses: [Pause] = []
     private var quotaWindow = (number: -1, calls: 0)
     private let poisons: [String: FleetPlan.Poison]
-    /// Called when a process reads an answer that ends it.
+    /// Called when a process reads an answer that crashes it.
     var onCrash: (_ process: String, EventLoop, _ keyword: String) -> Void = { _, _, _ in }
 
     /// Returns whether the breaker of a process is open, and lets no probe through.
     var isBreakerOpen: (_ process: String, ProviderID) -> Bool = { _, _ in false }
 
-    /// A time in which the provider wants no calls from a lane that it has told so.
+    /// A period in which the provider wants no calls from a lane.
     struct Pause {
         let lane: ObjectIdentifier
         let provider: ProviderID
@@ -69,7 +69,7 @@ final class SimulatedProvider {
         poisons = plan.poisons
     }
 
-    /// True for a request whose answer ends the process that reads it.
+    /// Returns true for a request whose answer crashes the process that reads it.
     func isPoison(_ keyword: String) -> Bool { poisons[keyword] != nil }
 
     func forgetCalls() { calls = [] }
@@ -85,7 +85,7 @@ final class SimulatedProvider {
         on day: (number: Int, left: Double)
     ) -> Answer {
         let provider = priceClass.provider
-        // Wall clocks show whole milliseconds: a worker may think that the day before has not ended.
+        // Wall clocks show whole milliseconds: for a worker, the previous day may not have ended yet.
         let isAtTurn = FleetWorld.day - day.left < 0.001
         calls.append(
             Call(
@@ -95,7 +95,7 @@ final class SimulatedProvider {
         if provider == .hotpepper, let pause = pauseOfQuota() { return .after(0.002, failure: Self.tooMany(pause)) }
         let usual = Double.random(in: plan.latency, using: &random)
         let time = poisons[keyword]?.seconds ?? usual
-        // What goes wrong with one provider does not with the other.
+        // Faults of one provider do not affect the other.
         switch provider == .hotpepper ? mood : .usual {
         case .hangs: return .never
         case .fails: return .after(time, failure: Self.unavailable)
@@ -113,7 +113,7 @@ final class SimulatedProvider {
     }
 
     /// Counts a call against the provider's own quota.
-    /// - Returns: the time until the next window where the quota is used up, in whole seconds as `Retry-After` has them.
+    /// - Returns: If the quota is used up, the time until the next window, in whole seconds as in `Retry-After`.
     private func pauseOfQuota() -> Duration? {
         guard let quota = plan.quota else { return nil }
         let elapsed = simulation.elapsed / .seconds(1)
@@ -124,7 +124,7 @@ final class SimulatedProvider {
         return .seconds((Double(number + 1) * quota.window - elapsed).rounded(.up))
     }
 
-    /// Notes that a lane was asked for a pause.
+    /// Records that a lane was asked for a pause.
     func notePause(of lane: EventLoop, by provider: ProviderID, for pause: Duration) {
         pauses.append(
             Pause(lane: ObjectIdentifier(lane), provider: provider, time: simulation.now..<simulation.now + pause))
@@ -143,7 +143,7 @@ final class SimulatedProvider {
         return ProviderAnswer(attributions: [Self.largeText])
     }
 
-    /// Made once, because it is larger than all else that a schedule has.
+    /// Made once, because it is larger than all other data of a schedule.
     private static let largeText = String(repeating: "*", count: FleetPlan.largeBytes)
 
     func begin(by member: String, as priceClass: PriceClass) {
@@ -160,13 +160,13 @@ final class SimulatedProvider {
 }
 
 extension SimulatedProvider {
-    /// The calls whose processes have not seen them end: those that were under way when their process was killed.
+    /// Returns the number of calls whose processes did not see them end, because they were killed first.
     func unfinished(as priceClass: PriceClass) -> Int {
         underwayByPrice.values.reduce(0) { $0 + ($1[priceClass] ?? 0) }
     }
 }
 
-/// The provider as the lanes of one process reach it.
+/// The provider as seen by the lanes of one process.
 struct SimulatedPlaces: PlaceService, @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
@@ -179,7 +179,7 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
 
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
         guard id != .hotpepper else { return .hotpepper }
-        // Requests with a text are charged as a search of that kind. Here a third of them counts for one without.
+        // Requests with a text are priced as text searches. Here a third of them is priced as nearby searches.
         let isText = (request.keyword?.utf8.last ?? 0) % 3 != 0
         return isText ? .textSearchPro : .nearbySearchPro
     }
@@ -210,13 +210,13 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
         }
     }
 
-    /// Ends the process. What called never goes on.
+    /// Ends the process. The caller never resumes.
     private func crash(by keyword: String) async {
         provider.onCrash(member, loop, keyword)
         await unsafe withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
-    /// Sleeps until the time is over or the call is given up.
+    /// Sleeps until the time is over or the call is cancelled.
     private func sleep(_ time: Duration) async {
         do throws(CancellationError) { try await loop.sleep(for: time) } catch {}
     }

@@ -1,15 +1,16 @@
 import EventLoop
 import SimulatedKafkaClients
 
-/// What a process commits where it crashes by a fault of its own, as `CrashHandler` does: one commit at a time for all lanes, made only
-/// where a lane crashes that has asked for one.
+/// The commit of a process that crashes by a trap, as `CrashHandler` makes it.
+///
+/// All lanes share one prepared commit. It is made only if the lane that crashes has set one.
 final class SimulatedCrashHandler: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
-    /// Makes a commit, and calls back once it is answered or takes too long.
+    /// Makes a commit, and calls back when it is answered or times out.
     typealias Commit = (_ then: @escaping () -> Void) -> Void
 
-    /// As long as the thread that crashed waits, in nanoseconds.
+    /// The time for which the crashed thread waits, in nanoseconds.
     static let bound: Int64 = 2_000_000_000
 
     private var commit: Commit?

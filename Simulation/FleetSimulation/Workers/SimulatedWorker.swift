@@ -12,7 +12,7 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// One lane of a simulated process, as `LaneAssembly` makes it between simulated clients.
+/// One lane of a simulated process, assembled by `LaneAssembly` with simulated clients.
 final class SimulatedLane: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
@@ -29,7 +29,7 @@ final class SimulatedLane: @unchecked Sendable {
     }
 }
 
-/// Makes a lane's producers: the first one, and those that take the place of one that failed for good.
+/// Makes a lane's producers: the first one, and those that replace a producer that has failed permanently.
 final class SinkFactory: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
@@ -54,7 +54,7 @@ final class SinkFactory: @unchecked Sendable {
         self.dropsAnswer = dropsAnswer
     }
 
-    /// The names under which the network knows them.
+    /// The client names used by the network.
     var clientIDs: [String] { made.indices.map { "\(name)-p\($0)" } }
     var transactionalID: String? { settings.transactionalID }
 
@@ -71,7 +71,7 @@ final class SinkFactory: @unchecked Sendable {
     }
 }
 
-/// A worker process, put together as `locsearch worker` puts one together: by `LaneAssembly`, and run by a `LaneGroup`.
+/// A worker process, assembled as in `locsearch worker`: by `LaneAssembly`, and run by a `LaneGroup`.
 final class SimulatedWorker: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
@@ -84,23 +84,23 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     static let (group, requests, fleetTopic, deadLetters) = ("workers", "requests", "fleet", "dead-letters")
-    /// A topic for batch requests alone, in some schedules.
+    /// The topic for batch requests only, in some schedules.
     static let batchRequests = "batch-requests"
-    /// Whose quota all calls count for.
+    /// The scope of the quota that all calls count against.
     static let scope = scope(of: .hotpepper)
 
     static func scope(of provider: ProviderID) -> QuotaScope {
         QuotaScope(provider: provider.rawValue, fleet: "fleet", key: "key")
     }
 
-    /// Unlike that of any process before.
+    /// The name of the process, which no earlier process has.
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
-    /// When it was told to end; `nil` before.
+    /// The time at which the drain began; `nil` before.
     private(set) var drainedAt: Instant?
     let breakers: BreakerWatch
-    /// Counted by all processes of all schedules together, because to make them takes longer than most of what a lane does.
+    /// The metrics of all processes of all schedules together. Making a registry takes longer than most work of a lane.
     private static let registry = MetricsRegistry()
     private static let meters = {
         var topics = configuredTopics
@@ -108,7 +108,7 @@ final class SimulatedWorker: @unchecked Sendable {
         return WorkerMeters(topics: topics, group: group, factory: registry)
     }()
 
-    /// The calls that all processes of all schedules have counted under a price.
+    /// Returns the number of calls that all processes of all schedules have counted under a price class.
     static func callsCounted(as priceClass: PriceClass) -> Int {
         _ = meters
         let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
@@ -119,13 +119,13 @@ final class SimulatedWorker: @unchecked Sendable {
     private let fleet: SimulatedFleetClients
     private let group: LaneGroup
     private let crashHandler = SimulatedCrashHandler()
-    /// What lanes that ended well had not returned by then.
+    /// Resources that lanes had not returned when they ended in order.
     private(set) var leaks: [String] = []
     var onEnd: (SimulatedWorker) -> Void = { _ in }
 
     /// - Parameters:
-    ///   - number: the member whose place the process takes.
-    ///   - start: counts the processes that took it.
+    ///   - number: the number of the member.
+    ///   - start: the number of earlier processes with this member number.
     init(number: Int, start: Int, plan: FleetPlan, world: FleetWorld) {
         let name = "m\(number).\(start)"
         self.name = name
@@ -274,7 +274,7 @@ final class SimulatedWorker: @unchecked Sendable {
         return policy
     }
 
-    // MARK: - Life and death
+    // MARK: - Lifecycle
 
     func start() {
         simulation.spawn(on: lanes[0].loop) { await self.run() }
@@ -291,7 +291,7 @@ final class SimulatedWorker: @unchecked Sendable {
 
         guard state != .killed else { return }
         state = .ended(failure: failure)
-        // What is left of a process dies with it.
+        // Whatever is left of a process ends with it.
         simulation.schedule(after: .milliseconds(1)) { [self] in
             endClients()
             onEnd(self)
@@ -299,7 +299,7 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     private func ended(_ lane: SimulatedLane) async {
-        // What was given up a moment ago still unwinds.
+        // Recently cancelled tasks are still unwinding.
         await lane.loop.eventLoop.pause(.milliseconds(100))
         await noteLeaks(of: lane.assembled)
     }
@@ -331,11 +331,11 @@ final class SimulatedWorker: @unchecked Sendable {
         endClients()
     }
 
-    /// The process ends because of what it runs.
+    /// Crashes the process because of a record that it runs.
     /// - Parameters:
-    ///   - loop: the loop whose thread traps, and waits until the process has said so; the other lanes go on meanwhile. `nil`: the
-    ///     kernel ends the process.
-    ///   - then: called when it has ended.
+    ///   - loop: the loop whose thread traps, and waits for the last commit while the other lanes go on. `nil`: the kernel kills the
+    ///     process.
+    ///   - then: called when the process has ended.
     func crash(on loop: EventLoop?, then: @escaping () -> Void) {
         guard isAlive else { return }
         state = .killed
@@ -357,7 +357,7 @@ final class SimulatedWorker: @unchecked Sendable {
         }
     }
 
-    /// The names under which the network knows the process's clients.
+    /// The client names of the process in the network.
     var clientIDs: [String] {
         lanes.indices.map { "\(name)-\($0)-c" } + lanes.flatMap(\.sinks.clientIDs) + fleet.clientIDs
     }
