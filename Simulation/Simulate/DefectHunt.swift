@@ -2,18 +2,18 @@ import Basics
 import FleetSimulation
 import Foundation
 
-/// Puts known mistakes back, one at a time, and counts the schedules that it takes to find each.
+/// Puts known defects back, one at a time, and counts the schedules that it takes to find each.
 ///
-/// A mistake counts as found by a schedule that breaks a promise with it and none without it.
+/// A defect counts as found by a schedule that breaks a promise with it and none without it.
 struct DefectHunt {
-    /// How one mistake was found.
+    /// The result of the hunt for one defect.
     struct Result {
         let defect: Defect
-        /// The promise that was broken, and the seed; `nil` when no schedule has found the mistake.
+        /// The promise that was broken, and the seed; `nil` if no schedule has found the defect.
         var found: (rule: String, seed: UInt64)?
     }
 
-    /// Prints the promise that a mistake breaks and the first seed that shows it, for the process that started this one.
+    /// Prints the promise that a defect breaks and the first seed that shows it, for the process that started this one.
     static func hunt(_ defect: Defect, from first: UInt64, most: Int) {
         for seed in first..<first + UInt64(max(0, most)) {
             guard let rule = rule(brokenBy: defect, seed: seed) else { continue }
@@ -23,7 +23,7 @@ struct DefectHunt {
 
     #if DEFECTS
         private static func rule(brokenBy defect: Defect, seed: UInt64) -> String? {
-            // Between two runs nothing runs. A mistake may be one of how workers are set, which the plan says.
+            // No code runs between two schedules. A defect may be in the workers' settings, which the plan contains.
             unsafe Defect.current = defect
             guard let finding = FleetSimulation.run(FleetPlan(seed: seed)).verdict.findings.first else { return nil }
             unsafe Defect.current = nil
@@ -35,14 +35,14 @@ struct DefectHunt {
     #else
         private static func rule(brokenBy defect: Defect, seed: UInt64) -> String? { nil }
 
-        /// `false` in a normal build, which contains no mistake that could be put back.
+        /// `false` in a normal build, which contains no defects.
         static let isPossible = false
         static func putBack(_ defect: Defect) {}
     #endif
 
-    /// Hunts for several mistakes in as many processes as there are cores.
+    /// Hunts for several defects in as many processes as there are cores.
     /// - Parameter launch: starts this program with arguments, and returns it with its output.
-    /// - Parameter report: told of each mistake when the hunt for it is over.
+    /// - Parameter report: called for each defect when the hunt for it has ended.
     static func huntAll(
         _ defects: [Defect], jobs: Int, launch: (Defect) throws -> (Process, Pipe), report: (Result) -> Void
     ) throws -> [Result] {
@@ -55,7 +55,7 @@ struct DefectHunt {
                 running.append((next, process, output))
             }
 
-            // A process says little, so its output fits into the pipe until it has ended.
+            // A process prints little, so its output fits into the pipe until it has ended.
             Thread.sleep(forTimeInterval: 0.05)
             for (index, hunt) in running.enumerated().reversed() where !hunt.process.isRunning {
                 running.remove(at: index)

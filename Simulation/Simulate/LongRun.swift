@@ -4,24 +4,24 @@ import Foundation
 /// A process that runs a part of the schedules.
 protocol PartProcess {
     var isRunning: Bool { get }
-    /// Why there is no result to read, for a person; `nil` when the process has ended well. Asked once it has ended.
+    /// The reason why there is no result, for a person; `nil` if the process ended successfully. Read only after it has ended.
     var failure: String? { get }
 }
 
-/// Runs any number of schedules, in parts: each is a process of its own, which takes what killed workers have left in its memory
-/// with it.
+/// Runs any number of schedules in parts. Each part has a separate process, whose end frees the memory that killed workers leave
+/// behind.
 final class LongRun {
-    /// Seeds that one process runs.
+    /// The seeds that one process runs.
     struct Part: Hashable {
         let first: UInt64
         let count: Int
         var end: UInt64 { first + UInt64(count) }
     }
 
-    /// What all parts came to.
+    /// The combined result of all parts.
     struct Result {
         var tally = Tally()
-        /// The parts of which nothing is known, because their process did not end as it should.
+        /// The parts without a result, because their process failed.
         var lost: [Part] = []
     }
 
@@ -31,7 +31,7 @@ final class LongRun {
         let file: URL
     }
 
-    /// A process keeps about a third of a megabyte of each schedule.
+    /// Limits the memory of a process, which grows by about a third of a megabyte with each schedule.
     private static let schedulesOfPart = 500
     private static let pauseBetweenReports = Duration.seconds(60)
 
@@ -44,7 +44,7 @@ final class LongRun {
     private var running: [Running] = []
     private var result = Result()
 
-    /// - Parameter say: gets a line for each part that is lost, and one a minute about how far the run has come.
+    /// - Parameter say: receives a line for each lost part, and a progress line once a minute.
     init(first: UInt64, seeds: Int, say: @escaping (String) -> Void) {
         self.first = first
         self.say = say
@@ -52,12 +52,12 @@ final class LongRun {
         next = first
     }
 
-    /// The time since the beginning.
+    /// The seconds since the beginning.
     var seconds: Double { begin.duration(to: SystemClock.now) / .seconds(1) }
 
-    /// Runs all parts, as many at a time as `jobs` says.
+    /// Runs all parts, up to `jobs` at a time.
     /// - Parameters:
-    ///   - folder: where the processes write what they came to.
+    ///   - folder: the folder for the results of the processes.
     ///   - launch: starts the process of a part, which writes its tally to a file.
     func run(jobs: Int, folder: URL, launch: (Part, URL) throws -> any PartProcess) throws -> Result {
         while next < end || !running.isEmpty {
@@ -75,14 +75,14 @@ final class LongRun {
         return result
     }
 
-    /// Smaller parts at the end, so that all processes end at about the same time.
+    /// Returns the size of the next part. Parts become smaller at the end, so that all processes end at about the same time.
     private func sizeOfPart(jobs: Int) -> Int {
         let left = Int(end - next)
         return min(left, Self.schedulesOfPart, max(20, left / (2 * jobs)))
     }
 
     private func takeEnded() {
-        // Each process is asked once: one that ends between two questions would be removed with nobody reading its tally.
+        // Each process is checked once: if it ended between two checks, it would be removed without its tally being read.
         let pivot = running.partition(by: { !$0.process.isRunning })
         let ended = running[pivot...]
         running.removeSubrange(pivot...)
@@ -93,7 +93,7 @@ final class LongRun {
         }
     }
 
-    /// Where the process of a part notes the seed that it runs, beside the file of its tally.
+    /// The file in which the process of a part writes its current seed, next to the file of its tally.
     static func noteOfSeed(_ file: URL) -> URL { file.appendingPathExtension("seed") }
 
     private func take(_ ended: Running) {
@@ -110,7 +110,7 @@ final class LongRun {
                 + "run them again: make simulate FROM=\(part.first) SEEDS=\(part.count)")
     }
 
-    /// Says now and then how far the run has come, and where another one can go on.
+    /// Reports the progress every now and then, and where another run can continue.
     private func reportNowAndThen() {
         guard lastReport.duration(to: SystemClock.now) >= Self.pauseBetweenReports else { return }
         lastReport = SystemClock.now

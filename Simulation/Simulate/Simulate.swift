@@ -33,10 +33,10 @@ struct Simulate: ParsableCommand {
     @Flag(help: .hidden) var isPart = false
     @Option(help: .hidden) var tally: String?
 
-    /// Without this, dictionaries have an order of their own in each process.
+    /// Without this variable, dictionaries have a different order in each process.
     private static let hashing = "SWIFT_DETERMINISTIC_HASHING"
 
-    /// Part of the schedules is not known to be good or bad; 1 says that some are bad.
+    /// Exit code 2: some schedules have no result. Exit code 1: some have failed.
     private static let lostParts = ExitCode(2)
 
     func run() throws {
@@ -57,17 +57,17 @@ struct Simulate: ParsableCommand {
 
     private static func launch(_ arguments: [String], output: Pipe? = nil) throws -> Process {
         let process = Process()
-        // The very file that this process runs, also when a build has put another one in its place meanwhile.
+        // The file that this process runs, even if a build has replaced it meanwhile.
         process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging([hashing: "1"]) { $1 }
-        // What a mistake leaves behind, such as tasks that wait for ever, the runtime complains of; nobody reads that.
+        // Discards the runtime's warnings about effects of a defect, such as tasks that wait forever.
         if let output { (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice) }
         try process.run()
         return process
     }
 
-    // MARK: - Mistakes put back
+    // MARK: - Defects put back
 
     private static func defect(named name: String) throws -> Defect {
         guard let defect = Defect(rawValue: name) else { throw ValidationError("no defect has the name \(name)") }
@@ -77,8 +77,8 @@ struct Simulate: ParsableCommand {
     private static let hasNoDefects = ValidationError(
         "this build has no mistakes to put back: build it with LOCSEARCH_DEFECTS=1, as make simulate-defects does")
 
-    /// Hunts for mistakes, and prints the table of them.
-    /// - Throws: when one was not found.
+    /// Hunts for defects, and prints a table of them.
+    /// - Throws: if one was not found.
     private func hunt() throws {
         if isPart, let defect = defect.first { return DefectHunt.hunt(defect, from: from, most: most) }
 
@@ -148,17 +148,17 @@ struct Simulate: ParsableCommand {
         if !tally.failing.isEmpty { throw ExitCode(1) }
     }
 
-    /// Prints a line of what a schedule cost, and by what.
+    /// Prints a line with the cost of a schedule.
     private func tell(of outcome: FleetSimulation.Outcome, _ plan: FleetPlan, cost: Double) {
         let (milliseconds, seconds) = ((cost * 10).rounded() / 10, outcome.seconds.rounded())
         let head = plan.description.prefix { $0 != "\n" }
         print(outcome.seed, milliseconds, seconds, outcome.digest, head, separator: "\t")
     }
 
-    /// The milliseconds that the process has computed: unlike time, it says little of what else the machine does.
+    /// The processor time of the process in milliseconds. Unlike elapsed time, it hardly depends on other programs.
     private static var processorTime: Double { Double(clock()) / 1000 }
 
-    /// Prints what is wrong and what is left of the schedule when it is narrowed down.
+    /// Prints the findings and the faults that remain when the schedule is narrowed down.
     private func tell(of outcome: FleetSimulation.Outcome, _ plan: FleetPlan) {
         print("seed \(outcome.seed) fails")
         for finding in outcome.verdict.findings { print("  \(finding)") }

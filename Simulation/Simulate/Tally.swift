@@ -1,7 +1,7 @@
 import FleetSimulation
 import Foundation
 
-/// Adds up what schedules came to.
+/// Adds up the results of schedules.
 struct Tally: Codable {
     private(set) var schedules = 0
     /// The seeds that break a promise.
@@ -20,7 +20,7 @@ struct Tally: Codable {
         coverage.merge(outcome.coverage, uniquingKeysWith: +)
     }
 
-    /// Adds what another process has added up.
+    /// Adds the results of another process.
     mutating func add(_ other: Tally) {
         schedules += other.schedules
         failing.formUnion(other.failing)
@@ -34,10 +34,10 @@ struct Tally: Codable {
 
     init() {}
 
-    /// Reads what another process has written.
+    /// Reads the results that another process has written.
     init(of file: URL) throws { self = try JSONDecoder().decode(Tally.self, from: Data(contentsOf: file)) }
 
-    /// The figures, and how often each fault met each phase of a worker.
+    /// Returns the figures, and a table of how often each fault met each phase of a worker.
     func summary(seconds: Double) -> String {
         let rate = seconds > 0 ? Double(schedules) / seconds : 0
         let seeds = failing.sorted().map(String.init).joined(separator: ", ")
@@ -48,8 +48,9 @@ struct Tally: Codable {
             """ + (failing.isEmpty ? "" : "\nfailing seeds: \(seeds)")
     }
 
-    /// A row for each fault and a column for each phase. A fault that never met a phase has a dot there: a blind spot, or what
-    /// cannot be.
+    /// A row for each fault and a column for each phase. A dot stands for a fault that never met a phase: a blind spot, or an
+    /// impossible
+    /// combination.
     private var table: String {
         let phases = FleetSimulation.phases
         let others = Set(coverage.keys.compactMap { $0.split(separator: " / ").first.map(String.init) })

@@ -1,8 +1,8 @@
-/// How strict the cluster is, and the settings of its brokers. All times are nanoseconds.
+/// The strictness of the cluster, and the settings of its brokers. All times are nanoseconds.
 ///
 /// The defaults are those of Apache Kafka 4.1, except that a model has no reason to wait for its first member.
 package struct ClusterRules: Sendable, Hashable {
-    /// Which epochs of a member a commit of offsets may name.
+    /// The epochs of a member that an offset commit may name.
     package enum MemberEpochCheck: Sendable, Hashable {
         /// Only the member's present epoch: Apache Kafka 4.0 to 4.2.
         case equal
@@ -12,19 +12,19 @@ package struct ClusterRules: Sendable, Hashable {
 
     // MARK: - Brokers and topics
 
-    /// The number of brokers. They have the numbers from 1.
+    /// The number of brokers, which are numbered from 1.
     package var brokers: Int32 = 1
-    /// `auto.create.topics.enable`: whether asking for a topic makes it.
+    /// `auto.create.topics.enable`: whether a metadata request creates a topic.
     package var createsTopics = false
-    /// `num.partitions`: of a topic that is made by asking for it.
+    /// `num.partitions`: the partitions of a topic that a metadata request creates.
     package var defaultPartitions: Int32 = 1
-    /// `message.max.bytes`: the largest batch, unless the topic has a limit of its own.
+    /// `message.max.bytes`: the largest batch, unless the topic has a different limit.
     package var maxMessageBytes = 1_048_588
     /// `message.timestamp.after.max.ms`: how far ahead of the broker's clock a record's timestamp may be; `nil`: any.
     package var maxTimestampAhead: Int64? = 3_600 * second
-    /// `producer.id.expiration.ms`: when a partition forgets a producer that writes nothing.
+    /// `producer.id.expiration.ms`: the time after which a partition forgets a producer that writes nothing.
     package var producerExpiration: Int64 = 86_400 * second
-    /// How many batches of a producer a partition remembers, to answer one that comes twice.
+    /// The number of batches of a producer that a partition remembers, to answer duplicates.
     package var rememberedBatches = 5
 
     // MARK: - Classic groups
@@ -35,21 +35,22 @@ package struct ClusterRules: Sendable, Hashable {
     package var sessionTimeouts: ClosedRange<Int64> = 6 * second...1_800 * second
     /// `group.max.size`.
     package var maxGroupSize = Int.max
-    /// How long a member that has been given its id may take to join with it, and a new member's join may take.
+    /// The time that a new member may take to join with the id that it was given, and that its join may take.
     package var newMemberTimeout: Int64 = 300 * second
     /// `offset.metadata.max.bytes`.
     package var maxOffsetMetadataBytes = 4_096
-    /// False for brokers that take the text beside an offset and drop it, as Tansu does.
+    /// False for brokers that accept the metadata of an offset and drop it, as Tansu does.
     package var keepsOffsetMetadata = true
 
     // MARK: - Consumer groups (KIP-848)
 
-    /// False for a broker that has no KIP-848: UNSUPPORTED_VERSION.
+    /// False for a broker without KIP-848: it answers UNSUPPORTED_VERSION.
     package var hasConsumerGroups = true
-    /// Which epochs OffsetCommit and TxnOffsetCommit may name.
+    /// The epochs that OffsetCommit and TxnOffsetCommit may name.
     package var memberEpochCheck = MemberEpochCheck.equal
-    /// `group.consumer.assignment.interval.ms`: how long after one computation of the target the next one may come. Apache
-    /// Kafka 4.3 has 1 s by default, and earlier versions compute the target with every change.
+    /// `group.consumer.assignment.interval.ms`: the least time between two computations of the target.
+    ///
+    /// Apache Kafka 4.3 has 1 s by default, and earlier versions compute the target with every change.
     package var consumerAssignmentInterval: Int64 = 0
     /// `group.consumer.session.timeout.ms`.
     package var consumerSessionTimeout: Int64 = 45 * second
@@ -58,20 +59,21 @@ package struct ClusterRules: Sendable, Hashable {
 
     // MARK: - Transactions
 
-    /// Whether the cluster's feature `transaction.version` is 2, as it is on clusters made by Kafka 4. An abort by the
-    /// coordinator then leaves the aborted epoch known, so that its producer may ask for the next one.
+    /// Whether the cluster's feature `transaction.version` is 2, as on clusters made by Kafka 4.
+    ///
+    /// The coordinator then remembers the epoch of a transaction that it aborted, so that the producer may request the next one.
     package var hasTransactionsVersion2 = true
     /// `transaction.max.timeout.ms`.
     package var maxTransactionTimeout: Int64 = 900 * second
-    /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`: how often the coordinator looks for transactions whose
-    /// time is up.
+    /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`: how often the coordinator checks for transactions that have
+    /// timed out.
     package var transactionTimeoutInterval: Int64 = 10 * second
     /// `transactional.id.expiration.ms`.
     package var transactionalIDExpiration: Int64 = 7 * 86_400 * second
-    /// `transaction.partition.verification.enable`: whether a partition asks the coordinator if it is part of the
-    /// transaction before it takes the first record of it.
+    /// `transaction.partition.verification.enable`: whether a partition checks with the coordinator that it is part of the transaction,
+    /// before it accepts the first record of it.
     package var verifiesTransactions = true
-    /// How long the coordinator waits before it tries again to write a marker to a partition without a leader.
+    /// The time after which the coordinator tries again to write a marker to a partition without a leader.
     package var markerRetryInterval: Int64 = 100 * millisecond
 
     package init() {}

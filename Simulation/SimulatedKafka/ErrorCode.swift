@@ -1,4 +1,4 @@
-/// Kafka's error codes: the names and numbers of the protocol, as far as a request of the model can answer them.
+/// Kafka's error codes, with the protocol's names and numbers, as far as the model answers with them.
 package enum ErrorCode: Int16, Error, Sendable, CaseIterable {
     case unknownServerError = -1
     case none = 0
@@ -63,7 +63,7 @@ package enum ErrorCode: Int16, Error, Sendable, CaseIterable {
 }
 
 extension ErrorCode {
-    /// The name that the protocol gives the code, such as `ILLEGAL_GENERATION`.
+    /// The protocol's name of the code, such as `ILLEGAL_GENERATION`.
     package var protocolName: String { Self.names[self] ?? "\(self)" }
 
     /// Finds a code by the protocol's name.
@@ -91,7 +91,7 @@ extension ErrorCode {
 }
 
 extension String {
-    /// `ID` within a longer word stands for one word of its own, also before another capital: `producerIDMapping`.
+    /// `ID` within a longer name is one word, also before another capital: `producerIDMapping`.
     fileprivate var replacingID: String {
         var result = ""
         var rest = Substring(self)

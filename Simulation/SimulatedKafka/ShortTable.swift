@@ -1,6 +1,6 @@
-/// Values by keys of which there are few, in the order in which they came: a cluster's topics and groups.
+/// A table for few keys, in the order of insertion: a cluster's topics and groups.
 ///
-/// Looking through all keys takes a fraction of what it takes to hash one of them, and every request asks several times.
+/// A linear search takes a fraction of the time of hashing a key, and every request makes several look-ups.
 struct ShortTable<Key: Equatable, Value> {
     private(set) var keys: [Key] = []
     private(set) var values: [Value] = []

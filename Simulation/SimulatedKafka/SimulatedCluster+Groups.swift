@@ -30,7 +30,7 @@ extension SimulatedCluster {
 
     package func heartbeat(_ request: HeartbeatRequest, at broker: Int32? = nil) -> PlainResponse {
         if let error = groupError(request.group, at: broker) {
-            // A client without an error tries again, which is all that it can do meanwhile.
+            // Without an error the client tries again, which is all that it can do meanwhile.
             return PlainResponse(error: error == .coordinatorLoadInProgress ? .none : error)
         }
         guard case .classic(let group) = groups[request.group]?.membership else {
@@ -87,7 +87,7 @@ extension SimulatedCluster {
         return OffsetCommitResponse(results: results)
     }
 
-    /// What is wrong with a commit as a whole.
+    /// Returns the error of a commit as a whole.
     private func commitError(of request: OffsetCommitRequest) -> ErrorCode? {
         guard let group = groups[request.group] else {
             if request.member.generation < 0 { return nil }
@@ -136,13 +136,13 @@ extension SimulatedCluster {
         return response
     }
 
-    /// How often somebody joined a group of KIP-848 who was a member of it already.
+    /// Returns the number of joins of a KIP-848 group by clients that were members already.
     package func repeatedJoins(of group: String) -> Int {
         guard case .consumer(let members) = groups[group]?.membership else { return 0 }
         return members.repeatedJoins
     }
 
-    /// Commits in the name of a transaction: nothing of it counts before the transaction's marker is written.
+    /// Commits offsets in a transaction. They take effect when the transaction's marker is written.
     package func txnOffsetCommit(_ request: TxnOffsetCommitRequest, at broker: Int32? = nil) -> OffsetCommitResponse {
         var results: [PartitionID: ErrorCode] = [:]
         let error = groupError(request.group, at: broker) ?? commitError(of: request)
@@ -185,7 +185,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// Returns the group, made where it is new or has no members of the other protocol.
+    /// Returns the group. Creates it if it is new, or if it is of the other protocol and has no members.
     private func classicGroup(_ name: String) -> ClassicGroup? {
         switch groups[name]?.membership {
         case .classic(let group): return group
@@ -197,14 +197,14 @@ extension SimulatedCluster {
         }
     }
 
-    /// Changes a group's offsets. A group that has offsets and never had a member is one as well.
+    /// Changes a group's offsets. A group may have offsets without ever having had a member.
     func offsets(of name: String, _ change: (inout GroupOffsets) -> Void) {
         if groups[name] == nil { _ = classicGroup(name) }
         guard let group = groups[name] else { return }
         change(&group.offsets)
     }
 
-    /// The generation, or the epoch, that a group is in; for checks.
+    /// Returns the generation or epoch of a group, for checks.
     package func generation(of group: String) -> Int32? {
         switch groups[group]?.membership {
         case .classic(let group): group.generation
@@ -213,7 +213,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// The members of a group in the order in which they joined; for checks.
+    /// Returns the members of a group in the order in which they joined, for checks.
     package func members(of group: String) -> [String] {
         switch groups[group]?.membership {
         case .classic(let group): group.members.map(\.id)
@@ -222,17 +222,17 @@ extension SimulatedCluster {
         }
     }
 
-    /// What a group has committed; for checks.
+    /// Returns the committed offsets of a group, for checks.
     package func committed(by group: String) -> [PartitionID: Int64] { commits(by: group).mapValues(\.offset) }
 
-    /// Returns what the group has committed, metadata and all.
+    /// Returns the committed offsets of a group with their metadata.
     package func commits(by group: String) -> [PartitionID: OffsetToCommit] {
         (groups[group]?.offsets.committed ?? [:]).mapValues { committed in
             rules.keepsOffsetMetadata ? committed.offset : OffsetToCommit(committed.offset.offset)
         }
     }
 
-    /// Returns the farthest offset of each partition that transactions which have not ended are about to commit; for checks.
+    /// Returns the highest offset of each partition that open transactions are about to commit, for checks.
     package func pendingCommits(by group: String) -> [PartitionID: OffsetToCommit] {
         (groups[group]?.offsets.pending ?? [:]).values.reduce(into: [:]) { all, pending in
             all.merge(pending.mapValues(\.offset)) { $0.offset > $1.offset ? $0 : $1 }

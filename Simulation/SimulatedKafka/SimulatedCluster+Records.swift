@@ -1,6 +1,6 @@
-/// Records: written, read, deleted.
+/// Requests about records: writing, reading, deleting.
 extension SimulatedCluster {
-    /// A Fetch that found nothing yet.
+    /// A Fetch that waits for records.
     struct WaitingFetch {
         let request: FetchRequest
         let broker: Int32?
@@ -9,10 +9,10 @@ extension SimulatedCluster {
         let reply: (FetchResponse) -> Void
     }
 
-    /// A Produce whose records are written, and not copied to all replicas yet.
+    /// A Produce whose records are written, but not on all replicas yet.
     struct WaitingProduce {
         var response: ProduceResponse
-        /// What the high watermark of each partition must reach.
+        /// The offset that the high watermark of each partition must reach.
         let ends: [PartitionID: Int64]
         let end: Int64
         let reply: (ProduceResponse) -> Void
@@ -25,13 +25,13 @@ extension SimulatedCluster {
         var answer: ProduceResponse?
         produce(request, at: broker) { answer = $0 }
         if let answer { return answer }
-        // A client that cannot wait gets the answer of a broker whose time is up.
+        // A client that cannot wait gets the answer of a broker whose timeout has passed.
         waitingProduces.removeLast()
         return ProduceResponse(
             results: request.batches.map { ProduceResponse.Result(partition: $0.partition, error: .requestTimedOut) })
     }
 
-    /// Writes batches. With acks=all the answer comes once all replicas have them, or with REQUEST_TIMED_OUT.
+    /// Writes batches. With acks=all the answer comes when all replicas have them, or with REQUEST_TIMED_OUT.
     package func produce(
         _ request: ProduceRequest, at broker: Int32? = nil, reply: @escaping (ProduceResponse) -> Void
     ) {
@@ -66,7 +66,7 @@ extension SimulatedCluster {
         result.logStart = log.logStart
         if batch.producer.id >= 0, let state = log.producers[batch.producer.id] {
             if let duplicate = state.duplicate(of: batch) {
-                // A batch that came before is answered as it was then.
+                // A duplicate batch gets the same answer as the first one.
                 result.baseOffset = duplicate.firstOffset
                 return result
             }
@@ -104,7 +104,7 @@ extension SimulatedCluster {
         return nil
     }
 
-    /// Asks the coordinator whether the partition is part of the transaction, before its first record of it.
+    /// Checks with the coordinator that the partition is part of the transaction, before the transaction's first record there.
     private func verify(
         _ batch: ProduceRequest.Batch, in request: ProduceRequest, log: PartitionLog
     ) -> ErrorCode? {
@@ -112,7 +112,7 @@ extension SimulatedCluster {
         guard let id = request.transactionalID else { return .invalidTxnState }
         guard rules.verifiesTransactions, log.producers[batch.producer.id]?.transactionStart == nil else { return nil }
 
-        // Older clients try NOT_ENOUGH_REPLICAS again, which is what they shall do while the coordinator cannot answer.
+        // Older clients retry after NOT_ENOUGH_REPLICAS, which is what they shall do while the coordinator cannot answer.
         if coordinatorError(.transaction(id), at: nil) != nil { return .notEnoughReplicas }
         guard let transaction = live(id), transaction.producer.id == batch.producer.id else {
             return .invalidProducerIDMapping
@@ -125,13 +125,13 @@ extension SimulatedCluster {
 
     // MARK: - Fetch
 
-    /// Reads what is there now.
+    /// Reads the available records without waiting.
     package func fetch(_ request: FetchRequest, at broker: Int32? = nil) -> FetchResponse {
         FetchResponse(partitions: request.partitions.map { read($0, isolation: request.isolation, at: broker) })
     }
 
     /// Reads, and waits for a first record as long as the request allows.
-    /// - Parameter patience: how long its client lets it wait; `nil`: as long as the request says.
+    /// - Parameter patience: the client's limit on the wait; `nil`: the request's limit.
     package func fetch(
         _ request: FetchRequest, at broker: Int32? = nil, patience: FetchPatience? = nil,
         reply: @escaping (FetchResponse) -> Void
@@ -144,7 +144,7 @@ extension SimulatedCluster {
             WaitingFetch(request: request, broker: broker, end: now + wait, patience: patience, reply: reply))
     }
 
-    /// Has a fetch that stands for several end with the one of them that is under way, because its client has something else to ask.
+    /// Ends a combined fetch together with its current step, because the client needs a different fetch.
     package func endSoon(_ patience: FetchPatience) {
         patience.isOver = true
         guard let index = waitingFetches.firstIndex(where: { $0.patience === patience }) else { return }
@@ -184,7 +184,7 @@ extension SimulatedCluster {
 
     // MARK: - Waiting
 
-    /// Looks again at requests that wait, after something was written, copied, decided or deleted.
+    /// Checks waiting requests again after records were written, copied, decided or deleted.
     func wakeWaits() {
         if waitingFetches.contains(where: { !hasNothing(for: $0) }) { wakeFetches() }
         guard !waitingProduces.isEmpty else { return }
@@ -211,8 +211,9 @@ extension SimulatedCluster {
         }
     }
 
-    /// True where a fetch would read nothing, and not be refused, as can be told without reading. It is asked of every fetch that
-    /// waits after everything that is written anywhere.
+    /// True if a fetch would read nothing and get no error, as far as that can be determined without reading.
+    ///
+    /// Called for every waiting fetch after each write to any partition.
     private func hasNothing(for wait: WaitingFetch) -> Bool {
         guard denied.isEmpty, fullDisks.isEmpty else { return false }
         return wait.request.partitions.allSatisfy { request in

@@ -1,4 +1,4 @@
-/// Topics: made, grown, deleted, described.
+/// Requests about topics: creating, extending, deleting, describing.
 extension SimulatedCluster {
     package func createTopic(_ request: CreateTopicRequest) -> PlainResponse {
         guard !denied.contains(.createTopics) else { return PlainResponse(error: .topicAuthorizationFailed) }
@@ -45,7 +45,7 @@ extension SimulatedCluster {
         return PlainResponse(error: .none)
     }
 
-    /// Deletes a topic, and with it what groups have committed on it.
+    /// Deletes a topic, and the offsets that groups have committed for it.
     package func deleteTopic(_ request: DeleteTopicRequest) -> PlainResponse {
         guard topics[request.name] != nil else { return PlainResponse(error: .unknownTopicOrPartition) }
         topics[request.name] = nil
@@ -78,9 +78,9 @@ extension SimulatedCluster {
         return MetadataResponse.Topic(name: name, error: .none, id: topic.id, partitions: partitions)
     }
 
-    // MARK: - What the simulation does to partitions
+    // MARK: - Changes by the simulation
 
-    /// Looks at a log, for checks.
+    /// Returns a copy of a log, for checks.
     package func log(of partition: PartitionID) -> PartitionView? {
         logState(partition).map { log in
             PartitionView(
@@ -90,7 +90,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// True where a record stands at an offset.
+    /// Returns true if there is a record at an offset.
     package func holds(_ offset: Int64, in partition: PartitionID) -> Bool {
         logState(partition)?.holds(offset) ?? false
     }
@@ -100,7 +100,7 @@ extension SimulatedCluster {
         topics[topic]?.settings.maxMessageBytes = bytes
     }
 
-    /// Changes `retention.ms` of a topic, in nanoseconds; `nil`: for ever.
+    /// Changes `retention.ms` of a topic, in nanoseconds; `nil`: unlimited.
     package func setRetention(of topic: String, to time: Int64?) { topics[topic]?.settings.retention = time }
 
     package func moveLeader(of partition: PartitionID, to broker: Int32) {
@@ -108,7 +108,7 @@ extension SimulatedCluster {
         wakeWaits()
     }
 
-    /// Stops or resumes the copying to other replicas: the high watermark stays, and producers that wait for all replicas wait.
+    /// Stops or resumes replication. Without it the high watermark stays, and producers that need all replicas wait.
     package func holdReplication(of partition: PartitionID, _ isHeld: Bool) {
         change(partition) { $0.isReplicationHeld = isHeld }
         wakeWaits()
@@ -134,7 +134,7 @@ extension SimulatedCluster {
     }
 }
 
-/// What stands in a partition at one moment, for checks.
+/// A copy of a partition at one moment, for checks.
 package struct PartitionView: Hashable, Sendable {
     package var entries: [LogEntry]
     package var logStart: Int64

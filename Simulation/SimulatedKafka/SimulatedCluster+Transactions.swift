@@ -1,4 +1,4 @@
-/// Transactions: producer ids, epochs, and the end of a transaction in every partition that it wrote to.
+/// Requests about transactions: producer ids, epochs, and the end of a transaction in every partition that it wrote to.
 extension SimulatedCluster {
     // MARK: - InitProducerId
 
@@ -25,7 +25,7 @@ extension SimulatedCluster {
         switch transaction.state {
         case .ending: return refuse(.concurrentTransactions)
         case .ongoing:
-            // The epoch that fences the open transaction is given to nobody: the next try gets one above.
+            // No producer receives the epoch that fences the open transaction: the next attempt gets a higher one.
             abortByCoordinator(id)
             return refuse(.concurrentTransactions)
         case .empty, .ended: break
@@ -89,7 +89,7 @@ extension SimulatedCluster {
             }
         }
         guard refused.isEmpty else {
-            // All or nothing: the others are not even tried.
+            // All or nothing: the others are not attempted.
             var response = all(.operationNotAttempted)
             response.results.merge(refused) { _, refused in refused }
             return response
@@ -131,7 +131,7 @@ extension SimulatedCluster {
         name.knowsProducerFenced ? .producerFenced : .invalidProducerEpoch
     }
 
-    /// Checks the transaction that offsets are committed in, as the partition of the group's offsets does.
+    /// Verifies the transaction in which offsets are committed, as the partition of the group's offsets does.
     func verify(_ request: TxnOffsetCommitRequest) -> ErrorCode? {
         let name = request.transaction
         if denied.contains(.writeTransactionalID(name.id)) { return .transactionalIDAuthorizationFailed }
@@ -177,8 +177,9 @@ extension SimulatedCluster {
         transactions[id]?.marked = []
     }
 
-    /// Aborts an open transaction in the coordinator's own name. The higher epoch in its markers keeps its producer out, until
-    /// that asks for a new epoch.
+    /// Aborts an open transaction without its producer's request.
+    ///
+    /// The higher epoch in the markers fences the producer until it requests a new epoch.
     private func abortByCoordinator(_ id: String) {
         guard let aborted = transactions[id]?.producer.epoch else { return }
         transactions[id]?.producer.epoch = aborted + 1
@@ -193,7 +194,7 @@ extension SimulatedCluster {
         case .empty, .ended: return nil
         case .ending: return transaction.markersDue.map { max($0, transaction.loadedAt) }
         case .ongoing:
-            // The coordinator looks at intervals, for transactions that began longer ago than they may take.
+            // The coordinator checks at intervals for transactions that have exceeded their timeout.
             let end = max(transaction.start + transaction.timeout, transaction.loadedAt)
             let interval = rules.transactionTimeoutInterval
             return (end / interval + 1) * interval
@@ -222,7 +223,7 @@ extension SimulatedCluster {
                     left.append(target)
                     continue
                 }
-                // A leader that failed may have taken the marker with it, and so the transaction is open again.
+                // A failed leader may have lost the marker, so that the transaction is open again.
                 let isOpen = log.producers[transaction.producer.id]?.transactionStart != nil
                 if isOpen || !transaction.marked.contains(partition) {
                     transactions[transaction.id]?.marked.insert(partition)
@@ -230,7 +231,7 @@ extension SimulatedCluster {
                         _ = $0.appendMarker(result, of: transaction.producer, coordinatorEpoch: seat.epoch, now: now)
                     }
                 }
-                // Markers are written with acks=all, and asked for again until all replicas have them.
+                // Markers are written with acks=all, and requested again until all replicas have them.
                 if log.highWatermark < log.logEnd { left.append(target) }
             case .offsets(let group):
                 guard isUp(coordinator(.group(group))) else {
@@ -262,7 +263,7 @@ extension SimulatedCluster {
         transactions[id]?.markersDue = now + rules.markerRetryInterval
     }
 
-    /// Returns a transactional id that the coordinator has not forgotten.
+    /// Returns the state of a transactional id that has not expired.
     func live(_ id: String) -> TransactionMetadata? {
         guard let transaction = transactions[id] else { return nil }
         switch transaction.state {

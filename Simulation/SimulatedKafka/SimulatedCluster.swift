@@ -1,21 +1,20 @@
 /// A model of a Kafka cluster: a state machine whose entry points are the requests of Kafka's protocol.
 ///
-/// It has no clock, no threads and no randomness. Time is what the caller says it is: `advance(to:)` fires what is due, and
-/// `nextDeadline` says when something will be. Every request names the broker that it was sent to, or `nil` for the broker
-/// that is in charge, and is answered with Kafka's error codes. The answers of JoinGroup and SyncGroup, and those of Produce
-/// and Fetch where they wait, are given through a closure, which may be called later.
+/// It has no clock, no threads and no randomness. The caller sets the time: `advance(to:)` fires due events, and `nextDeadline` returns
+/// the time of the next one. Every request names the broker that it was sent to, or `nil` for the responsible one, and is answered with
+/// Kafka's error codes. JoinGroup, SyncGroup, and waiting Produce and Fetch requests are answered through a closure, possibly later.
 ///
-/// What it models and what it does not: docs/internals/simulation.md.
+/// The scope of the model: docs/internals/simulation.md.
 package final class SimulatedCluster {
     package var rules: ClusterRules
     /// Virtual time in nanoseconds.
     package private(set) var now: Int64
 
-    /// How long the coordinator takes, from the end of a transaction, until its markers are written. Asked once for each end.
+    /// The time from the end of a transaction until the coordinator has written its markers. Called once for each end.
     package var markerDelay: () -> Int64 = { ClusterRules.millisecond }
-    /// What the clients may not do.
+    /// The permissions that are denied to clients.
     package var denied: Set<Permission> = []
-    /// The brokers whose disk is full: what they lead can be neither written nor read.
+    /// The brokers whose disk is full: partitions that they lead can be neither written nor read.
     package var fullDisks: Set<Int32> = []
 
     final class Topic {
@@ -29,10 +28,10 @@ package final class SimulatedCluster {
         }
     }
 
-    /// A broker that coordinates a group or a transactional id.
+    /// The coordinator of a group or a transactional id.
     struct Seat {
         var broker: Int32
-        /// Counts the coordinators that there were; markers of an older one are refused.
+        /// Counts the former coordinators. Markers of an older one are rejected.
         var epoch: Int32 = 0
         var loadedAt: Int64 = 0
     }
@@ -47,7 +46,7 @@ package final class SimulatedCluster {
     var nextProducerID: Int64 = 1_000
     private var nextMember = 1
 
-    /// Fetches that wait for a first record, and produces that wait for the other replicas.
+    /// Fetches that wait for a first record. Below: produces that wait for the other replicas.
     var waitingFetches: [WaitingFetch] = []
     var waitingProduces: [WaitingProduce] = []
 
@@ -56,7 +55,7 @@ package final class SimulatedCluster {
         self.now = now
     }
 
-    /// Forgets topics, groups, transactions, and requests that wait.
+    /// Drops topics, groups, transactions, and waiting requests.
     package func forgetEverything() {
         (topics, groups, transactions) = (ShortTable(), ShortTable(), TransactionTable())
         (waitingFetches, waitingProduces) = ([], [])
@@ -64,9 +63,9 @@ package final class SimulatedCluster {
 
     // MARK: - Time
 
-    /// When something happens of itself, such as the end of a session; `nil`: nothing will.
+    /// The time of the next event without a request, such as the end of a session; `nil`: there is none.
     package var nextDeadline: Int64? {
-        // Asked before and after every request, so it makes no arrays and copies no members.
+        // Read before and after every request, so it makes no arrays and copies no members.
         var next: Int64?
         let areAllUp = downBrokers.isEmpty
         for group in groups.values where areAllUp || isCoordinated(.group(group.name)) {
@@ -81,11 +80,11 @@ package final class SimulatedCluster {
         return next
     }
 
-    /// Lets time pass. What falls due on the way happens in the order of its deadlines.
+    /// Advances the time, and fires the events that are due in the order of their deadlines.
     /// - Parameters:
     ///   - time: Not before `now`.
-    ///   - isPastDeadline: False where the caller knows that `nextDeadline` is later than `time`, which takes longer to find out
-    ///     than most of what a request does.
+    ///   - isPastDeadline: False if the caller knows that `nextDeadline` is later than `time`. Computing that takes longer than most
+    ///     requests.
     package func advance(to time: Int64, pastDeadline isPastDeadline: Bool = true) {
         while isPastDeadline, let due = nextDeadline, due <= time {
             now = max(now, due)
@@ -95,7 +94,7 @@ package final class SimulatedCluster {
     }
 
     private func fireDue() {
-        // Mostly a fetch has waited long enough, and nothing else is due.
+        // Usually a fetch has waited long enough, and nothing else is due.
         if groups.values.contains(where: isDue) {
             for name in groups.keys.sorted() {
                 if let group = groups[name], isDue(group) { group.fire(at: now) }
@@ -121,15 +120,17 @@ package final class SimulatedCluster {
 
     package var brokers: [Int32] { (1...rules.brokers).filter { !downBrokers.contains($0) } }
 
-    /// Stops or starts a broker. What it leads stays with it until `failOver` is called, as with brokers whose session the
-    /// controller still waits for. Requests must not be given to a broker that is down: that is the network's part.
+    /// Stops or starts a broker.
+    ///
+    /// Its partitions keep their leader until `failOver` is called, as while the controller waits for the broker's session to end. The
+    /// network must not deliver requests to a stopped broker.
     package func setBroker(_ broker: Int32, isUp: Bool) {
         guard isUp else {
             downBrokers.insert(broker)
             return
         }
         guard downBrokers.remove(broker) != nil else { return }
-        // What it still coordinates it reads anew, as a new coordinator does.
+        // A restarted broker reloads the groups and transactions that it coordinates, as a new coordinator does.
         for name in groups.keys.sorted() where coordinator(.group(name)) == broker {
             moveCoordinator(.group(name), to: broker)
         }
@@ -138,15 +139,15 @@ package final class SimulatedCluster {
         }
     }
 
-    /// False while the coordinator is down: nobody counts sessions and timeouts then.
+    /// False while the coordinator is down: sessions and timeouts then do not expire.
     private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool {
         downBrokers.isEmpty || isUp(coordinator(key))
     }
 
     package func isUp(_ broker: Int32) -> Bool { !downBrokers.contains(broker) }
 
-    /// Gives the partitions and coordinators of a broker to the next one that is up.
-    /// - Parameter loading: How long the new coordinators take to read what the old one has written.
+    /// Moves the partitions and coordinators of a broker to the next one that is up.
+    /// - Parameter loading: The time for which the new coordinators load.
     package func failOver(from broker: Int32, loading: Int64 = 0) {
         guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
         moveLeaders(from: broker)
@@ -156,10 +157,10 @@ package final class SimulatedCluster {
         for id in transactions.ids.sorted() where coordinator(.transaction(id)) == broker {
             moveCoordinator(.transaction(id), to: next, loading: loading)
         }
-        // Keys that nobody has asked for yet are on the first broker that is up: see `seat`.
+        // Keys without a coordinator so far are assigned to the first broker that is up: see `seat`.
     }
 
-    /// Gives the partitions that a broker leads to the next one that is up.
+    /// Moves the leadership of a broker's partitions to the next broker that is up.
     package func moveLeaders(from broker: Int32) {
         guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
         for name in topics.keys.sorted() {
@@ -189,9 +190,10 @@ package final class SimulatedCluster {
         return seat
     }
 
-    /// Moves a coordinator, also to the broker where it is, as when that starts again. Joins that wait are answered with
-    /// NOT_COORDINATOR, and the group is as it was when it last became stable.
-    /// - Parameter loading: How long the new one answers COORDINATOR_LOAD_IN_PROGRESS.
+    /// Moves a coordinator; the target may be the same broker, as after a restart.
+    ///
+    /// Waiting joins are answered with NOT_COORDINATOR, and the group is as it was when it last became stable.
+    /// - Parameter loading: The time for which the new coordinator answers COORDINATOR_LOAD_IN_PROGRESS.
     package func moveCoordinator(_ key: FindCoordinatorRequest.Key, to broker: Int32, loading: Int64 = 0) {
         let old = seat(key)
         seats[key] = Seat(broker: broker, epoch: old.epoch + 1, loadedAt: now + loading)
@@ -204,7 +206,7 @@ package final class SimulatedCluster {
         }
     }
 
-    /// Says whether a coordinator can answer at this broker.
+    /// Returns the error of a request to a coordinator at this broker, if it cannot answer.
     func coordinatorError(_ key: FindCoordinatorRequest.Key, at broker: Int32?) -> ErrorCode? {
         let seat = seat(key)
         if let broker, broker != seat.broker { return .notCoordinator }
@@ -231,7 +233,7 @@ package final class SimulatedCluster {
 }
 
 extension Int64? {
-    /// Takes another time where that is earlier; `nil` means never.
+    /// Takes the earlier of two times; `nil` means never.
     mutating func lower(to time: Int64?) {
         guard let time else { return }
         self = Swift.min(self ?? .max, time)

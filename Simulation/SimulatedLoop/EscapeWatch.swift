@@ -1,22 +1,22 @@
 internal import CTaskHooks
 
-/// What the Swift runtime would have handed to an executor of its own.
+/// A job that the Swift runtime would have handed to one of its own executors.
 struct Escape {
     let executor: String
     let job: String
     let callers: String
 }
 
-/// Watches the calling thread for jobs that are handed to executors of the Swift runtime's own.
+/// Watches the calling thread for jobs that are handed to the Swift runtime's own executors.
 enum EscapeWatch {
     /// Keeps the first escape of a watch.
     private final class Catch {
         var first: Escape?
     }
 
-    /// Calls `body`. Meanwhile no job of this thread gets to the global executor or the main one: it is kept back, and its task
-    /// never goes on.
-    /// - Parameter body: calls its argument to learn of the first escape so far.
+    /// Calls `body`. Meanwhile no job of this thread reaches the global executor or the main one: it is dropped, and its task never
+    /// resumes.
+    /// - Parameter body: calls its argument to get the first escape so far.
     static func during<Value, Failure: Error>(
         _ body: (() -> Escape?) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -40,7 +40,7 @@ enum EscapeWatch {
         return try body { caught.first }
     }
 
-    /// Returns the text that a function of C's writes.
+    /// Returns the text that a C function writes.
     private static func text(bytes: Int, _ write: (UnsafeMutablePointer<CChar>?, Int) -> Void) -> String {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes) { buffer in
             guard let start = buffer.baseAddress else { return "" }

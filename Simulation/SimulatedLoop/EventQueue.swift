@@ -1,31 +1,31 @@
 internal import Basics
 
-/// What happens outside all loops, by the time at which it is due. Of events that are due at the same instant, the one of the
-/// smallest rank comes first.
+/// The events outside all loops, by due time. Among events that are due at the same instant, the one with the smallest rank is first.
 ///
-/// A binary heap of plain numbers. The actions lie beside it, so that sorting moves no reference.
+/// The queue is a binary heap of plain numbers. The actions are stored separately, so that sorting moves no reference.
 struct EventQueue {
     private struct Event {
         var due: Int64
         var rank: UInt64
-        /// Where its action is in `actions`.
+        /// The index of its action in `actions`.
         var slot: Int
 
         func isBefore(_ other: Event) -> Bool { due < other.due || due == other.due && rank < other.rank }
     }
 
-    /// What happens. A type of its own, because arrays and optionals of plain functions wrap each of them in another one, when it
-    /// is put in and again when it is taken out.
+    /// The action of an event. A struct, because arrays and optionals of plain functions wrap each of them in another one, on
+    /// insertion and
+    /// again on removal.
     struct Action {
         let run: () -> Void
     }
 
     private var heap: [Event] = []
-    /// The actions of events; `nil` in an entry that is free.
+    /// The actions of events; `nil` in a free entry.
     private var actions: [Action?] = []
     private var freeSlots: [Int] = []
 
-    /// When the first event is due; `nil` where there is none.
+    /// The due time of the first event; `nil` if there is none.
     var firstDue: Instant? { heap.first.map { Instant(nanoseconds: $0.due) } }
 
     mutating func add(at due: Instant, rank: UInt64, _ action: Action) {
@@ -50,7 +50,7 @@ struct EventQueue {
         heap[place] = event
     }
 
-    /// Takes out the event that is due first, and returns its action.
+    /// Removes the event that is due first, and returns its action.
     mutating func takeFirst() -> Action? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         if !heap.isEmpty { sink(last) }
@@ -58,7 +58,7 @@ struct EventQueue {
         return exchange(&actions[first.slot], with: nil)
     }
 
-    /// Puts an event in the place of the first one, and moves it down to where it belongs.
+    /// Replaces the first event by another one, and moves it down to its position.
     private mutating func sink(_ event: Event) {
         var place = 0
         while true {

@@ -9,10 +9,10 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     public mutating func next() -> UInt64 { numbers.next() }
 
-    /// Returns a generator that goes its own way from here, so that how much it is used changes nothing for this one.
+    /// Returns an independent generator, whose use does not change the numbers of this one.
     public mutating func fork() -> SeededGenerator { SeededGenerator(seed: next()) }
 
-    /// Returns a duration of the range, to the nanosecond.
+    /// Returns a random duration in the range, to the nanosecond.
     public mutating func duration(in range: ClosedRange<Duration>) -> Duration {
         let (least, most) = (range.lowerBound.wholeNanoseconds, range.upperBound.wholeNanoseconds)
         return .nanoseconds(Int64.random(in: least...most, using: &self))

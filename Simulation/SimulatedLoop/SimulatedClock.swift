@@ -1,17 +1,17 @@
 public import Basics
 
-/// The clocks of one simulated machine, which the loops of a process share: one that only goes forward, and a wall clock.
+/// The clocks of a simulated machine, which the loops of a process share: a monotonic clock and a wall clock.
 ///
-/// They differ from the simulation's own time as those of real machines do. Belongs to the simulation's thread.
+/// They differ from the simulation's time as those of real machines do. They belong to the simulation's thread.
 public final class SimulatedClock: Sendable {
     private let simulation: SimulationState
-    /// What the clock showed when the simulation began.
+    /// The clock's value at the beginning of the simulation.
     private let origin: Instant
-    // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
+    // Unsafe because the compiler cannot see that only the simulation's thread uses them.
     private nonisolated(unsafe) var base: (real: Instant, local: Instant)
     private nonisolated(unsafe) var wallOffset: Duration
     private nonisolated(unsafe) var partsPerMillion: Double
-    /// What the clock showed when it was looked at last. Within a turn all look at the same instant.
+    /// The last value that was read. All reads at one instant return the same value.
     private nonisolated(unsafe) var last: (real: Instant, local: Instant)
 
     init(_ simulation: SimulationState, skew: Duration, wallSkew: Duration, drift: Double) {
@@ -23,7 +23,7 @@ public final class SimulatedClock: Sendable {
         unsafe wallOffset = wallSkew
     }
 
-    /// How much faster the clock goes than time, in parts per million; negative for a slow one. Real ones stay within 200.
+    /// The drift of the clock in parts per million; negative for a slow one. Real clocks stay within 200.
     public var drift: Double {
         get { unsafe partsPerMillion }
         set {
@@ -34,24 +34,24 @@ public final class SimulatedClock: Sendable {
         }
     }
 
-    /// What the clock shows.
+    /// The time of the monotonic clock.
     public var now: Instant {
         let real = unsafe simulation.now
         if unsafe last.real != real { unsafe last = (real, local(at: real)) }
         return unsafe last.local
     }
 
-    /// What the wall clock shows. It drifts along with the other.
+    /// The time of the wall clock. It drifts together with the monotonic clock.
     public var wallNow: WallTime {
         let elapsed = unsafe origin.duration(to: now) + wallOffset
         let milliseconds = Int64(elapsed.milliseconds(roundedUp: false))
         return WallTime(milliseconds: simulation.settings.start.milliseconds.saturatingAdding(milliseconds))
     }
 
-    /// Sets the wall clock, as an operator or a time service does. The clock that deadlines go by does not notice.
+    /// Sets the wall clock, as an operator or a time service does. The monotonic clock, which deadlines use, does not change.
     public func stepWallTime(by step: Duration) { unsafe wallOffset += step }
 
-    /// Returns what the clock shows at an instant of the simulation's time.
+    /// Returns the clock's value at an instant of the simulation's time.
     func local(at instant: Instant) -> Instant {
         let elapsed = unsafe instant.nanoseconds.saturatingSubtracting(base.real.nanoseconds)
         let gained = unsafe Int64(saturating: (Double(elapsed) * partsPerMillion / 1e6).rounded(.down))

@@ -1,25 +1,26 @@
 internal import Basics
 internal import EventLoop
 
-/// What stands in the place of a loop's thread: when its turns come, and its clocks and random numbers. The loop keeps it alive,
-/// and not the other way round.
+/// Replaces a loop's thread: schedules its iterations ("turns"), and provides its clocks and random numbers.
+///
+/// The loop retains its driver, and not the other way round.
 final class SimulatedDriver: LoopDriver {
     let name: String
     let clock: SimulatedClock
     let simulation: SimulationState
 
-    // Unsafe because the compiler cannot see that the simulation's thread alone uses them: `wake` checks it.
+    // Unsafe because the compiler cannot see that only the simulation's thread uses them: `wake` checks it.
     private nonisolated(unsafe) var random: SeededGenerator
     private nonisolated(unsafe) var reports: [(fileDescriptor: Int32, readiness: Readiness)] = []
-    /// When the loop wants its next turn; `nil`: when it is woken.
+    /// The time of the loop's next iteration; `nil`: when it is woken.
     private nonisolated(unsafe) var wakeTime: Instant? = SimulationState.beginning { didSet { noteTurn() } }
     private nonisolated(unsafe) var busyUntil = SimulationState.beginning
-    /// Since when the loop has waited; `nil` while it has jobs.
+    /// The time since which the loop has been idle; `nil` while it has jobs.
     private nonisolated(unsafe) var restingSince: Instant?
     private nonisolated(unsafe) var hasWoken = false
     nonisolated(unsafe) var frozenUntil = SimulationState.beginning { didSet { noteTurn() } }
     nonisolated(unsafe) var wasKilled = false { didSet { noteTurn() } }
-    /// Where the loop's next turn is in `SimulationState.turns`.
+    /// The index of the loop in `SimulationState.turns`.
     let number: Int
 
     init(_ name: String, clock: SimulatedClock, random: SeededGenerator, _ simulation: SimulationState) {
@@ -31,21 +32,21 @@ final class SimulatedDriver: LoopDriver {
         unsafe simulation.turns.append(SimulationState.beginning)
     }
 
-    /// Has the loop's next turn report a file descriptor.
+    /// Makes the loop's next iteration report a file descriptor.
     func report(_ fileDescriptor: Int32, readiness: Readiness) {
         unsafe reports.append((fileDescriptor, readiness))
         wake()
     }
 
-    // MARK: - Turns
+    // MARK: - Iterations
 
-    /// Notes when the loop takes its next turn.
+    /// Publishes the time of the loop's next iteration.
     private func noteTurn() {
         guard unsafe !wasKilled, let time = unsafe wakeTime else { return unsafe simulation.turns[number] = .never }
         unsafe simulation.turns[number] = max(time, frozenUntil)
     }
 
-    /// Has the loop take a turn at the present.
+    /// Runs an iteration of the loop at the present time.
     func takeTurn(of eventLoop: EventLoop) {
         let now = unsafe simulation.now
         let rest = unsafe restingSince.map { clock.local(at: $0).duration(to: clock.local(at: now)) } ?? .zero
@@ -92,6 +93,6 @@ final class SimulatedDriver: LoopDriver {
 }
 
 extension Instant {
-    /// When a loop takes its next turn that has to be woken before.
+    /// The next iteration of a loop that has to be woken first.
     static var never: Instant { Instant(nanoseconds: .max) }
 }

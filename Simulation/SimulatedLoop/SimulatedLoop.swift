@@ -1,11 +1,11 @@
 public import Basics
 public import EventLoop
 
-/// An event loop that has no thread: `Simulation.run` calls its turns. `eventLoop` is what a worker is given.
+/// An event loop without a thread: `Simulation.run` runs its iterations. Workers receive `eventLoop`.
 ///
-/// Everything but `eventLoop` belongs to the simulation's thread, outside the turns of loops or in one.
+/// Everything but `eventLoop` belongs to the simulation's thread, inside or outside iterations of loops.
 public final class SimulatedLoop: Sendable {
-    /// The loop that tasks and actors live on.
+    /// The loop that runs tasks and actors.
     public let eventLoop: EventLoop
     let driver: SimulatedDriver
 
@@ -16,19 +16,20 @@ public final class SimulatedLoop: Sendable {
 
     public var name: String { driver.name }
     var number: Int { driver.number }
-    /// The clocks of the machine that the loop runs on.
+    /// The clocks of the loop's machine.
     public var clock: SimulatedClock { driver.clock }
 
     // MARK: - Faults
 
-    /// The loop takes no turn before an instant of the simulation's time, like a process that was sent SIGSTOP. Its clocks go
-    /// on. An instant in the past has it go on.
+    /// Freezes the loop until an instant of the simulation's time, like a process after SIGSTOP. Its clocks go on.
+    ///
+    /// An instant in the past ends the freeze.
     public func freeze(until instant: Instant) {
         unsafe driver.frozenUntil = instant
         driver.simulation.note("\(name) frozen until \(SimulationState.text(instant))")
     }
 
-    /// The loop takes no turn any more, like a process that was sent SIGKILL. What its tasks hold is never freed.
+    /// Stops the loop, like a process after SIGKILL. The memory of its tasks is never freed.
     public func kill() {
         guard !isKilled else { return }
         unsafe driver.wasKilled = true
@@ -38,15 +39,16 @@ public final class SimulatedLoop: Sendable {
 
     public var isKilled: Bool { unsafe driver.wasKilled }
 
-    /// Has the loop report a file descriptor as ready in its next turn, once, if it is watched then.
+    /// Makes the loop report a file descriptor as ready in its next iteration, once, if it is watched then.
     public func report(_ fileDescriptor: Int32, readiness: Readiness) {
         driver.report(fileDescriptor, readiness: readiness)
     }
 
-    /// Takes a turn at the present.
+    /// Runs an iteration at the present time.
     func takeTurn() { driver.takeTurn(of: eventLoop) }
 
-    /// Leaves the loop and all that it holds for ever: a continuation that is freed without being resumed would say so in the
-    /// log, and its task is never freed in any case.
+    /// Leaks the loop and everything that it retains. Freeing a continuation without resuming it would log a warning, and its task is
+    /// never
+    /// freed in any case.
     func leak() { _ = unsafe Unmanaged.passRetained(eventLoop) }
 }

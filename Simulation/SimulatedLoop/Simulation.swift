@@ -1,35 +1,36 @@
 public import Basics
 internal import EventLoop
 
-/// Runs any number of event loops on the calling thread, under virtual time. All that is left to chance follows from a seed.
+/// Runs any number of event loops on the calling thread, under virtual time. All random choices follow from a seed.
 ///
-/// The jobs of one loop run in the order in which a loop with a thread runs them, because the code of its turn is the same
-/// (`EventLoop.takeTurn`). The seed decides how long each turn takes, and so how the turns of loops interleave; which of two
-/// loops or events goes first that are due at the same instant; and which of equal timers of one loop fires first. Time passes
-/// only when a loop is busy for the time of its turn or when every loop waits.
+/// The jobs of a loop run in the same order as with a thread, because both use the same code for an iteration (`EventLoop.takeTurn`).
+/// The
+/// seed decides how long each iteration takes, and so how the iterations of several loops interleave. It also orders loops and events
+/// that are due at the same instant, and equal timers of one loop. Time passes only while a loop is busy with an iteration, or when
+/// every
+/// loop waits.
 ///
 ///     let simulation = Simulation(seed: 7)
 ///     let loop = simulation.makeLoop("worker")
 ///     simulation.spawn(on: loop) { await lane.run() }
 ///     try simulation.run(for: .seconds(60))
 ///
-/// It belongs to the thread that made it. A run is the same in another process only where `SWIFT_DETERMINISTIC_HASHING` is set,
-/// because dictionaries and sets have an order of their own in each process.
+/// A simulation belongs to the thread that made it. A run can be repeated in another process only with `SWIFT_DETERMINISTIC_HASHING`,
+/// because otherwise dictionaries and sets have a different order in each process.
 public final class Simulation {
-    /// What a schedule depends on, besides its seed.
+    /// The parameters of a schedule, besides its seed.
     public struct Settings: Sendable {
-        /// What wall clocks show at the beginning.
+        /// The time of wall clocks at the beginning.
         public var start = WallTime(milliseconds: 1_767_225_600_000)  // 2026-01-01T00:00:00Z
-        /// How long a turn of a loop takes, at least and at most. More than nothing, so that a loop that never rests does not
-        /// keep time from passing.
+        /// The duration of a loop's iteration, at least and at most. It is above zero, so that time passes even if a loop never rests.
         public var turnTime: ClosedRange<Duration> = .microseconds(2)...(.microseconds(80))
 
         public init() {}
     }
 
-    /// Why a run ended.
+    /// The reason why a run ended.
     public enum End: Sendable {
-        /// Nothing is left to do: every loop waits to be woken, and no event is due.
+        /// Every loop waits to be woken, and no event is due.
         case idle
         case timeIsUp
         /// The condition for going on did not hold.
@@ -37,18 +38,18 @@ public final class Simulation {
     }
 
     public let seed: UInt64
-    /// Chance for the model around the loops. What loops do has numbers of its own, and so has the schedule.
+    /// Random numbers for the model around the loops. Loops and the schedule have separate generators.
     public var random: SeededGenerator
     private let state: SimulationState
     private var loopSeeds: SeededGenerator
-    /// All that were made, by their numbers.
+    /// All loops that were made, by number.
     private var loops: [SimulatedLoop] = []
-    /// The loop whose turn it is.
+    /// The loop whose iteration is in progress.
     private var current: SimulatedLoop?
-    /// The turns that loops have taken.
+    /// The number of iterations of all loops.
     public private(set) var turns = 0
 
-    /// Makes a simulation in which nothing happens yet.
+    /// Makes a simulation without any events.
     public init(seed: UInt64, settings: Settings = Settings()) {
         self.seed = seed
         var seeds = SeededGenerator(seed: seed)
@@ -58,7 +59,7 @@ public final class Simulation {
         unsafe state.onDrift = { [weak self] clock in self?.wakeLoops(of: clock) }
     }
 
-    /// Has loops plan their turns anew, because they were planned by the clock as it was.
+    /// Reschedules the iterations of loops after a change of their clock.
     private func wakeLoops(of clock: SimulatedClock) {
         for loop in loops where loop.clock === clock { loop.driver.wake() }
     }
@@ -67,16 +68,17 @@ public final class Simulation {
         for loop in loops where !loop.eventLoop.isStopped && !loop.isKilled { loop.leak() }
     }
 
-    // MARK: - What there is
+    // MARK: - State
 
-    /// The simulation's time, which no clock within need show.
+    /// The simulation's time. Clocks may show different times.
     public var now: Instant { unsafe state.now }
     /// The time since the beginning.
     public var elapsed: Duration { SimulationState.beginning.duration(to: now) }
-    /// A number that follows from all turns and notes so far: equal runs have equal digests.
+    /// A digest of all iterations and notes so far. Equal runs have equal digests.
     public var digest: UInt64 { unsafe state.digest }
 
-    /// Told of each turn and of each note, as one line with its time. Turns are written only while this is set.
+    /// Called for each iteration and each note, with one line that begins with the time. Lines for iterations exist only while this
+    /// is set.
     public var onLine: ((String) -> Void)? {
         get { unsafe state.onNote }
         set { unsafe state.onNote = newValue }
@@ -87,15 +89,15 @@ public final class Simulation {
 
     /// Makes the clocks of a machine.
     /// - Parameters:
-    ///   - skew: how far its clock is ahead of the simulation's time. The zero of a clock means nothing, so any will do.
+    ///   - skew: how far the monotonic clock is ahead of the simulation's time. Its zero has no meaning, so any value will do.
     ///   - wallSkew: how far its wall clock is ahead.
-    ///   - drift: how much faster it goes, in parts per million.
+    ///   - drift: the drift of both in parts per million; negative for slow clocks.
     public func makeClock(skew: Duration = .zero, wallSkew: Duration = .zero, drift: Double = 0) -> SimulatedClock {
         SimulatedClock(state, skew: skew, wallSkew: wallSkew, drift: drift)
     }
 
     /// Makes a loop.
-    /// - Parameter clock: that of its machine, which the loops of a process share; `nil`: one that is right.
+    /// - Parameter clock: the clock of its machine, which the loops of a process share; `nil`: an exact one.
     public func makeLoop(_ name: String, clock: SimulatedClock? = nil) -> SimulatedLoop {
         let driver = SimulatedDriver(name, clock: clock ?? makeClock(), random: loopSeeds.fork(), state)
         let loop = SimulatedLoop(driver)
@@ -111,26 +113,26 @@ public final class Simulation {
         Task(executorPreference: loop.eventLoop, operation: work)
     }
 
-    /// Has something happen outside all loops: a broker answers, a process is killed. Of events that are due at the same
-    /// instant, the seed decides which comes first.
+    /// Schedules an event outside all loops, such as a broker's answer or the end of a process. The seed orders events that are due
+    /// at the
+    /// same instant.
     public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         state.addEvent(at: max(due, now), action)
     }
 
-    /// Has something happen after a time.
+    /// Schedules an event after a time.
     public func schedule(after time: Duration, _ action: @escaping () -> Void) {
         schedule(at: now + max(.zero, time), action)
     }
 
-    /// Forgets what is scheduled. Call it when the last run is over: actions hold what they act on, which mostly has a way
-    /// back to the simulation, so neither would ever be freed.
+    /// Drops the scheduled events. Call it after the last run: actions usually retain the simulation, so neither would ever be freed.
     public func forgetEvents() { state.forgetEvents() }
 
     // MARK: - Running
 
     /// Runs loops and events for a time of the simulation, or until nothing is left to do.
-    /// - Parameter condition: asked before each step; the run ends when it is false.
-    /// - Throws: `SimulationError` as soon as something is done that another run would not repeat.
+    /// - Parameter condition: checked before each step; the run ends when it is false.
+    /// - Throws: `SimulationError` as soon as something happens that another run would not repeat.
     @discardableResult
     public func run(
         for time: Duration = .seconds(saturating: .infinity), while condition: () -> Bool = { true }
@@ -158,14 +160,14 @@ public final class Simulation {
         let loop: SimulatedLoop?
     }
 
-    /// Chooses among what is due first.
+    /// Chooses among the loops and events that are due first.
     private func nextStep() -> Step? {
         let event = state.firstEvent ?? .never
         var due = event
         for turn in unsafe state.turns { due = min(due, turn) }
         guard due < .never else { return nil }
 
-        // What is overdue is as due as what is due now.
+        // Everything overdue is due now, too.
         let latest = max(due, now)
         var count = event <= latest ? 1 : 0
         for turn in unsafe state.turns where turn <= latest { count += 1 }

@@ -1,9 +1,10 @@
-/// Says that a simulation did something that it would not do again with the same seed.
+/// A step of a simulation that another run with the same seed might not repeat.
 public enum SimulationError: Error, Hashable, CustomStringConvertible {
-    /// A job was handed to another executor than a simulated loop. Names the executor, the function that the job would have
-    /// gone on with, and the functions that led to it.
+    /// A job was handed to another executor than a simulated loop. Names the executor, the function in which the job would have
+    /// resumed, and
+    /// its callers.
     case escaped(executor: String, job: String, loop: String?, callers: String)
-    /// A loop was woken from a thread that is not the simulation's.
+    /// A loop was woken from a thread other than the simulation's.
     case otherThread(loop: String)
 
     public var description: String {

@@ -7,10 +7,11 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// What a simulation and its loops share. It belongs to the thread that made it; the lock guards what another thread does by
-/// mistake.
+/// The state that a simulation and its loops share. It belongs to the thread that made it. The lock protects against other threads,
+/// which
+/// must not use it.
 final class SimulationState: Sendable {
-    /// The first instant. Not zero, so that nothing takes it for one.
+    /// The first instant. It is not zero, so that a zero is recognised as a mistake.
     static let beginning = Instant(nanoseconds: 1_000_000_000_000)
 
     let settings: Simulation.Settings
@@ -19,15 +20,16 @@ final class SimulationState: Sendable {
     private let thread = SimulationState.currentThread
     private let wokenFromOutside = Mutex<String?>(nil)
 
-    // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
+    // Unsafe because the compiler cannot see that only the simulation's thread uses them.
     nonisolated(unsafe) var now = SimulationState.beginning
     nonisolated(unsafe) var schedule: SeededGenerator
     private nonisolated(unsafe) var events = EventQueue()
-    /// When each loop that was made takes its next turn, by the loop's number. Beside the loops, because each step looks at all.
+    /// The time of each loop's next iteration, by the loop's number. Stored apart from the loops, because each step reads all of them.
     nonisolated(unsafe) var turns: [Instant] = []
     nonisolated(unsafe) var onNote: ((String) -> Void)?
-    /// Told of each clock whose drift has changed. Weak references from clocks to loops would do as well, and would make every
-    /// retain of a driver several times as dear.
+    /// Called for each clock whose drift has changed.
+    ///
+    /// Weak references from clocks to loops would also work, but would make every retain of a driver several times as expensive.
     nonisolated(unsafe) var onDrift: ((SimulatedClock) -> Void)?
     nonisolated(unsafe) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -40,35 +42,35 @@ final class SimulationState: Sendable {
 
     // MARK: - Events
 
-    /// When the first event is due; `nil` where there is none.
+    /// The due time of the first event; `nil` if there is none.
     var firstEvent: Instant? { unsafe events.firstDue }
 
     func addEvent(at due: Instant, _ action: @escaping () -> Void) {
         unsafe events.add(at: due, rank: schedule.next(), EventQueue.Action(run: action))
     }
 
-    /// Takes out the event that is due first, and returns its action.
+    /// Removes the event that is due first, and returns its action.
     func takeEvent() -> EventQueue.Action? { unsafe events.takeFirst() }
 
     func forgetEvents() {
-        // Freeing an action may schedule another one, so the queue is emptied before they are freed.
+        // Freeing an action may schedule another one, so the queue is emptied before its actions are freed.
         let forgotten = unsafe exchange(&events, with: EventQueue())
         withExtendedLifetime(forgotten) {}
     }
 
-    // MARK: - What other threads do
+    // MARK: - Calls from other threads
 
-    /// The loop that was woken from another thread, which the first call returns.
+    /// The first loop that was woken from another thread.
     var loopWokenFromOutside: String? { wokenFromOutside.withLock { $0 } }
 
-    /// Notes a call from another thread, which is a mistake.
+    /// Returns whether the caller is on the simulation's thread. Records a call from another thread, which is a mistake.
     func isOnThread(loop: String) -> Bool {
         if Self.currentThread == thread { return true }
         wokenFromOutside.withLock { $0 = $0 ?? loop }
         return false
     }
 
-    /// The virtual time that a turn takes.
+    /// Returns the virtual time that an iteration takes.
     func turnCost() -> Duration { .nanoseconds(unsafe Int64.random(in: turnTime, using: &schedule)) }
 
     func timerRank() -> UInt16 { unsafe UInt16(truncatingIfNeeded: schedule.next()) }
@@ -81,7 +83,7 @@ final class SimulationState: Sendable {
         unsafe onNote?(line)
     }
 
-    /// Notes that a loop takes a turn.
+    /// Records an iteration of a loop.
     func noteTurn(of loop: SimulatedLoop) {
         unsafe digest = (digest ^ UInt64(bitPattern: now.nanoseconds) ^ UInt64(loop.number) << 56) &* 0x100_0000_01b3
         unsafe onNote?("\(Self.text(now)) \(loop.name)")

@@ -48,8 +48,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         get { consumer.onRead }
         set { consumer.onRead = newValue }
     }
-    /// Called when reading begins, with the committed offset and metadata as the worker reads them, or with an offset
-    /// reset's position.
+    /// Called when reading begins, with the committed offset and metadata as the worker reads them, and when a restarted log is read.
     var onBeginning: (PartitionID, CommittedOffset) -> Void = { _, _ in }
     /// Called when a broker has no further record, with the offset at which reading of the log began, and the id of the topic.
     var onWaiting: (PartitionID, Int64, UInt64) -> Void {

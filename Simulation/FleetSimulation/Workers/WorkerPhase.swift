@@ -4,18 +4,19 @@ import QuotaSharing
 import Resilience
 import SimulatedLoop
 
-/// What a worker is about when a fault meets it. Several may hold at once. All of it is seen from outside, in the simulated
-/// clients and the provider, so that the worker needs nothing for it.
+/// The phase of a worker when a fault hits it. Several may apply at once.
+///
+/// Phases are observed from outside, in the simulated clients and the provider, so that the worker needs no code for them.
 enum WorkerPhase: String, CaseIterable {
-    /// No lane was given a partition yet.
+    /// No lane has been assigned a partition yet.
     case starting
-    /// Partitions were assigned so short a time ago that a share of the rate that comes with them may not be used yet.
+    /// Partitions were assigned so recently that the share of the rate that comes with them may not be used yet.
     case settling
-    /// A lane is told of partitions that come or go.
+    /// A rebalance callback is in progress.
     case rebalancing
-    /// Calls to a provider are under way.
+    /// Calls to a provider are in flight.
     case calling
-    /// Requests wait, and no call is under way.
+    /// Requests wait, and no call is in flight.
     case waiting
     /// A breaker is open, or the provider has asked for a pause.
     case breakerOpen = "breaker open"
@@ -24,21 +25,21 @@ enum WorkerPhase: String, CaseIterable {
     /// Offsets, or a transaction with them, are being committed.
     case committing
     case draining
-    /// None of these.
+    /// None of the other phases.
     case idle
 
-    /// Their names, in the order of a table's columns.
+    /// The names of all phases, in the order of a table's columns.
     static var names: [String] { allCases.map(\.rawValue) }
 }
 
-/// Knows which of a process's breakers are open, by what the lanes say of their changes.
+/// Tracks which breakers of a process are open, from the transitions that its lanes report.
 final class BreakerWatch: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
     private let simulation: Simulation
-    /// By provider, over all lanes: those that are not closed.
+    /// The number of breakers that are not closed, over all lanes, by provider.
     private var open: [ProviderID: Int] = [:]
-    /// Until when those that opened let no probe through either, by the simulation's clock.
+    /// The simulation's time until which an open breaker lets no probe through, by provider.
     private var shut: [ProviderID: Instant] = [:]
 
     init(_ simulation: Simulation) { self.simulation = simulation }
@@ -51,7 +52,7 @@ final class BreakerWatch: @unchecked Sendable {
     func note(_ transition: CircuitBreaker.Transition, of provider: ProviderID) {
         switch (transition.to, transition.reason) {
         case (.open, .failureRate?), (.open, .slowCallRate?), (.open, .probesFailed?):
-            // Clocks go wrong by up to 0.5 %, and wait in whole milliseconds.
+            // Clocks drift by up to 0.5 %, and waits have whole milliseconds.
             shut[provider] = transition.openFor.map { simulation.now + $0 * 0.99 - .milliseconds(20) }
         case (.open, _), (.closed, _): shut[provider] = nil
         case (.halfOpen, _), (.paused, _): break
@@ -62,7 +63,7 @@ final class BreakerWatch: @unchecked Sendable {
 }
 
 extension SimulatedWorker {
-    /// The phases that the process is in.
+    /// Returns the phases that the process is in.
     func phases(in world: FleetWorld) -> [WorkerPhase] {
         var phases: [WorkerPhase] = []
         let assignments = lanes.compactMap(\.source.lastAssignment)
@@ -90,7 +91,7 @@ extension SimulatedWorker {
 }
 
 extension Fault {
-    /// The member that a fault hits; `nil` for one that hits them all.
+    /// The member that a fault hits; `nil` for a fault that hits all of them.
     var member: Int? {
         switch kind {
         case .kill(let member, _), .stop(let member, _), .cut(let member, _, _, _), .deploy(let member),

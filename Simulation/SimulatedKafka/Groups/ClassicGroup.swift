@@ -1,7 +1,7 @@
-/// A group of the classic protocol: one of the members shares the partitions out.
+/// A group of the classic protocol: one of the members computes the assignment.
 ///
-/// The rules are those of Apache Kafka's group coordinator: which state takes which request, and what it answers. An answer
-/// that waits for other members is given through the closure that came with the request.
+/// The rules are those of Apache Kafka's group coordinator: the states, the requests accepted in each, and the answers. An answer that
+/// waits for other members is given through the closure that came with the request.
 final class ClassicGroup {
     enum State: Hashable {
         case empty
@@ -19,7 +19,7 @@ final class ClassicGroup {
         var rebalanceTimeout: Int64
         var protocols: [JoinGroupRequest.Proposal]
         var assignment: [UInt8] = []
-        /// The member is gone when this passes; `nil` while it waits for an answer.
+        /// The end of the session, at which the member is removed; `nil` while it waits for an answer.
         var sessionEnd: Int64?
         var joinReply: ((JoinGroupResponse) -> Void)?
         var syncReply: ((SyncGroupResponse) -> Void)?
@@ -28,7 +28,7 @@ final class ClassicGroup {
         var isNew = true
     }
 
-    /// What the coordinator has written down, and a new coordinator finds.
+    /// The persisted state, which a new coordinator reads.
     private struct Record {
         var generation: Int32 = 0
         var protocolName: String?
@@ -46,14 +46,14 @@ final class ClassicGroup {
     private var protocolType: String?
     private var protocolName: String?
     private(set) var leader: String?
-    /// Members that were told their id and have not joined with it yet, each with the time when they are forgotten.
+    /// Members that were given an id and have not joined with it yet, each with the time at which they are forgotten.
     private var pendingMembers: [String: Int64] = [:]
-    /// When the rebalance goes on without those that have not joined.
+    /// The time at which the rebalance goes on without the members that have not joined.
     private var joinEnd: Int64?
-    /// What is left of the longest wait for the first members; `nil` unless the group was empty.
+    /// The remaining part of the longest wait for the first members; `nil` unless the group was empty.
     private var initialWaitLeft: Int64?
     private var hasNewMember = false
-    /// When those that have joined and not asked for their assignment are thrown out.
+    /// The time at which members that have joined but not requested their assignment are removed.
     private var syncEnd: Int64?
     private var record = Record()
 
@@ -81,7 +81,7 @@ final class ClassicGroup {
             completeJoinIfAllAreThere(at: now)
         }
         while let member = members.first(where: { ($0.sessionEnd ?? .max) <= now }) {
-            // A member that waits for the coordinator's answer is not silent.
+            // A member that waits for the coordinator's answer sends no heartbeats.
             if member.joinReply != nil && !member.isNew || member.syncReply != nil {
                 update(member.id) { $0.sessionEnd = nil }
             } else {
@@ -190,7 +190,7 @@ final class ClassicGroup {
         prepareRebalance(at: now)
     }
 
-    /// Puts a static member that has started again into the place of its former self.
+    /// Replaces a static member that has started again.
     private func replace(
         _ former: Member, by request: JoinGroupRequest, at now: Int64, reply: @escaping (JoinGroupResponse) -> Void
     ) {
@@ -209,7 +209,7 @@ final class ClassicGroup {
         if leader == former.id { leader = id }
 
         if state == .stable, chosenProtocol() == protocolName {
-            // The group goes on as it was. A leader that is told its old name computes no new assignment.
+            // The group stays as it was. A leader that receives its former id as the leader's computes no new assignment.
             write()
             var answer = joinAnswer(to: id, toldMembers: false)
             answer.leader = formerLeader ?? ""
@@ -230,7 +230,7 @@ final class ClassicGroup {
         }
     }
 
-    /// Returns the protocol that most members prefer, of those that all of them know.
+    /// Returns the protocol with the most votes, among those that all members support.
     private func chosenProtocol() -> String? {
         let common = (members.first?.protocols ?? []).map(\.name).filter { name in
             members.allSatisfy { $0.protocols.contains { $0.name == name } }
@@ -402,8 +402,10 @@ final class ClassicGroup {
 
     // MARK: - Commits
 
-    /// Says whether offsets may be committed in this name. Commits count while a rebalance is being prepared; between the
-    /// answer to JoinGroup and the assignment they do not, unless they are a transaction's.
+    /// Returns whether this member may commit offsets.
+    ///
+    /// Commits are accepted while a rebalance is being prepared. Between the answer to JoinGroup and the assignment, only those of a
+    /// transaction are.
     func checkCommit(of member: MemberName, isTransactional: Bool, at now: Int64) -> ErrorCode {
         if member.generation < 0, state == .empty { return .none }
         if member.generation >= 0 || !member.id.isEmpty || member.instanceID != nil {
@@ -418,9 +420,9 @@ final class ClassicGroup {
         return .none
     }
 
-    // MARK: - The coordinator moves
+    // MARK: - Change of the coordinator
 
-    /// Gives every waiting request the same answer, and goes back to what was written down.
+    /// Answers every waiting request with NOT_COORDINATOR, and restores the persisted state.
     func reload(at now: Int64) {
         for member in members {
             member.joinReply?(JoinGroupResponse(error: .notCoordinator, memberID: member.id))

@@ -1,9 +1,8 @@
-/// A group of KIP-848: the coordinator shares the partitions out and moves each member towards its target, one heartbeat at
-/// a time.
+/// A KIP-848 group: the coordinator computes the assignment and moves each member towards its target, one heartbeat at a time.
 final class ConsumerGroup {
     enum State: Hashable {
         case stable
-        /// The member has been told to give partitions up, and has not said yet that it did.
+        /// The member was asked to revoke partitions, and has not confirmed that yet.
         case unrevoked
         /// Partitions of the member's target still belong to others.
         case unreleased
@@ -15,13 +14,13 @@ final class ConsumerGroup {
         var epoch: Int32 = 0
         var previousEpoch: Int32 = -1
         var state = State.stable
-        /// The partitions that the member has, each with the epoch in which it got it.
+        /// The member's partitions, each with the epoch in which it was assigned.
         var assigned: [PartitionID: Int32] = [:]
         var pendingRevocation: Set<PartitionID> = []
         var topics: [String] = []
         var rebalanceTimeout: Int64 = 300 * ClusterRules.second
         var sessionEnd: Int64?
-        /// When the member is thrown out unless it has given up what it must.
+        /// The time at which the member is removed unless it has confirmed the revocation.
         var revocationEnd: Int64?
     }
 
@@ -29,13 +28,16 @@ final class ConsumerGroup {
     private let rules: ClusterRules
     /// The group's epoch, which rises with every change of members and topics.
     private(set) var epoch: Int32 = 0
-    /// The group's epoch for which the target was computed. Members move towards this one.
+    /// The group epoch for which the target was computed. Members move towards this one.
     private var targetEpoch: Int32 = 0
-    /// When the target was computed; `nil`: never.
+    /// The time at which the target was computed; `nil`: never.
     private var targetTime: Int64?
     private(set) var members: [Member] = []
-    /// How often somebody joined who was a member already. A sender that had given such a request up never learns which partitions
-    /// its answer named: answers to heartbeats name them only when they change.
+    /// The number of joins by clients that were members already.
+    ///
+    /// A client that abandoned such a request never learns which partitions its answer named, because answers to heartbeats name them
+    /// only
+    /// when they change.
     private(set) var repeatedJoins = 0
     private var target: [String: Set<PartitionID>] = [:]
     /// The topics as they were when the target was computed.
@@ -73,14 +75,14 @@ final class ConsumerGroup {
         remove(gone)
     }
 
-    /// Removes members. The next heartbeat of any other computes the target without them.
+    /// Removes members. The next heartbeat of any other member computes the target without them.
     private func remove(_ gone: [Member]) {
         for member in gone { target[member.id] = nil }
         members.removeAll { member in gone.contains { $0.id == member.id } }
         epoch += 1
     }
 
-    /// A new coordinator knows the members and what they have, and gives each a full session.
+    /// Acts as a new coordinator, which knows the members and their partitions, and gives each member a full session.
     func reload(at now: Int64) {
         for index in members.indices {
             members[index].sessionEnd = now + rules.consumerSessionTimeout
@@ -170,7 +172,7 @@ final class ConsumerGroup {
             return .failure(.unreleasedInstanceID)
         }
 
-        // The new one goes on where the former one stopped.
+        // The new process continues with the state of the former one.
         var member = Member(id: request.memberID, instanceID: instance)
         member.assigned = former.assigned
         member.topics = former.topics
@@ -190,7 +192,7 @@ final class ConsumerGroup {
     private func checkEpoch(
         of member: Member, _ request: ConsumerGroupHeartbeatRequest
     ) -> Result<Member, ErrorCode> {
-        // Joining again is allowed to a member, which then has nothing of what it had.
+        // A member may join again, and then has none of its former partitions.
         if request.memberEpoch == 0 {
             repeatedJoins += 1
             return .success(member)
@@ -236,7 +238,7 @@ final class ConsumerGroup {
         return sizes
     }
 
-    /// Computes the target where it is out of date, unless the last computation was too short a time ago.
+    /// Computes the target if it is out of date, unless the last computation was too recent.
     private func updateTarget(at now: Int64) {
         if targetEpoch >= epoch { return }
         let interval = rules.consumerAssignmentInterval
@@ -247,7 +249,7 @@ final class ConsumerGroup {
         targetTime = now
     }
 
-    /// Shares all partitions out evenly, and leaves with each member as much of its former target as fits.
+    /// Distributes all partitions evenly, and leaves with each member as much of its former target as fits.
     private func computeTarget() {
         var next: [String: Set<PartitionID>] = [:]
         var load: [String: Int] = [:]
@@ -300,7 +302,7 @@ final class ConsumerGroup {
             if member.epoch != targetEpoch { moveOn(&member, from: member.epoch, owned: owned) }
         case .unrevoked:
             if owned?.contains(where: member.pendingRevocation.contains) ?? true { return }
-            // Where every epoch since the assignment may commit, a member that has more to give up stays in its epoch.
+            // If commits with every epoch since the assignment are accepted, a member that has more to revoke stays in its epoch.
             let next = rules.memberEpochCheck == .equal ? member.epoch + 1 : member.epoch
             moveOn(&member, from: next, owned: owned)
         case .unreleased:
@@ -340,14 +342,14 @@ final class ConsumerGroup {
 
     // MARK: - Commits
 
-    /// Says whether an offset may be committed in this name.
+    /// Returns whether this member may commit an offset of a partition.
     func checkCommit(of name: MemberName, partition: PartitionID, isTransactional: Bool) -> ErrorCode {
         if name.generation < 0, members.isEmpty { return .none }
         if isTransactional, name == .nobody { return .none }
         guard let member = member(name.id) else { return .unknownMemberID }
         if name.generation == member.epoch { return .none }
 
-        // The protocol of transactions has no word for a stale epoch.
+        // The protocol of transactions has no code for a stale epoch.
         let stale = isTransactional ? ErrorCode.illegalGeneration : .staleMemberEpoch
         guard rules.memberEpochCheck == .sinceAssignment, name.generation < member.epoch,
             let since = member.assigned[partition], name.generation >= since

@@ -1,4 +1,4 @@
-/// What a group has committed, and what open transactions are about to commit in its name.
+/// The committed offsets of a group, and those that open transactions are about to commit.
 struct GroupOffsets {
     struct Committed {
         var offset: OffsetToCommit
@@ -7,7 +7,7 @@ struct GroupOffsets {
     }
 
     private(set) var committed: [PartitionID: Committed] = [:]
-    /// By the producer's id.
+    /// By producer id.
     private(set) var pending: [Int64: [PartitionID: Committed]] = [:]
     private var commits: Int64 = 0
 
@@ -23,7 +23,7 @@ struct GroupOffsets {
         pending[producer, default: [:]][partition] = Committed(offset: offset, position: commits)
     }
 
-    /// Ends the transaction of a producer. A commit outside of it that came later stays.
+    /// Ends the transaction of a producer. A later commit outside of it stays.
     mutating func end(_ result: TransactionResult, of producer: Int64) {
         guard let offsets = pending.removeValue(forKey: producer), result == .commit else { return }
         for (partition, offset) in offsets where (committed[partition]?.position ?? 0) < offset.position {

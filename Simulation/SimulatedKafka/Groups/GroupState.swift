@@ -1,4 +1,4 @@
-/// A group by its name: its members by one protocol or the other, and its offsets.
+/// A group: its members, by one of the two protocols, and its offsets.
 final class GroupState {
     enum Membership {
         case classic(ClassicGroup)

@@ -1,24 +1,24 @@
-/// The log of one partition: what stands in it, how far readers may read, and what it remembers of producers.
+/// The log of one partition: its records, the limits for readers, and its state of producers.
 final class PartitionLog {
     let id: PartitionID
     var leader: Int32
     var leaderEpoch: Int32 = 0
-    /// How many replicas have everything.
+    /// The number of replicas in sync.
     var inSyncReplicas: Int
 
-    /// In the order of their offsets. Retention, compaction and markers leave gaps between what readers see.
+    /// In the order of their offsets. Retention, compaction and markers leave gaps between the visible records.
     private(set) var entries: [LogEntry] = []
     private(set) var logStart: Int64 = 0
     private(set) var logEnd: Int64 = 0
-    /// The end of what all replicas have; readers see nothing beyond.
+    /// The end of the records that all replicas have. Readers see nothing beyond it.
     private(set) var highWatermark: Int64 = 0
-    /// True while the other replicas copy nothing: the high watermark stays.
+    /// True while the other replicas copy nothing, so that the high watermark stays.
     var isReplicationHeld = false { didSet { replicate() } }
 
     private(set) var producers: [Int64: ProducerState] = [:]
-    /// Transactions that ended with an abort, in the order of their markers.
+    /// Aborted transactions, in the order of their markers.
     private(set) var aborted: [AbortedTransaction] = []
-    /// Transactions that have ended, with a marker that not all replicas have yet.
+    /// Ended transactions whose marker is not on all replicas yet.
     private var unreplicatedEnds: [(first: Int64, marker: Int64)] = []
 
     init(_ id: PartitionID, leader: Int32, replicas: Int) {
@@ -27,23 +27,23 @@ final class PartitionLog {
         inSyncReplicas = replicas
     }
 
-    /// Everything below is decided: no transaction that began below is open.
+    /// The first offset of the oldest open transaction, or the high watermark. All transactions below it are decided.
     var lastStableOffset: Int64 {
-        // Asked at every fetch, so it makes no arrays.
+        // Computed at every fetch, so it makes no arrays.
         var end = highWatermark
         for state in producers.values { end = min(end, state.transactionStart ?? end) }
         for ended in unreplicatedEnds { end = min(end, ended.first) }
         return end
     }
 
-    /// The offset below which a reader may read.
+    /// Returns the offset below which a reader may read.
     func end(for isolation: FetchRequest.Isolation) -> Int64 {
         isolation == .readCommitted ? lastStableOffset : highWatermark
     }
 
     // MARK: - Writing
 
-    /// Appends a batch that was checked.
+    /// Appends a batch that has passed all checks.
     /// - Returns: The offset of its first record.
     func append(_ batch: ProduceRequest.Batch, rules: ClusterRules, now: Int64) -> Int64 {
         let first = logEnd
@@ -101,13 +101,13 @@ final class PartitionLog {
         unreplicatedEnds.removeAll { $0.marker < watermark }
     }
 
-    /// Has another replica lead. What not all replicas had is gone.
+    /// Moves the leadership to another replica. Records that were not on all replicas are lost.
     func failOver(to broker: Int32) {
         leader = broker
         leaderEpoch += 1
         guard logEnd > highWatermark else { return }
 
-        // What a producer has left in the log decides what the new leader knows of it.
+        // The new leader derives the state of producers from the records that are left in the log.
         entries.removeAll { $0.offset >= highWatermark }
         logEnd = highWatermark
         aborted.removeAll { $0.lastOffset >= highWatermark }
@@ -143,7 +143,7 @@ final class PartitionLog {
 
     // MARK: - Reading
 
-    /// Returns what stands at and behind an offset, up to a size. The first record always fits.
+    /// Returns the entries from an offset on, up to a size. The first record always fits.
     func read(from offset: Int64, to end: Int64, maxBytes: Int) -> [LogEntry] {
         var found: [LogEntry] = []
         var bytes = 0
@@ -160,13 +160,13 @@ final class PartitionLog {
         aborted.filter { $0.lastOffset >= offset && $0.firstOffset < end }
     }
 
-    /// True where something stands at an offset.
+    /// Returns true if there is an entry at an offset.
     func holds(_ offset: Int64) -> Bool {
         let position = position(of: offset)
         return position < entries.count && entries[position].offset == offset
     }
 
-    /// Returns the index of the first entry at or behind an offset.
+    /// Returns the index of the first entry at or after an offset.
     private func position(of offset: Int64) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -178,7 +178,7 @@ final class PartitionLog {
 
     // MARK: - Deleting
 
-    /// Deletes what stands below an offset, at most up to the high watermark.
+    /// Deletes the records below an offset, at most up to the high watermark.
     func deleteRecords(before offset: Int64) {
         logStart = max(logStart, min(offset, highWatermark))
         let start = logStart
@@ -186,7 +186,7 @@ final class PartitionLog {
         aborted.removeAll { $0.lastOffset < start }
     }
 
-    /// Deletes what is older than the topic keeps. The newest record stays, as the segment that is written to does.
+    /// Deletes the records that are older than the topic's retention. The newest record stays, as Kafka's active segment does.
     func deleteRecords(olderThan time: Int64) {
         guard let newest = entries.last?.offset,
             let kept = entries.first(where: { ($0.record.timestamp ?? .max) >= time || $0.offset == newest })
@@ -194,7 +194,7 @@ final class PartitionLog {
         if kept.offset > logStart { deleteRecords(before: min(kept.offset, lastStableOffset)) }
     }
 
-    /// Leaves the newest record of each key, among those that are decided, and all markers. Tombstones go too.
+    /// Keeps the newest record of each key, among the decided records, and all markers. Tombstones may be removed too.
     func compact(removingTombstones: Bool) {
         let end = lastStableOffset
         let abortedRanges = aborted

@@ -1,4 +1,4 @@
-/// What a partition remembers about one idempotent producer.
+/// A partition's state of one idempotent producer.
 struct ProducerState {
     struct Batch {
         var firstSequence: Int32
@@ -7,15 +7,15 @@ struct ProducerState {
     }
 
     var epoch: Int16 = -1
-    /// The batches of this epoch that were written last, oldest first.
+    /// The last batches of this epoch, oldest first.
     var batches: [Batch] = []
-    /// The first offset of the transaction that is open; `nil`: none is.
+    /// The first offset of the open transaction; `nil`: none is open.
     var transactionStart: Int64?
-    /// The last coordinator that wrote a marker. An older one has lost its office.
+    /// The epoch of the last coordinator that wrote a marker. Markers of an older one are rejected.
     var coordinatorEpoch: Int32 = -1
     var lastTimestamp: Int64 = 0
 
-    /// Returns the batch with exactly these sequence numbers, where it came before.
+    /// Returns the earlier batch with exactly these sequence numbers, if there is one.
     func duplicate(of batch: ProduceRequest.Batch) -> Batch? {
         guard batch.producer.epoch == epoch, let last = batch.lastSequence else { return nil }
         return batches.first { $0.firstSequence == batch.baseSequence && $0.lastSequence == last }
@@ -26,7 +26,7 @@ struct ProducerState {
         if batch.producer.epoch < epoch { return .invalidProducerEpoch }
         if transactionStart != nil, !batch.isTransactional { return .invalidTxnState }
 
-        // A partition that knows nothing of the producer (its records may be deleted) takes any sequence number.
+        // A partition without state of the producer (its records may be deleted) accepts any sequence number.
         guard epoch != -1 else { return .none }
         guard batch.producer.epoch == epoch else {
             return batch.baseSequence == 0 ? .none : .outOfOrderSequenceNumber
@@ -38,7 +38,7 @@ struct ProducerState {
         return follows ? .none : .outOfOrderSequenceNumber
     }
 
-    /// Notes a batch that was written.
+    /// Records a batch that was written.
     mutating func append(_ batch: ProduceRequest.Batch, at offset: Int64, remembering limit: Int, now: Int64) {
         if batch.producer.epoch != epoch {
             epoch = batch.producer.epoch
@@ -55,7 +55,7 @@ struct ProducerState {
 }
 
 extension ProduceRequest.Batch {
-    /// The sequence number of the last record, which follows `Int32.max` by 0; `nil` for an empty batch.
+    /// The sequence number of the last record; 0 follows `Int32.max`. `nil` for an empty batch.
     var lastSequence: Int32? {
         guard !records.isEmpty else { return nil }
         let last = Int64(baseSequence) + Int64(records.count) - 1

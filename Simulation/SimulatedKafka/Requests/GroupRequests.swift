@@ -9,11 +9,11 @@ package struct OffsetToCommit: Hashable, Sendable {
     }
 }
 
-/// Whose name an offset is committed in.
+/// The member in whose name an offset is committed.
 package struct MemberName: Hashable, Sendable {
     package var id: String
     package var instanceID: String?
-    /// The generation of a classic group, or the member's epoch in a group of KIP-848; -1: no member.
+    /// The generation of a classic group, or the member's epoch in a KIP-848 group; -1: no member.
     package var generation: Int32
 
     package init(id: String = "", instanceID: String? = nil, generation: Int32 = -1) {
@@ -31,7 +31,7 @@ package struct OffsetCommitRequest: Hashable, Sendable {
     package var group: String
     package var member: MemberName
     package var offsets: [PartitionID: OffsetToCommit]
-    /// The version of the request: from 9 on it may name a member of a KIP-848 group.
+    /// The version of the request. From version 9 on it may name a member of a KIP-848 group.
     package var version: Int16 = 9
 
     package init(
@@ -47,7 +47,7 @@ package struct OffsetCommitRequest: Hashable, Sendable {
 package struct OffsetCommitResponse: Hashable, Sendable {
     package var results: [PartitionID: ErrorCode]
 
-    /// The error of the first partition that has one: a group may take the offset of one partition and refuse that of another.
+    /// The error of the first partition that has one: a group may accept the offset of one partition and reject that of another.
     package var error: ErrorCode { results.filter { $0.value != .none }.min { $0.key < $1.key }?.value ?? .none }
 }
 
@@ -58,7 +58,7 @@ package struct OffsetFetchRequest: Hashable, Sendable {
     package var partitions: [PartitionID]?
     /// KIP-447: no answer for a partition whose offset an open transaction is about to commit.
     package var requireStable: Bool
-    /// The member of a KIP-848 group; `nil`: the caller does not say.
+    /// The member of a KIP-848 group; `nil`: not given.
     package var member: MemberName?
 
     package init(
@@ -74,7 +74,7 @@ package struct OffsetFetchRequest: Hashable, Sendable {
 package struct OffsetFetchResponse: Hashable, Sendable {
     package struct Result: Hashable, Sendable {
         package var error: ErrorCode
-        /// -1 where nothing was committed.
+        /// -1 if nothing was committed.
         package var offset: Int64 = -1
         package var metadata = ""
     }
@@ -99,11 +99,11 @@ package struct JoinGroupRequest: Hashable, Sendable {
     package var memberID = ""
     package var instanceID: String?
     package var protocolType = "consumer"
-    /// The assignors that the member knows, the preferred one first.
+    /// The assignors that the member supports, in the order of preference.
     package var protocols: [Proposal]
     package var sessionTimeout: Int64 = 45 * ClusterRules.second
     package var rebalanceTimeout: Int64 = 300 * ClusterRules.second
-    /// JoinGroup 4 and later: a new member is told its id first, and joins with it.
+    /// JoinGroup 4 and later: a new member first receives its id, and then joins with it.
     package var requiresKnownMemberID = true
 
     package init(_ group: String, protocols: [Proposal]) {
@@ -123,7 +123,7 @@ package struct JoinGroupResponse: Hashable, Sendable {
     package var protocolName = ""
     package var leader = ""
     package var memberID = ""
-    /// All members, for the leader alone.
+    /// All members, in the answer to the leader only.
     package var members: [Member] = []
 }
 
@@ -132,7 +132,7 @@ package struct SyncGroupRequest: Hashable, Sendable {
     package var group: String
     package var member: MemberName
     package var protocolName: String?
-    /// What each member gets, from the leader alone.
+    /// The assignment of each member, in the leader's request only.
     package var assignments: [String: [UInt8]] = [:]
 
     package init(_ group: String, as member: MemberName, assignments: [String: [UInt8]] = [:]) {
@@ -173,14 +173,14 @@ package struct LeaveGroupRequest: Hashable, Sendable {
 
 /// ConsumerGroupHeartbeat (KIP-848).
 package struct ConsumerGroupHeartbeatRequest: Hashable, Sendable {
-    /// The epochs that say something else than "this is my epoch".
+    /// The values of the member epoch that request a change of membership.
     package static let (join, leave, leaveForAWhile): (Int32, Int32, Int32) = (0, -1, -2)
 
     package var group: String
     package var memberID: String
     package var memberEpoch: Int32
     package var instanceID: String?
-    /// `nil`: unchanged since the last heartbeat, as with the three below.
+    /// `nil`: unchanged since the last heartbeat; the same holds for the three properties below.
     package var rebalanceTimeout: Int64?
     package var topics: [String]?
     package var serverAssignor: String?
@@ -198,6 +198,6 @@ package struct ConsumerGroupHeartbeatResponse: Hashable, Sendable {
     package var memberID = ""
     package var memberEpoch: Int32 = 0
     package var heartbeatInterval: Int64 = 0
-    /// The partitions that the member is to have; `nil`: as before.
+    /// The target assignment of the member; `nil`: unchanged.
     package var assignment: [PartitionID]?
 }

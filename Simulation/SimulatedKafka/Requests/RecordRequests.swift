@@ -24,7 +24,7 @@ package struct ProduceRequest: Hashable, Sendable {
     package var transactionalID: String?
     /// -1: all replicas in sync, 1: the leader alone, 0: none.
     package var acks: Int16 = -1
-    /// How long the leader waits for the other replicas.
+    /// The time for which the leader waits for the other replicas.
     package var timeout: Int64 = 30 * ClusterRules.second
     package var batches: [Batch]
 
@@ -39,29 +39,30 @@ package struct ProduceResponse: Hashable, Sendable {
     package struct Result: Hashable, Sendable {
         package var partition: PartitionID
         package var error: ErrorCode
-        /// The offset of the batch's first record; -1 where it was not written.
+        /// The offset of the batch's first record; -1 if it was not written.
         package var baseOffset: Int64 = -1
         package var logStart: Int64 = -1
     }
     package var results: [Result]
 }
 
-/// How long a client lets a fetch wait.
+/// The time for which a client lets a fetch wait.
 ///
-/// A client that finds nothing new asks the same again, as soon as it has its answer. Ten such fetches in a row are one here: most
-/// of what a schedule would do else is to ask in vain. What would be different in the second of them, because the client wants
-/// other partitions by then, has the wait end where the first one would have ended: see `SimulatedCluster.endSoon`.
+/// A client that receives no records sends the same fetch again at once. The model combines ten such fetches in a row, because they
+/// would
+/// be most of a schedule's work. If the client needs other partitions meanwhile, the wait ends where the current one of the ten fetches
+/// would have ended: see `SimulatedCluster.endSoon`.
 package final class FetchPatience {
     /// `fetch.wait.max.ms`.
     let step: Int64
-    /// True once the client wants to ask something else.
+    /// True once the client needs a different fetch.
     var isOver = false
 
     var longest: Int64 { 10 * step }
 
     package init(step: Int64) { self.step = step }
 
-    /// Has a fetch that is still to arrive wait for one step only.
+    /// Limits a fetch that has not arrived yet to one step.
     package func end() { isOver = true }
 }
 
@@ -74,10 +75,10 @@ package struct FetchRequest: Hashable, Sendable {
 
     package struct Partition: Hashable, Sendable {
         package var partition: PartitionID
-        /// The id of the topic that the client means; `nil` names it by its name alone, as before Fetch 13.
+        /// The id of the topic that the client means; `nil`: only the name, as before Fetch 13.
         package var topicID: UInt64?
         package var offset: Int64
-        /// -1: the client does not say.
+        /// -1: not given.
         package var leaderEpoch: Int32 = -1
         package var maxBytes = 1_048_576
 
@@ -94,7 +95,7 @@ package struct FetchRequest: Hashable, Sendable {
     }
 
     package var isolation = Isolation.readCommitted
-    /// How long the broker may wait for a first record.
+    /// The time for which the broker may wait for a first record.
     package var maxWait: Int64 = 0
     package var partitions: [Partition]
 
@@ -112,12 +113,11 @@ package struct FetchResponse: Hashable, Sendable {
         package var highWatermark: Int64 = -1
         package var lastStableOffset: Int64 = -1
         package var logStart: Int64 = -1
-        /// The id of the topic, which tells one from another of its name. Clients know nothing of it; judges do.
+        /// The id of the topic, which distinguishes it from others of the same name. Clients do not use it; the judge does.
         package var topicID: UInt64 = 0
-        /// The transactions whose records a reader of committed records must leave out.
+        /// The transactions whose records a reader of committed records must skip.
         package var aborted: [AbortedTransaction] = []
-        /// Everything that stands in the log, markers and records of aborted transactions included: leaving them out is
-        /// the client's work.
+        /// All entries of the log, including markers and records of aborted transactions, which the client skips.
         package var entries: [LogEntry] = []
     }
     package var partitions: [Partition]
@@ -144,13 +144,13 @@ package struct ListOffsetsRequest: Hashable, Sendable {
 package struct ListOffsetsResponse: Hashable, Sendable {
     package struct Result: Hashable, Sendable {
         package var error: ErrorCode
-        /// -1 where no record fits.
+        /// -1 if no record matches.
         package var offset: Int64 = -1
     }
     package var results: [PartitionID: Result]
 }
 
-/// DeleteRecords: everything below the offset goes; -1 stands for the high watermark.
+/// DeleteRecords: deletes everything below the offset; -1 stands for the high watermark.
 package struct DeleteRecordsRequest: Hashable, Sendable {
     package var offsets: [PartitionID: Int64]
 

@@ -1,13 +1,13 @@
-/// What a topic is made of.
+/// The settings of a topic.
 package struct TopicSettings: Hashable, Sendable {
     package var partitions: Int32 = 1
     /// `max.message.bytes`; `nil`: the brokers' own limit.
     package var maxMessageBytes: Int?
     /// `min.insync.replicas`.
     package var minInSyncReplicas = 1
-    /// The number of replicas, all in sync until the simulation says otherwise.
+    /// The number of replicas. All are in sync until the simulation changes that.
     package var replicas = 1
-    /// `retention.ms` in nanoseconds; `nil`: for ever.
+    /// `retention.ms` in nanoseconds; `nil`: unlimited.
     package var retention: Int64?
     /// `cleanup.policy=compact`: records need a key.
     package var isCompacted = false
@@ -43,7 +43,7 @@ package struct DeleteTopicRequest: Hashable, Sendable {
     package init(_ name: String) { self.name = name }
 }
 
-/// The answer to a request that has nothing else to say.
+/// The answer to a request that returns only an error code.
 package struct PlainResponse: Hashable, Sendable {
     package var error: ErrorCode
 }
@@ -67,7 +67,7 @@ package struct MetadataResponse: Hashable, Sendable {
     package struct Topic: Hashable, Sendable {
         package var name: String
         package var error: ErrorCode
-        /// 0 where there is no such topic.
+        /// 0 if the topic does not exist.
         package var id: UInt64 = 0
         package var partitions: [Partition] = []
     }

@@ -3,7 +3,7 @@ package struct InitProducerIDRequest: Hashable, Sendable {
     /// `nil`: an idempotent producer without transactions.
     package var transactionalID: String?
     package var transactionTimeout: Int64
-    /// KIP-360: the identity that the producer has and wants a new epoch for; `nil`: none.
+    /// KIP-360: the producer's current identity, for which it requests a new epoch; `nil`: none.
     package var current: ProducerIdentity?
 
     package init(
@@ -21,12 +21,13 @@ package struct InitProducerIDResponse: Hashable, Sendable {
     package var producer = ProducerIdentity.none
 }
 
-/// What the requests below have in common: the transaction that they are about.
+/// The transactional id and producer of the requests below.
 package struct TransactionName: Hashable, Sendable {
     package var id: String
     package var producer: ProducerIdentity
-    /// False for versions of the request that tell PRODUCER_FENCED as INVALID_PRODUCER_EPOCH. librdkafka's versions of
-    /// AddPartitionsToTxn, AddOffsetsToTxn and EndTxn are such.
+    /// False for versions of the request that answer INVALID_PRODUCER_EPOCH in place of PRODUCER_FENCED.
+    ///
+    /// librdkafka's versions of AddPartitionsToTxn, AddOffsetsToTxn and EndTxn do that.
     package var knowsProducerFenced: Bool
 
     package init(_ id: String, _ producer: ProducerIdentity, knowsProducerFenced: Bool = false) {

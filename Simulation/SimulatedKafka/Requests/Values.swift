@@ -10,13 +10,14 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
 
     package var description: String { "\(topic)[\(partition)]" }
 
-    /// Hashes the length of the name in place of the name. A cluster has few topics, and hashing their names at each request would
-    /// take longer than what the request does.
+    /// Uses the length of the name in place of the name. A cluster has few topics, and hashing their names at each request would take
+    /// longer
+    /// than the request.
     private var shortHash: Int { (topic.utf8.count << 32 | Int(partition)).scrambled }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(shortHash) }
 
-    // What tables of the standard library ask for. A `Hasher` would take longer than the rest of a look-up.
+    // Called by the standard library's tables. A `Hasher` would take longer than the rest of a look-up.
     package func _rawHashValue(seed: Int) -> Int { shortHash ^ seed }
 
     package static func < (a: PartitionID, b: PartitionID) -> Bool { (a.topic, a.partition) < (b.topic, b.partition) }
@@ -33,7 +34,7 @@ package struct SimulatedHeader: Hashable, Sendable {
     }
 }
 
-/// A record as it is written.
+/// A record as the producer writes it.
 package struct SimulatedRecord: Hashable, Sendable {
     package var key: [UInt8]?
     package var value: [UInt8]?
@@ -50,7 +51,7 @@ package struct SimulatedRecord: Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// The size that counts against the largest batch: an estimate that grows with every byte of the record.
+    /// An estimate of the record's size, for the limit on batches. It grows with every byte of the record.
     package var size: Int {
         headers.reduce(12 + (key?.count ?? 0) + (value?.count ?? 0)) {
             $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 4
@@ -58,13 +59,13 @@ package struct SimulatedRecord: Hashable, Sendable {
     }
 }
 
-/// How a transaction ended: the two kinds of markers.
+/// The result of a transaction: the two kinds of markers.
 package enum TransactionResult: Hashable, Sendable {
     case commit
     case abort
 }
 
-/// One offset of a log that still holds something.
+/// An entry of a log.
 package struct LogEntry: Hashable, Sendable {
     package var offset: Int64
     package var record: SimulatedRecord
@@ -74,12 +75,11 @@ package struct LogEntry: Hashable, Sendable {
     package var producerID: Int64 = -1
     package var producerEpoch: Int16 = -1
     package var isTransactional = false
-    /// The entry is no record but the end of a transaction; `nil` for a record.
+    /// The result of a transaction, if the entry is a marker; `nil` for a record.
     package var marker: TransactionResult?
 }
 
-/// A transaction that was aborted: records of its producer from `firstOffset` to the next marker of the same producer do
-/// not count.
+/// An aborted transaction. Readers skip its producer's records from `firstOffset` to that producer's next marker.
 package struct AbortedTransaction: Hashable, Sendable {
     package var producerID: Int64
     package var firstOffset: Int64
@@ -93,7 +93,7 @@ package struct AbortedTransaction: Hashable, Sendable {
     }
 }
 
-/// A producer's identity with idempotence.
+/// The identity of an idempotent producer.
 package struct ProducerIdentity: Hashable, Sendable {
     package var id: Int64
     package var epoch: Int16
@@ -106,7 +106,7 @@ package struct ProducerIdentity: Hashable, Sendable {
     package static let none = ProducerIdentity(id: -1, epoch: -1)
 }
 
-/// What one principal is not allowed to do. The model has one principal, which may do everything else.
+/// A permission that can be denied. The model has one principal, which otherwise may do everything.
 package enum Permission: Hashable, Sendable {
     case readTopic(String)
     case writeTopic(String)
@@ -125,6 +125,6 @@ extension Int {
 }
 
 extension String {
-    /// A hash of a short name, which takes a fraction of what a `Hasher` does.
+    /// A hash of a short name. It takes a fraction of the time of a `Hasher`.
     package var shortHash: Int { utf8.reduce(7) { ($0 &* 31) &+ Int($1) }.scrambled }
 }

@@ -1,4 +1,4 @@
-/// What a coordinator knows of one transactional id.
+/// A coordinator's state of one transactional id.
 struct TransactionMetadata {
     enum State: Hashable {
         case empty
@@ -9,7 +9,7 @@ struct TransactionMetadata {
         case ended(TransactionResult)
     }
 
-    /// What a transaction writes to, and so needs a marker in.
+    /// A target of a transaction's writes, which needs a marker.
     enum Target: Hashable {
         case partition(PartitionID)
         case offsets(group: String)
@@ -17,10 +17,10 @@ struct TransactionMetadata {
 
     let id: String
     var producer: ProducerIdentity
-    /// The producer id before the last that ran out of epochs.
+    /// The previous producer id, whose epochs are used up.
     var previousProducerID: Int64 = -1
-    /// The epoch before the present one, where that was given to a producer that named it, or came from an abort by the
-    /// coordinator; -1 otherwise.
+    /// The previous epoch, if its producer named it in a request for a new one, or if the coordinator aborted its transaction; -1
+    /// otherwise.
     var lastEpoch: Int16 = -1
     var timeout: Int64
     var state = State.empty
@@ -30,10 +30,11 @@ struct TransactionMetadata {
     var marked: Set<PartitionID> = []
     var start: Int64 = 0
     var lastUpdate: Int64
-    /// When its coordinator has read what the one before has written, as the seat says. Kept here because each request asks when
-    /// something will happen to an open transaction.
+    /// The time at which its coordinator has loaded the state, as in the seat. Kept here because each request computes the next event
+    /// of
+    /// open transactions.
     var loadedAt: Int64 = 0
-    /// When markers are written, or are tried again; `nil`: none are to be written.
+    /// The time at which markers are written or retried; `nil`: there are none to write.
     var markersDue: Int64?
 
     init(id: String, producerID: Int64, timeout: Int64, now: Int64) {
@@ -43,7 +44,7 @@ struct TransactionMetadata {
         lastUpdate = now
     }
 
-    /// False when nothing happens to it of itself: no transaction is open.
+    /// False if it has no event without a request: no transaction is open.
     var mayFire: Bool {
         switch state {
         case .empty, .ended: false
@@ -51,14 +52,14 @@ struct TransactionMetadata {
         }
     }
 
-    /// No client may have the highest epoch, which is kept for fencing.
+    /// True at the highest epoch for clients. The one above is reserved for fencing.
     var isEpochExhausted: Bool { producer.epoch >= .max - 1 }
 }
 
-/// All transactional ids, of which few have a transaction open.
+/// All transactional ids, of which few have an open transaction.
 struct TransactionTable {
     private var all: [String: TransactionMetadata] = [:]
-    /// Those that something may happen to of itself. Apart, because each request asks when that will be.
+    /// The transactions that may have an event without a request. Kept separately, because each request computes the next event.
     private(set) var open: [TransactionMetadata] = []
 
     var ids: some Collection<String> { all.keys }

@@ -1,10 +1,10 @@
 internal import SimulatedKafka
 
-/// What a member of a classic group tells the leader, and the leader a member, as bytes.
+/// The messages between a member of a classic group and the leader, as bytes.
 struct MemberSubscription: Hashable {
     var topics: [String]
     var owned: [PartitionID] = []
-    /// The generation in which `owned` was assigned; an older claim loses against a newer one.
+    /// The generation in which `owned` was assigned. A newer claim wins over an older one.
     var generation: Int32 = -1
 
     var bytes: [UInt8] {
@@ -43,7 +43,7 @@ struct MemberSubscription: Hashable {
     }
 }
 
-/// Shares partitions out, as the leader of a classic group does.
+/// Computes assignments, as the leader of a classic group does.
 enum Assignors {
     typealias Members = [(id: String, subscription: MemberSubscription)]
 
@@ -74,18 +74,19 @@ enum Assignors {
 
     // MARK: - Cooperative-sticky
 
-    /// One member's claim to own a partition.
+    /// A member's claim to own a partition.
     private struct Claim {
         let member: String
         let generation: Int32
     }
 
-    /// Leaves with each member what it has, as far as that is its share. A partition that is to move is given to nobody before
-    /// its owner has given it up.
+    /// Leaves each member its partitions, up to its share. A partition that moves is not assigned before its owner has revoked it.
     ///
-    /// As librdkafka does it: `rdkafka_sticky_assignor.c` balances, and `rd_kafka_cooperative_protocol_adjust_assignment` then
-    /// takes back what another member claims, however old the claim. For that step the last claim in the order of the members
-    /// counts, and partitions of topics that are not there stay with whom claims them.
+    /// The algorithm is librdkafka's: `rdkafka_sticky_assignor.c` balances. `rd_kafka_cooperative_protocol_adjust_assignment` then
+    /// removes
+    /// partitions that another member claims, however old the claim. In that step the last claim in the order of the members counts,
+    /// and
+    /// partitions of missing topics stay with the members that claim them.
     private static func cooperativeSticky(_ counts: [String: Int32], _ members: Members) -> [String: [PartitionID]] {
         var claims: [PartitionID: [Claim]] = [:]
         for (id, subscription) in members {
@@ -106,14 +107,14 @@ enum Assignors {
         return shares
     }
 
-    /// Returns the member whose claim counts: that of the newest generation, whether or not it is the group's newest. Two claims
-    /// of one generation make all of them void.
+    /// Returns the member whose claim counts: that of the newest generation among the claims. Two claims of one generation void all
+    /// claims.
     private static func owner(by claims: [Claim]) -> String? {
         let areTwoEqual = Set(claims.map(\.generation)).count < claims.count
         return areTwoEqual ? nil : claims.max { $0.generation < $1.generation }?.member
     }
 
-    /// Returns the member that each partition should have in the end.
+    /// Returns the final owner of each partition.
     private static func balance(
         _ counts: [String: Int32], _ members: Members, owners: [PartitionID: String]
     ) -> [PartitionID: String] {

@@ -1,11 +1,11 @@
 package import Kafka
 internal import SimulatedKafka
 
-/// One commit at a time, as `OffsetCommits` does it.
+/// The state of commits, of which one is in flight at a time, as in `OffsetCommits`.
 struct CommitState {
     struct Waiter {
         let number: Int
-        /// The commit whose answer tells this caller what became of what it stored.
+        /// The number of the commit that decides about this caller's offsets.
         let wanted: Int
         let reply: (KafkaError?) -> Void
     }
@@ -14,14 +14,14 @@ struct CommitState {
     var answered = 0
     var waiters: [Waiter] = []
     var lastWaiter = 0
-    /// The epochs of the partitions in the commit that is under way.
+    /// The epochs of the partitions in the commit in flight.
     var asked: [PartitionID: UInt32] = [:]
-    /// No commit before a hand-over is tried beyond this instant; `nil` while the consumer stays.
+    /// The time after which no commit before a revocation is tried; `nil` while the consumer stays.
     var leavesBefore: Int64?
 }
 
 extension SimulatedConsumer {
-    /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
+    /// Stores the next offsets for the next commit. Partitions that are no longer assigned are skipped.
     package func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
         for (partition, next) in offsets {
             guard let source = source(partition) else { continue }
@@ -44,13 +44,13 @@ extension SimulatedConsumer {
         return offsets
     }
 
-    /// Why the brokers refuse to commit offsets of single partitions.
+    /// The reasons why the brokers reject commits of single partitions.
     package var refusedCommits: [AssignedPartition: KafkaError] {
         inOrder.reduce(into: [:]) { $0[$1.partition] = $1.hasEnded ? nil : $1.commitRefusal }
     }
 
-    /// Commits what is stored.
-    /// - Parameter reply: Called with `nil` once all of it is committed, or with why it is not.
+    /// Commits the stored offsets.
+    /// - Parameter reply: Called with `nil` when all of them are committed, or with the error.
     package func commit(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         guard !isClosed else { return reply(KafkaError(.closed, "the Kafka client is closed")) }
         guard !uncommitted.isEmpty else { return reply(nil) }
@@ -59,7 +59,7 @@ extension SimulatedConsumer {
     }
 
     /// Commits one offset while the process crashes.
-    /// - Parameter then: Called once, when that is answered or takes longer than `bound`.
+    /// - Parameter then: Called once, when the commit is answered or takes longer than `bound`.
     package func commitOnCrash(
         _ partition: AssignedPartition, next: CommittedOffset, within bound: Int64, then: @escaping () -> Void
     ) {
@@ -132,7 +132,7 @@ extension SimulatedConsumer {
             if code == .none {
                 guard let source, let confirmed = request.offsets[id] else { continue }
                 (source.committed, source.commitRefusal) = (confirmed.offset, nil)
-                // What was stored since waits for the next commit.
+                // An offset stored since then waits for the next commit.
                 if source.uncommitted.map({ OffsetToCommit($0) }) == confirmed { source.uncommitted = nil }
                 continue
             }
@@ -159,7 +159,7 @@ extension SimulatedConsumer {
         for waiter in ended { waiter.reply(error) }
     }
 
-    /// What a refused commit says about the membership.
+    /// Updates the membership after a rejected commit.
     private func noteCommitError(_ code: ErrorCode, generation used: Int32) {
         switch code {
         case .fencedInstanceID: failMembership(code)
@@ -174,7 +174,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Commits what the handler stored for partitions that it gives up. Tries again where the coordinator is away or moves.
+    /// Commits the offsets that the handler stored for revoked partitions. Retries while the coordinator is unavailable or moves.
     func commitBeforeHandover(then: @escaping () -> Void) {
         let end = min(now + 5 * ClusterRules.second, commits.leavesBefore ?? .max)
         commitBeforeHandover(until: end, then: then)
@@ -189,7 +189,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
+    /// Requests the group's committed offsets, and waits for those that an open transaction is about to commit.
     package func committedOffsets(
         of assigned: [AssignedPartition], within bound: Int64,
         reply: @escaping (Result<[AssignedPartition: CommittedOffset], KafkaError>) -> Void
@@ -235,7 +235,7 @@ extension SimulatedConsumer {
 }
 
 extension OffsetCommitResponse {
-    /// The error where it is the coordinator's word about itself, not about an offset.
+    /// The error, if it is about the coordinator itself and not about an offset.
     fileprivate var coordinatorError: ErrorCode {
         switch error {
         case .notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress: error
@@ -249,7 +249,7 @@ extension OffsetToCommit {
 }
 
 extension KafkaError {
-    /// True when the coordinator is away or moves, as `KafkaError.isOfCoordinator` has it.
+    /// True if the coordinator is unavailable or moves, as in `KafkaError.isOfCoordinator`.
     fileprivate var isOfCoordinatorToSimulation: Bool {
         kind == .unreachable
             || [

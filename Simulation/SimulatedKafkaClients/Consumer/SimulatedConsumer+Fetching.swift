@@ -1,11 +1,11 @@
 internal import Kafka
 internal import SimulatedKafka
 
-/// Where reading begins, and what is fetched ahead.
+/// Start positions and prefetching.
 extension SimulatedConsumer {
     // MARK: - Positions
 
-    /// Asks the group where to begin. Offsets that an open transaction is about to commit are waited for.
+    /// Requests the start positions from the group. Waits for offsets that an open transaction is about to commit.
     func findPositions(of added: [Source]) {
         let waiting = added.filter { sources[$0.id] === $0 && $0.position == nil && !$0.isResetting }
         guard !waiting.isEmpty, !isClosed else { return }
@@ -47,8 +47,8 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Goes to the oldest record where nothing was committed, and else where the worker sets `auto.offset.reset`.
-    /// - Parameter from: The offset that the broker does not have; `nil` where nothing was committed.
+    /// Resets the position: to the oldest record if nothing was committed, otherwise according to the worker's `auto.offset.reset`.
+    /// - Parameter from: The offset that the broker does not have; `nil` if nothing was committed.
     private func reset(_ source: Source, from: Int64?) {
         (source.position, source.isResetting) = (nil, true)
         let again: () -> Void = { [weak self] in
@@ -85,7 +85,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Decides how reading goes on where it went back: see `KafkaConsumer.decide`.
+    /// Decides how to continue after the position went back: see `KafkaConsumer.decide`.
     func decide(about source: Source) {
         let request = OffsetFetchRequest(
             settings.group, [source.id], requireStable: true,
@@ -119,8 +119,8 @@ extension SimulatedConsumer {
 
     // MARK: - Fetch
 
-    /// Keeps one request under way to each broker that has something to fetch.
-    /// - Parameter isChanged: other partitions may be fetched than before, or from other places.
+    /// Keeps one request in flight to each broker that has something to fetch.
+    /// - Parameter isChanged: True if the partitions to fetch, or their positions, have changed.
     func fetchAll(isChanged: Bool = true) {
         guard !isClosed, isReading else { return }
         for broker in Set(sources.keys.compactMap { link.leaders[$0]?.broker }).sorted() {
@@ -151,7 +151,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer):
                 for part in answer.partitions {
-                    // What comes for an assignment that is over is dropped.
+                    // Records of an ended assignment are dropped.
                     guard let source = wanted.first(where: { $0.id == part.partition }), sources[source.id] === source
                     else { continue }
                     take(part, for: source)
@@ -172,8 +172,11 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Returns the log that an answer is of. Clients name topics, so they go on in another log where they stood in the former one, and
-    /// that may be behind what was handed over: they pass over records of aborted transactions.
+    /// Returns the log of an answer.
+    ///
+    /// Clients name topics, so they continue in a recreated topic's log at their position in the former one. That position may be
+    /// before the
+    /// next record to return, because clients skip records of aborted transactions.
     private func origin(of part: FetchResponse.Partition, for source: Source) -> Origin {
         if let known = source.origin, known.topic == part.topicID { return known }
         let origin = Origin(topic: part.topicID, begin: source.position ?? 0)
@@ -207,7 +210,7 @@ extension SimulatedConsumer {
 }
 
 extension FetchResponse.Partition {
-    /// False for a marker, and for a record whose transaction was aborted.
+    /// False for a marker, and for a record of an aborted transaction.
     func counts(_ entry: LogEntry) -> Bool {
         guard entry.marker == nil else { return false }
         return !entry.isTransactional

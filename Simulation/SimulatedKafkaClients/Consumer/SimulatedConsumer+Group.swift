@@ -14,7 +14,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// The client itself finds out that its session is over, when no heartbeat was answered for so long.
+    /// Ends the session in the client if no heartbeat was answered within the session timeout.
     private func checkSession() {
         guard settings.groupProtocol == .classic, generation >= 0, joinState == .steady || joinState == .answering,
             now - lastHeartbeat > settings.sessionTimeout
@@ -66,14 +66,13 @@ extension SimulatedConsumer {
         fail(isFenced ? error : KafkaError(.fatal, code: error.code, error.description))
     }
 
-    /// The group forms anew. A cooperative member joins with what it has; an eager one gives everything up first.
+    /// Rejoins during a rebalance. A cooperative member joins with its partitions; an eager one revokes them all first.
     private func rebalance() {
         if settings.isCooperative { return join() }
         revoke(inOrder.map(\.id)) { [weak self] in self?.join() }
     }
 
-    /// Has the group form anew when a topic has another number of partitions than it had, or is gone. With KIP-848 the brokers see
-    /// to it.
+    /// Rejoins if the number of partitions of a topic has changed, or the topic is gone. With KIP-848 the brokers do that.
     func joinForNewPartitions() {
         guard settings.groupProtocol == .classic else { return }
         let counts = link.partitionCounts.filter { topics.contains($0.key) }
@@ -85,10 +84,10 @@ extension SimulatedConsumer {
         rebalance()
     }
 
-    /// The group has gone on without this member.
+    /// Loses all partitions, because the group has gone on without this member.
     func loseEverything() {
         guard !isLost else { return }
-        // A member that leaves is about to give everything up in any case.
+        // A member that leaves is about to revoke everything in any case.
         if commits.leavesBefore != nil { return generation = -1 }
         isLost = !sources.isEmpty
         attempt += 1
@@ -115,7 +114,7 @@ extension SimulatedConsumer {
 
         let current = attempt
         joinsSince = joinsSince ?? now
-        // A worker tries a refused commit again five times a second.
+        // A worker retries a rejected commit five times a second.
         if let assignedAt, now - assignedAt > 300 * ClusterRules.millisecond { unassignedSince = nil }
         (unassignedSince, assignedAt) = (unassignedSince ?? now, nil)
         let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
@@ -129,7 +128,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer) where answer.error == .memberIDRequired:
                 memberID = answer.memberID
-                // A newcomer has nothing. A member that has something was thrown out of the group, and librdkafka finds out here.
+                // A newcomer has no partitions. A member with partitions was removed from the group, and librdkafka notices that here.
                 if sources.isEmpty { join() } else { loseEverything() }
             case .success(let answer): take(answer)
             case .failure(let failure): take(joinFailure: failure)
@@ -171,7 +170,7 @@ extension SimulatedConsumer {
 
     private func take(_ answer: JoinGroupResponse) {
         memberID = answer.memberID
-        // From here on the member's generation is the new one, also for what was assigned in the old one.
+        // From here on the member's generation is the new one, also for partitions of the old assignment.
         generation = answer.generation
         joinState = .syncing
         let current = attempt
@@ -184,7 +183,7 @@ extension SimulatedConsumer {
             guard hasAnswer else { return rejoinSoon() }
             var counts: [String: Int32] = [:]
             for topic in all { counts[topic] = link.partitionCounts[topic] }
-            // A topic that is gone at this moment has the group form anew when it is back.
+            // If a topic is missing at this moment, the group rebalances when it is back.
             joinedCounts = counts.filter { self.topics.contains($0.key) }
             let shares = Assignors.share(counts, among: members, by: settings.assignor)
             sync(shares.mapValues(MemberSubscription.encode))
@@ -218,7 +217,7 @@ extension SimulatedConsumer {
         let added = assignment.filter { sources[$0] == nil }
         guard !gone.isEmpty else { return assign(added) { [weak self] in self?.settle() } }
 
-        // What was given up can be handed out only in another generation.
+        // Revoked partitions can be assigned only in another generation.
         revoke(gone) { [weak self] in
             guard let self else { return }
             if added.isEmpty { join() } else { assign(added) { [weak self] in self?.join() } }
@@ -227,9 +226,9 @@ extension SimulatedConsumer {
 
     func settle() { joinState = .steady }
 
-    // MARK: - The handler's part
+    // MARK: - The handler
 
-    /// Runs something now, or once the handler has answered what it has before it. One event is with the handler at a time.
+    /// Runs a function now, or after the handler has answered the current event. The handler has one event at a time.
     func whenAnswered(_ body: @escaping () -> Void) {
         if joinState == .answering { next = body } else { body() }
     }
@@ -245,7 +244,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Gives new partitions to the handler, and begins to fetch them once it has answered.
+    /// Reports new partitions to the handler, and begins to fetch them once it has answered.
     func assign(_ ids: [PartitionID], then: @escaping () -> Void) {
         guard !isClosed else { return }
         joinState = .answering
@@ -273,8 +272,8 @@ extension SimulatedConsumer {
         handler.assigned(added.map(\.partition), then: finish)
     }
 
-    /// Tells the handler that what the member had under another id is lost.
-    /// - Parameter then: Called with these partitions, which are the member's still, or again.
+    /// Reports to the handler that the partitions under the member's former id are lost.
+    /// - Parameter then: Called with these partitions, which still belong to the member, or belong to it again.
     private func loseUnnoticed(then: @escaping ([PartitionID]) -> Void) {
         let gone = inOrder
         for source in gone { source.isReadable = false }
@@ -287,7 +286,7 @@ extension SimulatedConsumer {
         handler.lost(gone.map(\.partition), then: finish)
     }
 
-    /// Has the handler give partitions up, commits what it stored, and lets go of them.
+    /// Lets the handler revoke partitions, commits the stored offsets, and releases the partitions.
     func revoke(_ ids: [PartitionID], then: @escaping () -> Void) {
         guard !isClosed else { return }
         let gone = ids.compactMap { sources[$0] }
@@ -300,7 +299,7 @@ extension SimulatedConsumer {
             guard let self, !isClosed else { return }
             isRejoining = true
             for source in gone where sources[source.id] === source { sources[source.id] = nil }
-            // What was lost while the handler answered an ordinary revocation is still to be told.
+            // A loss during an ordinary revocation still has to be reported.
             if kind == .lost { isLost = false }
             mustReportOwned = true
             handler?.answered(kind, after: now - start)

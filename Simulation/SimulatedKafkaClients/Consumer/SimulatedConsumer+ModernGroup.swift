@@ -1,7 +1,7 @@
 internal import Kafka
 internal import SimulatedKafka
 
-/// Membership of a group of KIP-848: everything goes by heartbeats.
+/// Membership of a KIP-848 group, based on heartbeats only.
 extension SimulatedConsumer {
     func joinModern() {
         joinState = .joining
@@ -23,7 +23,7 @@ extension SimulatedConsumer {
         if generation == 0 {
             request.owned = []
         } else if mustReportOwned || mustSayEverything {
-            // What the handler has not given up yet is the member's, so that nobody else gets it.
+            // Partitions that the handler has not revoked yet still belong to the member, so that no other member gets them.
             request.owned = sources.keys.sorted()
         }
         (mustReportOwned, mustSayEverything) = (false, false)
@@ -68,7 +68,7 @@ extension SimulatedConsumer {
         }
     }
 
-    /// Gives up what is not the member's any more, then takes what is new; the next heartbeat says so.
+    /// Revokes partitions that are not in the target, then takes the new ones; the next heartbeat reports that.
     private func reconcile() {
         guard let target else { return }
         let gone = sources.keys.filter { !target.contains($0) }.sorted()

@@ -1,8 +1,9 @@
 package import Kafka
 package import SimulatedKafka
 
-/// Learns of a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until
-/// `then` is called.
+/// Receives a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until `then`
+/// is
+/// called.
 package protocol SimulatedRebalanceHandler: AnyObject {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void)
@@ -14,27 +15,27 @@ package protocol SimulatedRebalanceHandler: AnyObject {
         _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void)
 }
 
-/// A consumer as `KafkaConsumer` on librdkafka behaves, without either: it knows of the cluster what messages told it, and
-/// learns of a rebalance after it happened.
+/// A consumer that behaves as `KafkaConsumer` with librdkafka does. Its view of the cluster comes from messages only, so it learns of a
+/// rebalance after it happened.
 ///
-/// What it has in common with the original, and where it is simpler: docs/internals/simulation.md.
+/// Differences from the original: docs/internals/simulation.md.
 package final class SimulatedConsumer {
     enum JoinState: Hashable {
         /// Not in the group, and about to join.
         case out
         case joining
         case syncing
-        /// An assignment or a revocation is with the handler.
+        /// The handler is answering an assignment or a revocation.
         case answering
         case steady
         case closed
     }
 
-    /// A log of a partition: another one when its topic was deleted and made again.
+    /// A log of a partition. A recreated topic has a different log.
     struct Origin {
         /// The id of its topic.
         let topic: UInt64
-        /// Where its reading began. Nothing below is handed over.
+        /// The offset at which reading began. Lower offsets are not returned.
         var begin: Int64
     }
 
@@ -44,37 +45,37 @@ package final class SimulatedConsumer {
         let id: PartitionID
         /// The offset to fetch next; `nil` until it is known.
         var position: Int64?
-        /// The oldest offset is asked for, because the group has committed none, or one that is not there any more.
+        /// True while the oldest offset is requested, because the group has committed none, or one that was deleted.
         var isResetting = false
         var queue: [ConsumerRecord] = []
-        /// The log that each of them was read from.
+        /// The log that each queued record was read from.
         var origins: [Origin] = []
         /// The log that was read last; `nil` before the first answer.
         var origin: Origin?
-        /// The offset behind the record that was handed over last, or at which reading began.
+        /// The offset after the last returned record, or at which reading began.
         var nextOffset: Int64 = 0
-        /// The offset that a broker did not have last; `nil` where it had later ones, and once reading went back.
+        /// The last offset that a broker did not have; `nil` if it had later ones, and once the position went back.
         var lastReset: Int64?
-        /// Reading went back to lower offsets: nothing is handed over before it is known why.
+        /// True if the position went back to lower offsets: nothing is returned before the reason is known.
         var hasGoneBack = false
-        /// It was found that a person has to decide.
+        /// True if an operator has to decide how to continue.
         var isPaused = false
-        /// The brokers have said, in answer to a commit, that the topic is not there.
+        /// The time at which a commit was first answered with an unknown topic.
         var missingSince: Int64?
-        /// Why the brokers refuse to commit an offset of it.
+        /// The reason why the brokers reject commits of it.
         var commitRefusal: KafkaError?
         var isHeld = false
         var isReadable = true
-        /// True from `assign` to `unassign`: the handler has had its say.
+        /// True from `assign` to `unassign`: the handler has answered the assignment.
         var isFetched = false
         var notBefore: Int64 = 0
         var committed: Int64?
         var start: Int64?
-        /// What was stored last, where the brokers have not confirmed it.
+        /// The last stored offset, until the brokers have confirmed it.
         var uncommitted: CommittedOffset?
         var end: Int64?
 
-        /// True where the log ended before what was read of it, until it is known how reading goes on: see `OffsetCommits`.
+        /// True if the log ended before the position, until it is known how reading continues: see `OffsetCommits`.
         var hasEnded: Bool { hasGoneBack ? !isPaused : (lastReset ?? -1) >= nextOffset }
 
         init(_ id: PartitionID, epoch: UInt32) {
@@ -88,36 +89,36 @@ package final class SimulatedConsumer {
     weak var handler: (any SimulatedRebalanceHandler)?
     private(set) var topics: [String] = []
 
-    // The member, as far as the client knows.
+    // The member, from the client's point of view.
     var joinState = JoinState.out
     var memberID = ""
-    /// The member's id as of its last assignment.
+    /// The member's id at its last assignment.
     var assignedAs = ""
-    /// The generation or the member's epoch that the client knows of; -1: none.
+    /// The generation or member epoch; -1: none.
     var generation: Int32 = -1
-    /// The generation in which the member was last told its assignment: that of its claims. An attempt to join that came to
-    /// nothing raises `generation` alone.
+    /// The generation of the member's last assignment, which its claims name. A failed attempt to join raises only `generation`.
     var assignmentGeneration: Int32 = -1
     var lastHeartbeat: Int64 = 0
     var isHeartbeatUnderway = false
     var heartbeatInterval: Int64
-    /// Counts attempts to join, so that the answer to an older one is not taken for the newest.
+    /// Counts attempts to join, so that answers to older ones are ignored.
     var attempt = 0
-    /// The assignment is not ours any more, which the handler may not have been told yet.
+    /// True if the assignment is lost, which may not have been reported to the handler yet.
     var isLost = false
-    /// From the first assignment until the group takes everything away.
+    /// True from the first assignment until the group revokes everything.
     var isAssigned = false
-    /// From the answer to a revocation to the next assignment: nothing is committed.
+    /// True from the answer to a revocation to the next assignment. Nothing is committed meanwhile.
     var isRejoining = false { didSet { rejoinsSince = isRejoining ? rejoinsSince ?? now : nil } }
     private var rejoinsSince: Int64?
-    /// What is to happen once the handler has answered.
+    /// The function to call once the handler has answered.
     var next: (() -> Void)?
-    /// KIP-848: what the coordinator wants the member to have; `nil` until it has said.
+    /// KIP-848: the target assignment; `nil` until the coordinator has sent it.
     var target: Set<PartitionID>?
-    /// KIP-848: the heartbeat must say what the member owns.
+    /// KIP-848: true if the next heartbeat must list the member's partitions.
     var mustReportOwned = true
-    /// KIP-848: the answer to a heartbeat may have been lost, and an assignment with it. Coordinators repeat an assignment only
-    /// to a member that says everything about itself.
+    /// KIP-848: true if the answer to a heartbeat, possibly with an assignment, may have been lost.
+    ///
+    /// Coordinators repeat an assignment only to a member whose heartbeat contains all fields.
     var mustSayEverything = false
 
     var sources: [PartitionID: Source] = [:] {
@@ -126,38 +127,41 @@ package final class SimulatedConsumer {
             onOwned(inOrder.map(\.id))
         }
     }
-    /// The sources in the order of their partitions, kept because each fetch asks for it.
+    /// The sources in the order of their partitions, cached because each fetch needs it.
     private(set) var inOrder: [Source] = []
     var epoch: UInt32 = 0
     private var lastRead = 0
-    /// The fetches under way, by broker.
+    /// The fetches in flight, by broker.
     var fetching: [Int32: FetchPatience] = [:]
     var isReading = true
     var commits = CommitState()
-    /// The numbers of partitions that the member joined its group with.
+    /// The partition counts with which the member joined its group.
     var joinedCounts: [String: Int32]?
 
-    /// Why the client can do no more; `nil` while it can.
+    /// The fatal error of the client; `nil` while it works.
     package var failure: KafkaError?
     /// Called when records may be read, or the client has failed.
     package var onNews: () -> Void = {}
-    /// Called with the partitions that the member takes for its own, whenever they are others.
+    /// Called with the partitions that the member believes to own, whenever they change.
     package var onOwned: ([PartitionID]) -> Void = { _ in }
-    /// Called with a partition that is read no more until a person acts.
+    /// Called with a partition that stays paused until an operator acts.
     package var onPaused: (PartitionID) -> Void = { _ in }
-    /// Called with each record that is handed over: where reading stood before and behind it, and the id of its topic.
+    /// Called for each returned record, with the positions before and after it and the id of its topic.
     package var onRead: (PartitionID, _ from: Int64, _ next: Int64, _ topic: UInt64) -> Void = { _, _, _, _ in }
-    /// Called where a broker has no further record of a partition: where reading of its log began, and the id of the topic.
+    /// Called when a broker has no further record of a partition, with the offset at which reading of its log began and the id of the
+    /// topic.
     package var onWaiting: (PartitionID, _ offset: Int64, _ topic: UInt64) -> Void = { _, _, _ in }
-    /// Called where an offset is to be committed behind what was read.
+    /// Called when an offset is stored that lies beyond the records read.
     package var onStoredUnread: (PartitionID, CommittedOffset) -> Void = { _, _ in }
-    /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
-    /// once it has answered: nothing is committed meanwhile.
+    /// The time since which a JoinGroup has no answer; `nil` while none is in flight.
+    ///
+    /// A broker reads the following requests of the connection only after it has answered, so nothing is committed meanwhile.
     var joinsSince: Int64?
-    /// Since when a classic member has sent JoinGroups without an assignment that lasted until a commit could be tried again; `nil` before
+    /// The time since which a classic member has sent JoinGroups without an assignment that lasted long enough to retry a commit;
+    /// `nil` before
     /// the first.
     var unassignedSince: Int64?
-    /// When the member was told its last assignment; `nil` where it has sent a JoinGroup since.
+    /// The time of the last assignment; `nil` if the member has sent a JoinGroup since.
     var assignedAt: Int64?
 
     package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
@@ -173,7 +177,7 @@ package final class SimulatedConsumer {
 
     // MARK: - Joining and leaving
 
-    /// Joins the group. Call it once.
+    /// Joins the group. Must be called once.
     package func subscribe(to topics: [String], handler: any SimulatedRebalanceHandler) {
         self.topics = topics.sorted()
         self.handler = handler
@@ -195,10 +199,10 @@ package final class SimulatedConsumer {
         }
     }
 
-    /// Ends reading for good. Membership and partitions stay.
+    /// Stops reading permanently. Membership and partitions stay.
     package func stopReading() { isReading = false }
 
-    /// Hands everything over, leaves the group, and calls back once the coordinator has answered, or at the bound.
+    /// Revokes everything, leaves the group, and calls back when the coordinator has answered, or at the bound.
     package func close(within bound: Int64, then: @escaping () -> Void) {
         isReading = false
         var isDone = false
@@ -229,7 +233,7 @@ package final class SimulatedConsumer {
             { $2($0.leaveGroup(request, at: $1)) }, reply: { _ in then() })
     }
 
-    /// Ends the client at once, as kill -9 does: the group is not told.
+    /// Ends the client at once, as kill -9 does, without leaving the group.
     package func kill() {
         link.network.disconnect(link.id)
         shutDown()
@@ -245,7 +249,7 @@ package final class SimulatedConsumer {
 
     // MARK: - Reading
 
-    /// Takes what is there, at most `max` records, fairly over the partitions.
+    /// Returns available records, at most `max`, evenly over the partitions.
     package func takeRecords(max: Int) -> [ConsumerRecord] {
         guard isReading, failure == nil else { return [] }
         var records: [ConsumerRecord] = []
@@ -268,7 +272,7 @@ package final class SimulatedConsumer {
         return records
     }
 
-    /// Returns how many records may be handed over: none from the one on at which reading went back.
+    /// Returns how many records may be returned: none from the one on at which the position went back.
     private func countInOrder(_ source: Source, atMost most: Int) -> Int {
         guard !source.hasGoneBack else { return 0 }
         for (index, record) in source.queue.prefix(most).enumerated() {
@@ -284,7 +288,7 @@ package final class SimulatedConsumer {
         return most
     }
 
-    /// Gives a partition another epoch, because its log is another one.
+    /// Gives a partition a new epoch, because its log is a different one.
     func renew(_ source: Source) {
         epoch += 1
         source.partition = AssignedPartition(source.partition.id, epoch: epoch)
@@ -294,7 +298,7 @@ package final class SimulatedConsumer {
         (source.missingSince, source.commitRefusal, source.isHeld) = (nil, nil, false)
     }
 
-    /// True when `takeRecords` would return something.
+    /// True if `takeRecords` would return something.
     package var hasRecords: Bool {
         isReading
             && sources.values.contains { !$0.isHeld && $0.isReadable && !$0.queue.isEmpty && !$0.hasGoneBack }
@@ -315,16 +319,17 @@ package final class SimulatedConsumer {
         return source
     }
 
-    // MARK: - What it knows
+    // MARK: - State
 
-    /// The membership under which partitions are assigned at this moment; see `KafkaConsumer.membership`.
+    /// The current membership of the assigned partitions; see `KafkaConsumer.membership`.
     package var membership: GroupMembership? {
         guard isAssigned, !isClosed, !isLost, !wasThrownOut, generation >= 0 else { return nil }
         return GroupMembership(simulatedName: member)
     }
 
-    /// True where the group threw the member out and took it in again under another id, of which librdkafka tells a static member of a
-    /// cooperative group nothing: see `KafkaConsumer.wasThrownOut`.
+    /// True if the group removed the member and accepted it again under another id.
+    ///
+    /// librdkafka does not report that to a static member of a cooperative group: see `KafkaConsumer.wasThrownOut`.
     var wasThrownOut: Bool { !sources.isEmpty && assignedAs != memberID }
 
     package var positions: [KafkaConsumer.Position] {
@@ -335,15 +340,17 @@ package final class SimulatedConsumer {
 
     package var brokersAreDown: Bool { link.brokersAreDown }
 
-    /// For how long nothing could be committed because the group forms anew: since a JoinGroup has had no answer, or, for a member that
-    /// leaves, since it gave partitions up, or first joined, without an assignment after that. `nil` while the group is formed.
+    /// The time for which nothing could be committed because of a rebalance; `nil` if there is none.
+    ///
+    /// It counts from an unanswered JoinGroup. For a member that leaves, it counts from a revocation or its first join without an
+    /// assignment after that.
     package var formsFor: Int64? {
         let unassigned = assignedAt == nil ? unassignedSince : nil
         let begin = commits.leavesBefore == nil ? joinsSince : [unassigned, rejoinsSince].compactMap(\.self).min()
         return begin.map { now - $0 }
     }
 
-    /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
+    /// Requests the number of partitions of a topic; `nil` if no broker answers within 2 seconds, or the topic does not exist.
     package func partitionCount(of topic: String, reply: @escaping (Int?) -> Void) {
         link.refresh([topic], within: 2 * ClusterRules.second) { [link] hasAnswer in
             reply(hasAnswer ? link.partitionCounts[topic].map(Int.init) : nil)

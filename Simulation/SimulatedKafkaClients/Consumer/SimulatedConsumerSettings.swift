@@ -1,6 +1,6 @@
 internal import SimulatedKafka
 
-/// The properties of librdkafka that decide how a consumer behaves. All times are nanoseconds.
+/// The librdkafka properties that determine a consumer's behaviour. All times are nanoseconds.
 package struct SimulatedConsumerSettings: Hashable, Sendable {
     package enum Assignor: String, Hashable, Sendable, CaseIterable {
         case range
@@ -25,15 +25,15 @@ package struct SimulatedConsumerSettings: Hashable, Sendable {
     package var sessionTimeout: Int64 = 45 * ClusterRules.second
     /// `heartbeat.interval.ms`.
     package var heartbeatInterval: Int64 = ClusterRules.second
-    /// `max.poll.interval.ms`, which is the rebalance timeout too.
+    /// `max.poll.interval.ms`, which is also the rebalance timeout.
     package var maxPollInterval: Int64 = 300 * ClusterRules.second
-    /// `queued.min.messages`, of one partition.
+    /// `queued.min.messages`, for each partition.
     package var prefetch = 1_000
     /// `fetch.wait.max.ms`.
     package var fetchWait: Int64 = 100 * ClusterRules.millisecond
-    /// `fetch.message.max.bytes`, of one partition.
+    /// `fetch.message.max.bytes`, for each partition.
     package var fetchBytes = 1_048_576
-    /// True for librdkafka before 2.10: a commit that meets a new generation costs the whole assignment.
+    /// True for librdkafka before 2.10: a commit that meets a new generation loses the whole assignment.
     package var losesAssignmentByStaleCommits = false
 
     package init(group: String) { self.group = group }

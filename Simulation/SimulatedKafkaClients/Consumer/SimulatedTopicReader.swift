@@ -1,15 +1,15 @@
 package import Kafka
 internal import SimulatedKafka
 
-/// A reader of whole topics without a group, as `TopicReader` is one. Commits nothing.
+/// A reader of whole topics without a group, as `TopicReader` is. Commits nothing.
 package final class SimulatedTopicReader {
     fileprivate final class Source {
         let id: PartitionID
         var position: Int64
         var queue: [ConsumerRecord] = []
-        /// Where nothing stood behind the last record that was read, and nobody has been told yet.
+        /// The offset at which the partition ended, if that has not been reported yet.
         var end: Int64?
-        /// The last such place. It is told once.
+        /// The last reported end. Each end is reported once.
         var lastEnd: Int64?
         init(_ id: PartitionID, position: Int64) {
             self.id = id
@@ -21,11 +21,11 @@ package final class SimulatedTopicReader {
 
     private let link: ClientLink
     private var sources: [Source] = []
-    /// The fetches under way, by broker.
+    /// The fetches in flight, by broker.
     private var fetching: [Int32: FetchPatience] = [:]
     private var topics: [String] = []
     private let mode: TopicReader.Mode
-    /// Why nothing more is read, with `everyRecord`.
+    /// The reason why reading has stopped, with `everyRecord`.
     private var failure: KafkaError?
     /// Called when there is something to read.
     package var onNews: () -> Void = {}
@@ -35,16 +35,16 @@ package final class SimulatedTopicReader {
         self.mode = mode
     }
 
-    /// Ends reading, as the end of the process does too.
+    /// Stops reading, as the end of the process does too.
     package func close() {
         link.network.disconnect(link.id)
         link.isClosed = true
         sources = []
     }
 
-    // MARK: - What is there
+    // MARK: - Existing records
 
-    /// Asks where each partition of a topic begins and ends now.
+    /// Requests the current first and next offset of each partition of a topic.
     package func bounds(
         of topic: String, within bound: Int64,
         reply: @escaping (Result<[TopicPartition: Range<Int64>], KafkaError>) -> Void
@@ -58,8 +58,8 @@ package final class SimulatedTopicReader {
         }
     }
 
-    /// Asks again and again until `end`, as the original does.
-    /// - Parameter code: why the last try came to nothing.
+    /// Retries until `end`, as the original does.
+    /// - Parameter code: the error of the last attempt.
     private func look(
         _ topic: String, until end: Int64, code: Int32 = LibraryCode.timedOut,
         reply: @escaping (Result<[PartitionID: Range<Int64>], KafkaError>) -> Void
@@ -91,7 +91,7 @@ package final class SimulatedTopicReader {
 
     private var isolation: FetchRequest.Isolation { mode == .everyRecord ? .readUncommitted : .readCommitted }
 
-    /// Asks the leaders one after the other; `nil` where one does not answer.
+    /// Queries the leaders one after another; `nil` if one does not answer.
     private func ask(
         _ query: ListOffsetsRequest.Query, _ leaders: [PartitionID: Int32], until end: Int64,
         found: [PartitionID: Int64] = [:], reply: @escaping ([PartitionID: Int64]?) -> Void
@@ -109,9 +109,9 @@ package final class SimulatedTopicReader {
         }
     }
 
-    // MARK: - What goes by
+    // MARK: - New records
 
-    /// Looks the topics' partitions up and begins to read them.
+    /// Looks up the topics' partitions and begins to read them.
     package func open(
         _ topics: [String], at start: TopicReader.Start, within bound: Int64, reply: @escaping (KafkaError?) -> Void
     ) {
@@ -138,7 +138,7 @@ package final class SimulatedTopicReader {
         }
     }
 
-    /// Begins to read each partition at an offset that is there, in place of any others. Their topics were looked up before.
+    /// Begins to read each partition at the given offset, in place of any others. Their topics must have been looked up before.
     package func open(_ starts: [TopicPartition: Int64]) {
         sources = starts.map { Source(PartitionID($0.key.topic, $0.key.partition), position: $0.value) }
             .sorted { $0.id < $1.id }
@@ -147,10 +147,10 @@ package final class SimulatedTopicReader {
         fetchAll()
     }
 
-    /// True when `takeNews` has something to return or to throw.
+    /// True if `takeNews` would return or throw something.
     package var hasNews: Bool { hasRecords || failure != nil || sources.contains { $0.end != nil } }
 
-    /// Takes what is there, at most `max` records, and where partitions were read to their ends.
+    /// Returns available records, at most `max`, and the partitions that were read to their ends.
     package func takeNews(max: Int) throws(KafkaError) -> TopicReader.News {
         let records = takeRecords(max: max)
         var ends: [TopicPartition: Int64] = [:]
@@ -158,14 +158,14 @@ package final class SimulatedTopicReader {
             if let end = source.end { ends[TopicPartition(source.id.topic, source.id.partition)] = end }
             source.end = nil
         }
-        // What was read before the failure comes first.
+        // Records from before the failure come first.
         if records.isEmpty, ends.isEmpty, let failure { throw failure }
         return TopicReader.News(records: records, ends: ends)
     }
 
     package var hasRecords: Bool { sources.contains { !$0.queue.isEmpty } }
 
-    /// Takes what is there, at most `max` records, oldest first within each partition.
+    /// Returns available records, at most `max`, oldest first within each partition.
     package func takeRecords(max: Int) -> [ConsumerRecord] {
         var records: [ConsumerRecord] = []
         for source in sources {
@@ -190,7 +190,7 @@ package final class SimulatedTopicReader {
         fetching[broker] = patience
         let partitions = wanted.map { FetchRequest.Partition($0.id, offset: $0.position) }
         let request = FetchRequest(partitions, isolation: isolation, maxWait: Self.fetchWait)
-        // An answer without records tells where a partition ends, which is told once.
+        // An answer without records shows where a partition ends, which is reported once.
         if wanted.contains(where: { $0.lastEnd != $0.position }) { patience.end() }
         link.ask(.fetch, broker, { $0.fetch(request, at: broker, patience: patience, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
@@ -206,12 +206,12 @@ package final class SimulatedTopicReader {
         }
     }
 
-    /// - Returns: `false` where the partition's leader must be looked up again.
+    /// - Returns: `false` if the partition's leader must be looked up again.
     private func take(_ part: FetchResponse.Partition, of source: Source) -> Bool {
         switch part.error {
         case .none: source.take(part, upTo: mode == .everyRecord ? part.highWatermark : part.lastStableOffset)
         case .offsetOutOfRange where mode == .everyRecord: fail(LibraryCode.autoOffsetReset)
-        // What was deleted, or made anew, is read from its beginning.
+        // After deletion or recreation, the partition is read from its beginning.
         case .offsetOutOfRange: source.position = part.logStart
         case .topicAuthorizationFailed where mode == .everyRecord: fail(Int32(part.error.rawValue))
         default: return false
@@ -232,7 +232,7 @@ package final class SimulatedTopicReader {
                 guard hasAnswer else { return lookAgain() }
                 noteMissingTopics()
                 fetchAll()
-                // A partition without a leader gets one, and a topic that was deleted may be made again.
+                // A partition without a leader will get one, and a deleted topic may be recreated.
                 if sources.contains(where: { self.link.leaders[$0.id] == nil }), failure == nil { lookAgain() }
             }
         }
@@ -240,7 +240,7 @@ package final class SimulatedTopicReader {
 }
 
 extension SimulatedTopicReader {
-    /// A reader of every record is told when its topic is gone.
+    /// Fails a reader of every record if its topic is gone.
     private func noteMissingTopics() {
         guard mode == .everyRecord, topics.contains(where: { link.partitionCounts[$0] == nil }) else { return }
         fail(LibraryCode.unknownTopic)
@@ -249,9 +249,9 @@ extension SimulatedTopicReader {
 }
 
 extension SimulatedTopicReader.Source {
-    /// - Parameter end: as far as the reader may read.
+    /// - Parameter end: the offset up to which the reader may read.
     fileprivate func take(_ part: FetchResponse.Partition, upTo end: Int64) {
-        // As librdkafka does, which looks at this before it reads on: the end is where an answer brings nothing more.
+        // As in librdkafka, which checks this before it reads on: an answer without further records marks the end.
         if position == end, lastEnd != end { (self.end, lastEnd) = (end, end) }
         let partition = AssignedPartition(TopicPartition(id.topic, id.partition), epoch: 0)
         for entry in part.entries where entry.offset >= position {

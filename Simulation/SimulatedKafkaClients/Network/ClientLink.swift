@@ -1,7 +1,7 @@
 internal import Kafka
 internal import SimulatedKafka
 
-/// What a client of librdkafka knows of the cluster: leaders, partition counts, coordinators. All of it may be out of date.
+/// A librdkafka client's view of the cluster: leaders, partition counts, coordinators. All of it may be out of date.
 final class ClientLink {
     /// `socket.timeout.ms`.
     static let requestTimeout: Int64 = 60 * ClusterRules.second
@@ -14,9 +14,9 @@ final class ClientLink {
     private(set) var partitionCounts: [String: Int32] = [:]
     private var coordinators: [FindCoordinatorRequest.Key: Int32] = [:]
     private var firstBroker: Int32 = 0
-    /// The brokers that gave no answer last.
+    /// The brokers that did not answer the last request.
     private var silentBrokers: Set<Int32> = []
-    /// The brokers as the network knows them, kept because each request asks for one.
+    /// The network's peer objects, cached because each request needs one.
     private var peers: [(channel: SimulatedNetwork.Channel, broker: Int32, peer: Peer)] = []
     var isClosed = false
 
@@ -61,7 +61,7 @@ final class ClientLink {
         return peer
     }
 
-    /// Returns a broker to ask about the cluster: one to which there is a connection, where there is any.
+    /// Returns a broker for metadata requests: one with a connection, if there is any.
     private func anyBroker() -> Int32 {
         let count = network.cluster.rules.brokers
         for _ in 0..<count {
@@ -72,7 +72,7 @@ final class ClientLink {
         return firstBroker
     }
 
-    /// Asks for the topics' leaders. Calls back in any case.
+    /// Requests the topics' leaders. Always calls back.
     func refresh(_ topics: [String], within timeout: Int64 = 5 * ClusterRules.second, then: @escaping (Bool) -> Void) {
         let request = MetadataRequest(topics)
         ask(.metadata, anyBroker(), within: timeout, { $1($0.metadata(request)) }) {
@@ -93,8 +93,8 @@ final class ClientLink {
 
     // MARK: - Coordinators
 
-    /// Asks a coordinator. Looks it up where it is unknown, and forgets it where it says that it is none.
-    /// - Parameter isOver: true once the request makes no sense any more. It is not sent then, however long the look-up took.
+    /// Sends a request to a coordinator. Looks the coordinator up if it is unknown, and again after NOT_COORDINATOR.
+    /// - Parameter isOver: returns true once the request is obsolete. It is then not sent, even after a long look-up.
     func askCoordinator<Answer>(
         _ key: FindCoordinatorRequest.Key, _ kind: RequestKind, within timeout: Int64 = requestTimeout,
         unless isOver: @escaping () -> Bool = { false }, error: @escaping (Answer) -> ErrorCode,
@@ -135,13 +135,13 @@ final class ClientLink {
     }
 }
 
-/// Why a request to a coordinator came to nothing.
+/// The error of a request to a coordinator.
 enum ClientFailure: Error, Hashable {
     case noCoordinator
     case network(NetworkFailure)
     case code(ErrorCode)
 
-    /// librdkafka's number for it.
+    /// librdkafka's number of the error.
     var number: Int32 {
         switch self {
         case .noCoordinator: LibraryCode.waitCoordinator
@@ -151,7 +151,7 @@ enum ClientFailure: Error, Hashable {
         }
     }
 
-    /// True where the same request may succeed once the coordinator is found, loaded, or free.
+    /// True if the same request may succeed once the coordinator is found, loaded, or free.
     var mayPass: Bool {
         switch self {
         case .noCoordinator, .network: true
@@ -168,7 +168,7 @@ enum ClientFailure: Error, Hashable {
     func error(doing what: String) -> KafkaError { KafkaError(librdkafkaCode: number, doing: what) }
 }
 
-/// The codes that librdkafka gives its own errors.
+/// The codes of librdkafka's own errors.
 enum LibraryCode {
     static let (transport, timedOut, messageTimedOut): (Int32, Int32, Int32) = (-195, -185, -192)
     static let (waitCoordinator, fatal, fenced): (Int32, Int32, Int32) = (-180, -150, -144)

@@ -1,6 +1,6 @@
 internal import SimulatedKafka
 
-/// A broker as one client reaches it.
+/// A broker as seen by one client.
 struct PeerID: Hashable {
     let client: String
     let broker: Int32
@@ -12,18 +12,18 @@ struct PeerID: Hashable {
     func _rawHashValue(seed: Int) -> Int { shortHash ^ seed }
 }
 
-/// What a client knows of connecting to a broker.
+/// A client's connection state for one broker.
 final class Peer {
     /// `reconnect.backoff.ms` and `reconnect.backoff.max.ms`.
     private static let (firstBackoff, longestBackoff) = (100 * ClusterRules.millisecond, 10 * ClusterRules.second)
 
-    /// `nil` while nothing is to be sent.
+    /// `nil` while there is nothing to send.
     var connection: Connection?
     private var nextAttempt: Int64 = 0
     private var backoff = Peer.firstBackoff
 
-    /// Notes an attempt to connect, as librdkafka does: the first one after a long time is made at once.
-    /// - Returns: when it is made.
+    /// Schedules an attempt to connect, as librdkafka does: the first one after a long time is immediate.
+    /// - Returns: the time of the attempt.
     func connect(at now: Int64, jitter: Double) -> Int64 {
         if nextAttempt + Self.longestBackoff < now { backoff = Self.firstBackoff }
         let attempt = max(now, nextAttempt)
@@ -36,28 +36,27 @@ final class Peer {
 /// One connection, until it breaks.
 final class Connection {
     let client: String
-    /// Requests are sent from then on.
+    /// The time from which requests are sent.
     let opensAt: Int64
     var lastArrival: Int64 = 0
     var lastAnswer: Int64 = 0
-    /// The broker has a request that it has not answered.
+    /// True while the broker has a request that it has not answered.
     var isBusy = false
-    /// Requests that the broker reads when it has answered the one before.
+    /// Requests that the broker reads after it has answered the previous one.
     var waiting: [Exchange] = []
     /// Requests whose answers are on their way to the client, in the order in which they were sent.
     var answers: [Exchange] = []
-    /// The directions in which nothing passes any more, which the client has yet to find out.
+    /// The directions in which nothing passes any more, unnoticed by the client.
     var lost: Set<SimulatedNetwork.Direction> = []
-    /// The client has hung up, or has found out that the connection is gone.
+    /// True if the client has closed the connection, or has noticed that it is gone.
     var isBroken = false
-    /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks, or when its
-    /// time is up.
+    /// Requests without an answer, in the order in which they were sent. Each fails when the connection breaks, or at its deadline.
     var unanswered: [Exchange] = []
     var lastNumber = 0
-    /// When it is looked next whether the time of a request is up; `nil` where that is not planned.
+    /// The time of the next check of deadlines; `nil` if none is scheduled.
     var nextCheck: Int64?
 
-    /// - Parameter client: whose connection it is.
+    /// - Parameter client: the owner of the connection.
     init(of client: String, opensAt: Int64) {
         self.client = client
         self.opensAt = opensAt

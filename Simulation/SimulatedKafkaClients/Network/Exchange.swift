@@ -1,11 +1,10 @@
 internal import SimulatedKafka
 
-/// One request and its answer, on their ways between a client and a broker.
+/// A request and its answer on their way between a client and a broker.
 ///
-/// It knows the answer as a function that hands it over. A type with a parameter for the answer would look its own parts up by name
-/// at each step.
+/// The answer is stored as a function that delivers it. A generic type would look up its members by name at each step.
 final class Exchange {
-    /// A type of its own, because an optional of a plain function would wrap it in another one.
+    /// A struct, because an optional of a plain function would be wrapped in another function.
     private struct Answer {
         let handOver: () -> Void
     }
@@ -13,18 +12,18 @@ final class Exchange {
     private let network: SimulatedNetwork
     private let peer: Peer
     private let connection: Connection
-    /// Counts the requests of the connection.
+    /// The number of the request on its connection.
     let number: Int
-    /// When the client stops waiting.
+    /// The time at which the client stops waiting.
     let deadline: Int64
     private let client: String
     private let broker: Int32
     private let fate: SimulatedNetwork.Fate
-    /// How often the broker had been stopped when the request was made.
+    /// The number of times that the broker had been stopped when the request was made.
     private let stopsBefore: Int?
     private let carryOut: (SimulatedCluster, Exchange) -> Void
     private let onFailure: (NetworkFailure) -> Void
-    /// True once the client was told.
+    /// True once the result was delivered to the client.
     private var isOver = false
     /// `nil` until the broker has answered.
     private var answer: Answer?
@@ -53,7 +52,7 @@ final class Exchange {
 
     // MARK: - The request
 
-    /// Puts the request on its way, unless it is lost.
+    /// Sends the request, unless it is lost.
     func send() {
         guard cluster.isUp(broker) || connection.opensAt > scheduler.now else { return }
         guard let delay = fate.requestDelay else {
@@ -66,8 +65,10 @@ final class Exchange {
         scheduler.schedule(at: connection.lastArrival) { [self] in arrive() }
     }
 
-    /// Has the broker read the request. What a client sent before its connection broke is read as well, unless the broker waits
-    /// with the answer to an earlier one: then it learns first that the connection is gone.
+    /// Lets the broker read the request.
+    ///
+    /// Requests sent before the connection broke are read as well, unless the broker is still busy with an earlier one. In that case it
+    /// notices the broken connection first.
     private func arrive() {
         guard cluster.isUp(broker), network.stops[broker] == stopsBefore else { return }
         if !connection.isBusy {
@@ -78,18 +79,18 @@ final class Exchange {
         }
     }
 
-    /// Has the broker carry the request out.
+    /// Lets the broker carry out the request.
     func perform() {
         network.reach { carryOut($0, self) }
     }
 
     // MARK: - The answer
 
-    /// Takes the broker's answer, as a function that hands it to the client.
+    /// Takes the broker's answer, as a function that delivers it to the client.
     func take(_ handOver: @escaping () -> Void) {
         guard answer == nil else { return }
         answer = Answer(handOver: handOver)
-        // Begun in a turn of its own: the cluster may be in the midst of a change.
+        // Scheduled as a separate event, because the cluster may be in the middle of a change.
         scheduler.schedule(after: 0) { [connection] in connection.readNext() }
         carryBack()
     }
@@ -101,29 +102,30 @@ final class Exchange {
             return network.lose(.answers, of: connection, peer, noticedAfter: fate.noticedAfter)
         }
 
-        // Answers arrive in the order in which they were sent, as all that one connection carries.
-        // Schedulers may run what falls due at one time in any order.
+        // Answers on one connection arrive in the order in which they were sent. Schedulers may run events that are due at the same
+        // time
+        // in any order.
         connection.lastAnswer = max(
             connection.lastAnswer + 1, network.departure(client, broker, .answers) + delay)
         connection.answers.append(self)
         network.schedule(after: connection.lastAnswer - scheduler.now, of: client) { [connection] in
-            // Where a client has stood still, several arrive at one time, and yet in their order.
+            // After a client's standstill, several answers arrive at the same time, but in order.
             guard !connection.isBroken, !connection.answers.isEmpty else { return }
             connection.answers.removeFirst().deliver()
         }
     }
 
-    /// Hands the answer to the client.
+    /// Delivers the answer to the client.
     func deliver() {
         if let answer, end() { answer.handOver() }
     }
 
-    /// Tells the client why there is no answer.
+    /// Reports to the client why there is no answer.
     func fail(_ failure: NetworkFailure) {
         if end() { onFailure(failure) }
     }
 
-    /// - Returns: `false` where the client was told already.
+    /// - Returns: `false` if a result was already delivered.
     private func end() -> Bool {
         guard !isOver else { return false }
         isOver = true
@@ -135,7 +137,7 @@ final class Exchange {
 }
 
 extension Connection {
-    /// Has the broker go on with the request behind the one that it has answered.
+    /// Lets the broker go on with the next request.
     fileprivate func readNext() {
         isBusy = false
         guard !waiting.isEmpty else { return }

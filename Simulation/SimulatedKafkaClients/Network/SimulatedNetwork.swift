@@ -7,37 +7,39 @@ package enum RequestKind: Hashable, Sendable, CaseIterable {
     case initProducerID, addPartitionsToTxn, addOffsetsToTxn, txnOffsetCommit, endTxn
 }
 
-/// Why a request has no answer.
+/// The reason why a request has no answer.
 package enum NetworkFailure: Error, Hashable, Sendable {
     /// The connection broke. The request may have been carried out.
     case disconnected
-    /// No answer came within the request's time. The request may have been carried out, or may be yet.
+    /// No answer came before the request's deadline. The request may have been carried out, or may be carried out later.
     case timedOut
 }
 
-/// Carries requests to the cluster and answers back: late or never, as the simulation's hooks decide.
+/// Carries requests to the cluster and answers back. The simulation's hooks decide about delays and losses.
 ///
-/// Requests on one connection arrive in the order in which they were sent, and so do answers; a broker begins one when it has answered the
-/// one before, as Kafka's brokers do. So a commit behind a JoinGroup waits as long as that. Each client has one connection to
-/// each broker, and another one to the group's coordinator.
+/// Requests on one connection arrive in the order in which they were sent, and so do answers. A broker begins a request after it has
+/// answered the previous one, as Kafka's brokers do, so a commit behind a JoinGroup waits as long as that. Each client has one
+/// connection
+/// to each broker, and another one to the group's coordinator.
 ///
-/// A message that is lost takes its connection with it, as with TCP: whatever follows it in its direction is lost as well, until
-/// the client finds out. Then every request without an answer fails, and the client connects anew, at growing intervals.
+/// A lost message breaks its connection, as with TCP: all following messages in its direction are lost as well, until the client
+/// notices.
+/// Then every request without an answer fails, and the client reconnects with growing delays.
 package final class SimulatedNetwork {
-    /// One request, as hooks see it.
+    /// A request, as passed to hooks.
     package struct Message: Hashable, Sendable {
         package let client: String
         package let broker: Int32
         package let kind: RequestKind
     }
 
-    /// What becomes of one request.
+    /// The delays and losses of one request and its answer.
     package struct Fate: Hashable, Sendable {
-        /// How long the request travels; `nil`: it is lost, and with it the connection.
+        /// The delay of the request; `nil`: it is lost, and the connection breaks.
         package var requestDelay: Int64?
-        /// How long the answer travels; `nil`: it is lost, and with it the connection. The request takes effect.
+        /// The delay of the answer; `nil`: it is lost, and the connection breaks. The request takes effect.
         package var answerDelay: Int64?
-        /// When the client finds out that the connection is broken, after the message was lost.
+        /// The time after which the client notices that the connection is broken.
         package var noticedAfter: Int64
 
         package init(requestDelay: Int64?, answerDelay: Int64?, noticedAfter: Int64 = ClusterRules.millisecond) {
@@ -66,23 +68,22 @@ package final class SimulatedNetwork {
 
     package let cluster: SimulatedCluster
     package let scheduler: any SimulatedScheduler
-    /// Decides what becomes of each request. By default each way takes half a millisecond.
+    /// Decides the fate of each request. By default each way takes half a millisecond.
     package var fate: (Message) -> Fate = { _ in
         Fate(requestDelay: ClusterRules.millisecond / 2, answerDelay: ClusterRules.millisecond / 2)
     }
-    /// Returns a number between -0.25 and 0.5, by which part the time before another attempt to connect is longer.
+    /// Returns a number between -0.25 and 0.5: the fraction by which the delay before the next attempt to connect is longer.
     package var backoffJitter: () -> Double = { 0 }
     private var cuts: Set<Line> = []
-    /// How often each broker was stopped. What was on its way to a broker that died is lost with the broker's end of the connection.
+    /// The number of times that each broker was stopped. Messages in flight are lost with the stopped broker's end of the connection.
     private(set) var stops: [Int32: Int] = [:]
-    /// The lines that carry nothing at present, with the end of that.
+    /// The lines that carry nothing at present, with the time at which that ends.
     private var held: [Line: Int64] = [:]
-    /// The clients whose process stands still, with the end of that.
+    /// The clients whose process stands still, with the time at which that ends.
     private var frozen: [String: Int64] = [:]
     private var peers: [PeerID: Peer] = [:]
     private var clusterWakeUp: Int64?
-    /// When the cluster does something of itself, as of the last time that it was reached. Between two such times nothing changes
-    /// it.
+    /// The time of the cluster's next event, as of the last access. Nothing changes the cluster between two accesses.
     private var clusterDeadline: Int64?
 
     package init(cluster: SimulatedCluster, scheduler: any SimulatedScheduler) {
@@ -92,8 +93,9 @@ package final class SimulatedNetwork {
 
     // MARK: - Faults
 
-    /// Cuts a client off from a broker, in one direction or both. What is sent meanwhile is lost, and no connection breaks:
-    /// the client finds out when its request's time is up.
+    /// Cuts a client off from a broker, in one direction or both.
+    ///
+    /// Messages sent meanwhile are lost without breaking a connection: the client notices when its request times out.
     package func cut(_ client: String, from broker: Int32, _ directions: [Direction] = Direction.allCases) {
         for direction in directions { cuts.insert(Line(client: client, broker: broker, direction: direction)) }
     }
@@ -104,30 +106,29 @@ package final class SimulatedNetwork {
         }
     }
 
-    /// Has nothing pass between a client and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
-    /// again what was lost.
+    /// Holds back messages between a client and a broker for a while. They arrive afterwards, because TCP retransmits lost packets.
     package func hold(_ client: String, and broker: Int32, _ directions: [Direction], until end: Int64) {
         for direction in directions {
             held[Line(client: client, broker: broker, direction: direction), default: 0].raise(to: end)
         }
     }
 
-    /// Has a client stand still, as SIGSTOP does: it sends nothing, reads nothing, and its timers wait.
+    /// Freezes a client, as SIGSTOP does: it sends nothing, reads nothing, and its timers wait.
     package func freeze(_ client: String, until end: Int64) {
         frozen[client, default: 0].raise(to: end)
         for broker in 1...cluster.rules.brokers { hold(client, and: broker, [.answers], until: end) }
     }
 
-    /// Ends everything that holds messages back.
+    /// Ends all delays and standstills.
     package func releaseAll() { (held, frozen) = ([:], [:]) }
 
-    /// Returns when a message that is sent now gets onto its way.
+    /// Returns the time at which a message that is sent now starts to travel.
     func departure(_ client: String, _ broker: Int32, _ direction: Direction) -> Int64 {
         guard !held.isEmpty else { return scheduler.now }
         return max(scheduler.now, held[Line(client: client, broker: broker, direction: direction)] ?? 0)
     }
 
-    /// Runs something of a client later, and not while the client stands still.
+    /// Runs a client's function later, and not while the client stands still.
     func schedule(after delay: Int64, of client: String, _ action: @escaping () -> Void) {
         scheduler.schedule(after: delay) { [self] in
             guard let end = frozen[client], end > scheduler.now else { return action() }
@@ -135,7 +136,7 @@ package final class SimulatedNetwork {
         }
     }
 
-    /// Stops a broker: connections to it break.
+    /// Stops a broker and breaks the connections to it.
     package func stop(_ broker: Int32) {
         reach { $0.setBroker(broker, isUp: false) }
         stops[broker, default: 0] += 1
@@ -144,25 +145,24 @@ package final class SimulatedNetwork {
 
     package func start(_ broker: Int32) { reach { $0.setBroker(broker, isUp: true) } }
 
-    /// Breaks a client's connections, as when its process dies: what is under way may still take effect.
+    /// Breaks a client's connections, as when its process ends. Requests in flight may still take effect.
     package func disconnect(_ client: String) {
         for (id, peer) in inOrder where id.client == client { breakDown(peer) }
     }
 
-    /// The connections in an order that no run changes.
+    /// The connections in an order that is the same in every run.
     private var inOrder: [(PeerID, Peer)] {
         peers.sorted { ($0.key.client, $0.key.broker, $0.key.channel) < ($1.key.client, $1.key.broker, $1.key.channel) }
             .map { ($0.key, $0.value) }
     }
 
-    /// Forgets everything: connections, and all that the cluster has. Call it when a simulation is over whose killed clients may
-    /// hold the network for ever.
+    /// Drops the connections and all data of the cluster. Call it after a simulation whose killed clients may hold the network forever.
     package func forgetEverything() {
         cluster.forgetEverything()
         peers = [:]
     }
 
-    /// Lets the cluster do something at the present time, and sees to what it will do of itself.
+    /// Accesses the cluster at the present time, and schedules its next event.
     package func reach<Value>(_ body: (SimulatedCluster) -> Value) -> Value {
         cluster.advance(to: scheduler.now, pastDeadline: clusterDeadline ?? .max <= scheduler.now)
         defer { watchCluster() }
@@ -182,7 +182,7 @@ package final class SimulatedNetwork {
 
     // MARK: - Connections
 
-    /// Returns the connection to a broker, and begins to connect where there is none.
+    /// Returns the connection to a broker. Starts to connect if there is none.
     private func connection(of peer: Peer, client: String, to broker: Int32) -> Connection {
         if let connection = peer.connection { return connection }
 
@@ -196,7 +196,7 @@ package final class SimulatedNetwork {
         return connection
     }
 
-    /// Returns a broker as a client reaches it.
+    /// Returns a client's peer object for a broker.
     func peer(_ broker: Int32, of client: String, on channel: Channel) -> Peer {
         let id = PeerID(client: client, broker: broker, channel: channel)
         if let known = peers[id] { return known }
@@ -223,7 +223,7 @@ package final class SimulatedNetwork {
         }
     }
 
-    /// Notes that a message was lost, so that nothing more passes in its direction.
+    /// Marks a message as lost, so that nothing more passes in its direction.
     func lose(_ direction: Direction, of connection: Connection, _ peer: Peer, noticedAfter delay: Int64) {
         guard connection.lost.insert(direction).inserted else { return }
         scheduler.schedule(after: delay) { [self] in breakDown(peer, connection) }
@@ -233,8 +233,8 @@ package final class SimulatedNetwork {
 
     /// Sends a request.
     /// - Parameters:
-    ///   - perform: Carries the request out at the broker; must call back once, now or later.
-    ///   - reply: Called once, with the answer or why there is none.
+    ///   - perform: Carries out the request at the broker; must call back once, now or later.
+    ///   - reply: Called once, with the answer or the reason why there is none.
     package func send<Answer>(
         _ kind: RequestKind, from client: String, to broker: Int32, on channel: Channel = .broker,
         within timeout: Int64, perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
@@ -245,7 +245,7 @@ package final class SimulatedNetwork {
             perform: perform, reply: reply)
     }
 
-    /// - Parameter peer: the broker as the client reaches it.
+    /// - Parameter peer: the client's peer object for the broker.
     func send<Answer>(
         _ kind: RequestKind, from client: String, to broker: Int32, as peer: Peer, within timeout: Int64,
         perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
@@ -267,13 +267,14 @@ package final class SimulatedNetwork {
         exchange.send()
     }
 
-    /// True where nothing that is sent in a direction arrives.
+    /// True if no message in a direction arrives.
     func isCut(_ client: String, from broker: Int32, _ direction: Direction) -> Bool {
         cuts.contains(Line(client: client, broker: broker, direction: direction))
     }
 
-    /// Plans to look whether the time of a request is up. Once for all requests of a connection: nearly all are answered long before,
-    /// and a plan for each would outlast them by a minute.
+    /// Schedules a check of deadlines, one for all requests of a connection.
+    ///
+    /// Nearly all requests are answered long before, and separate checks would outlast them by a minute.
     private func checkTimes(of connection: Connection, _ peer: Peer, of client: String, at time: Int64) {
         guard time < connection.nextCheck ?? .max else { return }
         connection.nextCheck = time
@@ -283,7 +284,7 @@ package final class SimulatedNetwork {
 
             let late = connection.unanswered.filter { $0.deadline <= scheduler.now }
             for request in late { request.fail(.timedOut) }
-            // `socket.max.fails`: one request without an answer costs the connection.
+            // `socket.max.fails`: one request without an answer breaks the connection.
             if !late.isEmpty, scheduler.now > connection.opensAt { breakDown(peer, connection) }
             if let next = connection.unanswered.map(\.deadline).min() {
                 checkTimes(of: connection, peer, of: client, at: next)

@@ -1,8 +1,8 @@
-/// Virtual time, as far as the clients need it. The simulated loop is one; `VirtualScheduler` stands alone.
+/// Virtual time for the clients. The simulated loop provides one; `VirtualScheduler` is independent of it.
 package protocol SimulatedScheduler: AnyObject {
     /// Nanoseconds of virtual time.
     var now: Int64 { get }
-    /// Runs an action later. Actions that are due at the same time run in the order that the scheduler chooses.
+    /// Runs an action later. The scheduler chooses the order of actions that are due at the same time.
     /// - Parameter time: Not before `now`.
     func schedule(at time: Int64, _ action: @escaping () -> Void)
 }
@@ -11,7 +11,7 @@ extension SimulatedScheduler {
     package func schedule(after delay: Int64, _ action: @escaping () -> Void) { schedule(at: now + delay, action) }
 }
 
-/// A scheduler that runs what is due in the order of its time, and what is due at the same time in the order of the calls.
+/// A scheduler that runs actions in the order of their times, and at the same time in the order of the calls.
 package final class VirtualScheduler: SimulatedScheduler {
     package private(set) var now: Int64
     private var actions: [(time: Int64, number: Int, body: () -> Void)] = []
@@ -21,7 +21,7 @@ package final class VirtualScheduler: SimulatedScheduler {
 
     package func schedule(at time: Int64, _ action: @escaping () -> Void) {
         count += 1
-        // Kept in order from the end, so that the next action is the last one.
+        // In descending order, so that the next action is the last one.
         let entry = (time: max(time, now), number: count, body: action)
         var (low, high) = (0, actions.count)
         while low < high {
@@ -32,7 +32,7 @@ package final class VirtualScheduler: SimulatedScheduler {
         actions.insert(entry, at: low)
     }
 
-    /// Runs everything that is due until then.
+    /// Runs all actions that are due until `time`.
     package func run(until time: Int64) {
         while let next = actions.last, next.time <= time {
             actions.removeLast()
@@ -43,7 +43,7 @@ package final class VirtualScheduler: SimulatedScheduler {
     }
 
     /// Runs until a condition holds.
-    /// - Returns: `false` when it did not hold until then.
+    /// - Returns: `false` if it did not hold by `time`.
     package func run(until time: Int64, _ condition: () -> Bool) -> Bool {
         while !condition() {
             guard let next = actions.last, next.time <= time else {

@@ -1,12 +1,12 @@
 internal import Kafka
 internal import SimulatedKafka
 
-/// Batches, and what brokers answer to them.
+/// Sending of batches, and the brokers' answers.
 extension SimulatedProducer {
     /// Sends the next batch of a partition, now or when it has lingered.
     func send(_ lane: Lane, isFlushing: Bool = false) {
         guard !lane.isUnderway, failure == nil, !isClosed else { return }
-        // A transaction that has failed sends nothing any more.
+        // A failed transaction sends nothing.
         guard !isTransactional || transaction.maySend else { return }
         guard !lane.batch.isEmpty || !lane.queue.isEmpty else { return }
         guard isFlushing || !lane.batch.isEmpty else {
@@ -52,7 +52,7 @@ extension SimulatedProducer {
                 let code = answer.results.first?.error ?? .unknownServerError
                 take(code, baseOffset: answer.results.first?.baseOffset ?? -1, for: lane, by: used)
             case .failure(let failure):
-                // A connection that breaks, and an answer that does not come, say nothing about the log.
+                // A broken connection, or a missing answer, leaves open whether the records are in the log.
                 for entry in entries { entry.status = .possiblyPersisted }
                 link.forgetLeader(of: lane.id)
                 retry(lane, code: failure == .timedOut ? LibraryCode.timedOut : LibraryCode.transport)
@@ -101,7 +101,7 @@ extension SimulatedProducer {
         guard let first = lane.batch.first else { return }
         if isTransactional, !transaction.maySend { return purge() }
         guard first.end > now else {
-            // The time is up: `expire` would have taken it, had it not been under way.
+            // The deadline has passed. `expire` skipped the batch because it was in flight.
             let batch = lane.batch
             lane.batch = []
             renewIdentity()
@@ -114,12 +114,12 @@ extension SimulatedProducer {
         link.after(ClientLink.backoff) { [weak self] in self?.send(lane, isFlushing: true) }
     }
 
-    /// The broker refuses these records for good. Later ones need a new identity, because the numbers have a gap.
+    /// Handles a permanent rejection of these records. Later ones need a new identity, because the numbers have a gap.
     private func refuse(_ lane: Lane, _ code: ErrorCode) {
         let batch = lane.batch
         lane.batch = []
         if isTransactional {
-            // An earlier attempt may be in the log. Another record under its numbers would be taken for it.
+            // An earlier attempt may be in the log. Another record with the same numbers would be treated as a duplicate.
             let mayBeWritten = batch.contains { $0.status == .possiblyPersisted }
             failTransaction(Int32(code.rawValue), needsNewEpoch: mayBeWritten)
         } else {
@@ -132,7 +132,7 @@ extension SimulatedProducer {
 
     // MARK: - Identity
 
-    /// Gives up the numbers that the producer has used. Outside of transactions it gets a new identity at once.
+    /// Abandons the sequence numbers in use. Outside of transactions the producer gets a new identity at once.
     func renewIdentity() {
         guard !isTransactional else { return }
         identity = .none
@@ -140,7 +140,7 @@ extension SimulatedProducer {
         getIdentity()
     }
 
-    /// Asks any broker for an identity without transactions.
+    /// Requests an identity without transactions from any broker.
     private func getIdentity() {
         guard !isTransactional, !isGettingIdentity, !isClosed else { return }
         isGettingIdentity = true

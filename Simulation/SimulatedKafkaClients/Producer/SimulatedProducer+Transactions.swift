@@ -1,7 +1,7 @@
 package import Kafka
 internal import SimulatedKafka
 
-/// What librdkafka knows of its transaction. One call at a time.
+/// librdkafka's state of its transaction. One call at a time.
 struct TransactionClient {
     enum State: Hashable {
         case uninitialized
@@ -13,7 +13,7 @@ struct TransactionClient {
         case aborting
     }
 
-    /// The call that is under way.
+    /// The call in progress.
     struct Call {
         var number: Int
         let name: String
@@ -24,11 +24,11 @@ struct TransactionClient {
     var state = State.uninitialized
     var call: Call?
     var calls = 0
-    /// Why only an abort is possible.
+    /// The reason why only an abort is possible.
     var problem: KafkaError?
-    /// The identity is spent: an abort gets a new epoch instead of ending the transaction.
+    /// True if the identity cannot be used any more: an abort gets a new epoch instead of ending the transaction.
     var needsNewEpoch = false
-    /// The coordinator knows of the transaction: something was added to it.
+    /// True if the coordinator has the transaction: something was added to it.
     var isKnownToCoordinator = false
 
     var maySend: Bool { state == .open || state == .committing }
@@ -84,7 +84,7 @@ extension SimulatedProducer {
         }
     }
 
-    /// Commits the transaction, after everything in it has been delivered.
+    /// Commits the transaction, after all its records have been delivered.
     package func commitTransaction(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         begin("commit transaction", within: bound, reply: reply) { [self] in
             if transaction.state == .committing { return end(.commit) }
@@ -99,7 +99,7 @@ extension SimulatedProducer {
         }
     }
 
-    /// Aborts the transaction. What is not delivered yet is purged.
+    /// Aborts the transaction. Records that are not delivered yet are purged.
     package func abortTransaction(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         begin("abort transaction", within: bound, reply: reply) { [self] in
             guard [.open, .failed, .aborting, .committing].contains(transaction.state) else {
@@ -113,7 +113,7 @@ extension SimulatedProducer {
         }
     }
 
-    /// Batches that are under way are waited for: what became of their numbers must be known.
+    /// Waits for batches in flight, because it must be known whether their sequence numbers were used.
     private func abortWhenQuiet() {
         if inOrder.contains(where: { $0.isUnderway }) { return again { [weak self] in self?.abortWhenQuiet() } }
         end(.abort)
@@ -130,13 +130,13 @@ extension SimulatedProducer {
         let number = transaction.calls
         transaction.call = TransactionClient.Call(number: number, name: name, end: now + bound, reply: reply)
         link.after(bound) { [weak self] in
-            // Made again, the call goes on where it was.
+            // If the call is made again, it continues where it was.
             if self?.transaction.call?.number == number { self?.finish(retriable: LibraryCode.timedOut) }
         }
         body()
     }
 
-    /// False where the transaction cannot go on. With a reason for an abort the call has ended with it.
+    /// False if the transaction cannot go on. If there is a reason for an abort, the call has ended with it.
     private func isOpenForCalls() -> Bool { transaction.state == .open || transaction.state == .failed }
 
     private func finish(_ error: KafkaError?) {
@@ -145,7 +145,7 @@ extension SimulatedProducer {
         call?.reply(error)
     }
 
-    /// Has the call that is under way wait for good, whatever time it was given.
+    /// Makes the call in progress wait forever, in spite of its timeout.
     private func leaveUnanswered() { transaction.call?.number = -1 }
 
     private func finish(code: Int32) {
@@ -157,7 +157,7 @@ extension SimulatedProducer {
         finish(KafkaError(.retriable, code: code, known.description))
     }
 
-    /// Runs something again while the same call waits.
+    /// Runs a function again while the same call waits.
     private func again(_ body: @escaping () -> Void) {
         guard let number = transaction.call?.number else { return }
         link.after(ClientLink.backoff) { [weak self] in
@@ -165,15 +165,15 @@ extension SimulatedProducer {
         }
     }
 
-    // MARK: - What fails
+    // MARK: - Failures
 
-    /// Notes that the transaction can only be aborted, and purges its records that are not under way.
+    /// Marks the transaction as one that can only be aborted, and purges its records that are not in flight.
     func failTransaction(_ code: Int32, needsNewEpoch: Bool) {
         guard transaction.state == .open || transaction.state == .failed else { return }
         transaction.state = .failed
         transaction.needsNewEpoch = transaction.needsNewEpoch || needsNewEpoch
         let known = KafkaError(librdkafkaCode: code, doing: "transaction")
-        // `Sources/Platform/Kafka` says of a member whose place was taken that it is fenced, although the transaction could be aborted.
+        // `Sources/Platform/Kafka` reports a member that was replaced as fenced, although the transaction could be aborted.
         let kind = known.kind == .fenced ? known.kind : .abortable
         transaction.problem = transaction.problem ?? KafkaError(kind, code: code, known.description)
         // librdkafka does so at once, so that a flush ends (`rd_kafka_txn_set_abortable_error0`).
@@ -183,7 +183,7 @@ extension SimulatedProducer {
     private func failForGood(_ code: ErrorCode) {
         let what = transaction.call?.name ?? "transaction"
         switch code {
-        // librdkafka has one word for both: another producer has this transactional id.
+        // librdkafka has one code for both: another producer has this transactional id.
         case .producerFenced, .invalidProducerEpoch:
             fail(KafkaError(librdkafkaCode: LibraryCode.fenced, doing: what))
         default:
@@ -222,7 +222,7 @@ extension SimulatedProducer {
         }
     }
 
-    /// Ends a call with success, and with it the transaction.
+    /// Ends the call and the transaction successfully.
     private func close(_ state: TransactionClient.State) {
         transaction.state = state
         transaction.problem = nil
@@ -231,7 +231,7 @@ extension SimulatedProducer {
         finish(nil)
     }
 
-    /// Ends the transaction, and gets the new epoch that it needs.
+    /// Ends the transaction, and gets a new epoch if it needs one.
     private func complete() {
         if transaction.needsNewEpoch { initialize(current: identity) } else { close(.ready) }
     }
@@ -244,7 +244,7 @@ extension SimulatedProducer {
         link.askCoordinator(coordinatorKey, kind, error: error, perform, reply: reply)
     }
 
-    /// Adds partitions to the transaction, before their first record is sent: all that have one.
+    /// Adds partitions to the transaction before their first record is sent: all that have one.
     func addToTransaction() {
         guard transaction.state == .open || transaction.state == .committing else { return }
         let added = inOrder.filter { !$0.isUnderway && !$0.isInTransaction && !($0.queue.isEmpty && $0.batch.isEmpty) }
@@ -337,12 +337,12 @@ extension SimulatedProducer {
     }
 
     private func end(_ result: TransactionResult) {
-        // The coordinator knows nothing of a transaction without records and offsets.
+        // The coordinator does not have a transaction without records and offsets.
         guard transaction.isKnownToCoordinator else { return complete() }
         let request = EndTxnRequest(name, result)
         ask(.endTxn, error: { (answer: PlainResponse) in answer.error }, { $2($0.endTxn(request, at: $1)) }) {
             [weak self] answer in
-            // An answer to a call that was given up is no answer to the one that followed it.
+            // Ignores an answer to an abandoned call.
             let expected = result == .commit ? TransactionClient.State.committing : .aborting
             guard let self, transaction.call != nil, transaction.state == expected else { return }
             switch answer {
@@ -361,8 +361,11 @@ extension SimulatedProducer {
         }
     }
 
-    /// Reports what is not under way. The records that follow get the numbers of these, also where a batch was sent before and stands in
-    /// the log: librdkafka advances the base of the numbers by all that it purges (`rd_kafka_toppar_purge_queues`, up to 2.16).
+    /// Reports the records that are not in flight as purged.
+    ///
+    /// The following records get their sequence numbers, even if a purged batch was sent before and is in the log: librdkafka
+    /// advances the
+    /// base of the numbers by all that it purges (`rd_kafka_toppar_purge_queues`, up to 2.16).
     func purge() {
         let waiting = unplaced + inOrder.flatMap(\.queue)
         let sent = inOrder.filter { !$0.isUnderway }.flatMap(\.batch)
@@ -378,7 +381,7 @@ extension SimulatedProducer {
 }
 
 extension AddPartitionsToTxnResponse {
-    /// Why the partitions are not part of the transaction. One that is refused keeps the others out.
+    /// The reason why the partitions are not part of the transaction. One rejected partition keeps the others out.
     fileprivate var refusal: ErrorCode {
         results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .none && $0 != .operationNotAttempted } ?? .none
     }

@@ -1,12 +1,11 @@
 package import Kafka
 internal import SimulatedKafka
 
-/// A producer as `KafkaProducer` on librdkafka behaves, without either: idempotent, with one batch of each partition under
-/// way at a time.
+/// A producer that behaves as `KafkaProducer` with librdkafka does: idempotent, with one batch of each partition in flight at a time.
 ///
-/// What it has in common with the original, and where it is simpler: docs/internals/simulation.md.
+/// Differences from the original: docs/internals/simulation.md.
 package final class SimulatedProducer {
-    /// One record on its way.
+    /// A record that is unconfirmed.
     final class Entry {
         let record: ProducerRecord
         let end: Int64
@@ -20,17 +19,17 @@ package final class SimulatedProducer {
         }
     }
 
-    /// What goes to one partition.
+    /// The queue of one partition.
     final class Lane {
         let id: PartitionID
         var queue: [Entry] = []
-        /// The batch under way, or to be sent again as it is; empty: none.
+        /// The batch in flight, or to be sent again unchanged; empty: none.
         var batch: [Entry] = []
         var isUnderway = false
         /// The sequence number of the first record of the batch, or of the next one.
         var sequence: Int32 = 0
         var notBefore: Int64 = 0
-        /// The partition is part of the transaction that is open.
+        /// True if the partition is part of the open transaction.
         var isInTransaction = false
         var isTimerSet = false
 
@@ -47,8 +46,9 @@ package final class SimulatedProducer {
     private var nextPartition: [String: Int32] = [:]
     private var isLookingUp = false
     var transaction = TransactionClient()
-    /// Asked with each answer to offsets that were sent: `true` drops it, and the call to send them never returns, as where
-    /// librdkafka takes the answer for outdated.
+    /// Called with each answer to transaction offsets. If it returns `true`, the answer is dropped and the call never returns.
+    ///
+    /// librdkafka behaves so if it treats the answer as outdated.
     package var dropsAnswer: () -> Bool = { false }
     private(set) var isClosed = false
 
@@ -57,7 +57,7 @@ package final class SimulatedProducer {
     private var roomWaiters: [() -> Void] = []
     private var flushWaiters: [() -> Void] = []
 
-    /// Why the client can do no more; `nil` while it can.
+    /// The fatal error of the client; `nil` while it works.
     package private(set) var failure: KafkaError?
 
     package init(_ settings: SimulatedProducerSettings, clientID: String, network: SimulatedNetwork) {
@@ -69,11 +69,11 @@ package final class SimulatedProducer {
     var isTransactional: Bool { settings.transactionalID != nil }
     private static var closed: KafkaError { KafkaError(.closed, "the Kafka client is closed") }
 
-    // MARK: - Handing over
+    // MARK: - Enqueuing
 
-    /// Takes a record where there is room at once.
-    /// - Parameter report: Called once with what became of the record, never before this returns.
-    /// - Returns: `false` where it is not taken: `refusal` says why, or there is no room.
+    /// Enqueues a record if there is room.
+    /// - Parameter report: Called once with the delivery report, never before this returns.
+    /// - Returns: `false` if it is not enqueued: `refusal` returns the reason, or there is no room.
     package func handOverAtOnce(
         _ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void
     ) -> Bool {
@@ -86,7 +86,7 @@ package final class SimulatedProducer {
         return true
     }
 
-    /// Says why a record cannot be taken, other than for want of room.
+    /// Returns why a record cannot be enqueued, apart from lack of room.
     package func refusal(of record: ProducerRecord) -> KafkaError? {
         if isClosed { return failure ?? Self.closed }
         if let failure { return failure }
@@ -101,13 +101,13 @@ package final class SimulatedProducer {
         return nil
     }
 
-    /// Calls once there may be room for a record, or the client has ended.
+    /// Calls back once there may be room for a record, or the client has ended.
     package func whenThereIsRoom(_ body: @escaping () -> Void) {
         if undelivered < settings.queueRecords || isClosed { return body() }
         roomWaiters.append(body)
     }
 
-    /// Waits until nothing is unconfirmed.
+    /// Waits until no record is unconfirmed.
     package func flush(within bound: Int64, reply: @escaping (Bool) -> Void) {
         guard undelivered > 0, !isClosed else { return reply(undelivered == 0) }
         var isOver = false
@@ -121,7 +121,7 @@ package final class SimulatedProducer {
         for lane in inOrder { send(lane, isFlushing: true) }
     }
 
-    /// Frees the client. What is still unconfirmed ends as `closed`.
+    /// Frees the client. Unconfirmed records end as `closed`.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -134,7 +134,7 @@ package final class SimulatedProducer {
         wake()
     }
 
-    /// Ends the client at once, as kill -9 does. Nothing is reported.
+    /// Ends the client at once, as kill -9 does, without delivery reports.
     package func kill() {
         link.network.disconnect(link.id)
         link.isClosed = true
@@ -166,7 +166,7 @@ package final class SimulatedProducer {
         return lane
     }
 
-    /// Records of one key go to one partition; the others take turns.
+    /// Records of one key go to one partition; the others are distributed round-robin.
     private func choose(for record: ProducerRecord, of count: Int32) -> Int32 {
         if let key = record.key {
             let hash = key.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
@@ -193,12 +193,12 @@ package final class SimulatedProducer {
                 }
                 lane.queue.append(entry)
             }
-            // Where no broker leads, the next look-up waits a little, as the original's do.
+            // If a partition has no leader, the next look-up waits a little, as in librdkafka.
             for lane in inOrder where link.leaders[lane.id] != nil { send(lane, isFlushing: true) }
             let isLeaderless = inOrder.contains { lane in
                 link.leaders[lane.id] == nil && !(lane.batch.isEmpty && lane.queue.isEmpty)
             }
-            // A topic that was not asked about is asked about at once.
+            // A topic that was not looked up yet is looked up at once.
             if unplaced.contains(where: { !known.contains($0.record.topic) }) { return lookUpTopics() }
             if !unplaced.isEmpty || isLeaderless {
                 link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() }
@@ -228,7 +228,7 @@ package final class SimulatedProducer {
         while undelivered < settings.queueRecords || isClosed, !roomWaiters.isEmpty { roomWaiters.removeFirst()() }
     }
 
-    /// Ends records whose time is up. One that was sent may be in the log; what follows it needs a new identity then.
+    /// Ends records whose deadline has passed. One that was sent may be in the log; the following ones then need a new identity.
     private func expire() {
         guard !isClosed else { return }
         let late = { (entry: Entry) in entry.end <= self.now }
@@ -248,7 +248,7 @@ package final class SimulatedProducer {
         wake()
     }
 
-    /// Ends the client for good. Everything unconfirmed is reported, with what is known of it.
+    /// Fails the client permanently. Reports everything unconfirmed, with its known status.
     func fail(_ error: KafkaError) {
         guard failure == nil else { return }
         failure = error
