@@ -8,14 +8,14 @@ import Testing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// A provider whose calls take as long as a test says, and fail when their deadline comes first.
+/// A provider with scripted latencies. A call fails if its deadline comes first.
 final class SlowService: PlaceService {
     let id: ProviderID
     private let clock: ManualClock
     private let latency: @Sendable (Int) -> Duration
     private let count = Mutex(0)
 
-    /// - Parameter latency: of each call, the first being 1.
+    /// - Parameter latency: the latency of each call; the first call has number 1.
     init(_ id: ProviderID, clock: ManualClock, latency: @escaping @Sendable (Int) -> Duration) {
         self.id = id
         self.clock = clock
@@ -42,7 +42,7 @@ final class SlowService: PlaceService {
     }
 }
 
-/// How much of a request's time one call may spend.
+/// The part of a request's time that one call may spend.
 struct AttemptTimeTests {
     private let clock = ManualClock()
     private let loop: EventLoop
@@ -114,7 +114,7 @@ struct AttemptTimeTests {
 
     // MARK: - Slow, but healthy
 
-    /// Its calls take most of the time that requests have: cutting them short would fail each of them.
+    /// Its calls take most of the time that requests have: shorter attempt timeouts would fail all of them.
     @Test func aSlowProviderThatAnswersIsNotGivenUpOnWhenNobodyElseCanBeAsked() async throws {
         let slow = service(.hotpepper) { _ in .milliseconds(3500) }
         let worker = worker()
@@ -126,7 +126,7 @@ struct AttemptTimeTests {
         #expect(wasted.count == 0)
     }
 
-    /// The first calls may be given up, until it is known how long they take.
+    /// The first calls may time out, until the latency is known.
     @Test func aSlowProviderThatAnswersKeepsItsRequestsOnceItIsKnown() async throws {
         let slow = service(.hotpepper) { _ in .milliseconds(3000) }
         let other = service(.googlePlaces) { _ in .milliseconds(500) }
@@ -135,7 +135,7 @@ struct AttemptTimeTests {
         #expect(other.calls <= 2)
     }
 
-    /// Twenty times slower from one call to the next: all are answered, and soon none is given up.
+    /// The latency grows twentyfold between two calls: all requests are answered, and soon no call times out.
     @Test func aProviderThatBecomesSlowGoesOnServing() async throws {
         let service = service(.hotpepper) { $0 <= 30 ? .milliseconds(100) : .seconds(2) }
         let worker = worker()
@@ -144,10 +144,10 @@ struct AttemptTimeTests {
         #expect(wasted.count <= 5)
     }
 
-    // MARK: - Short of time
+    // MARK: - Short deadlines
 
-    /// Clients that allow a second ask a provider that needs longer: their timeouts say nothing about its health, as others
-    /// see that it answers.
+    /// Clients with a deadline of one second ask a provider that needs longer. Their timeouts must not open the breaker, because other
+    /// requests show that it answers.
     @Test func clientsWithLittleTimeDoNotShutTheProviderForTheOthers() async throws {
         let service = service(.hotpepper) { _ in .milliseconds(1200) }
         let worker = worker {

@@ -6,7 +6,7 @@ import Testing
 @testable import QuotaSharing
 @testable import Resilience
 
-/// Calls that wait for their part of a daily budget.
+/// Calls that wait for a reservation in a daily budget.
 struct BudgetAccessTests {
     /// A loop with one budgeted provider, and the log in which it reserves.
     private final class Loop {
@@ -44,14 +44,14 @@ struct BudgetAccessTests {
             }
         }
 
-        /// What comes of a message that another member appends.
+        /// Processes a message that another member appends.
         func append(_ message: BudgetMessage) {
             keeper.member.read(message, at: Int64(log.count), now: time.now)
             log.append(message)
             keeper.review(at: time.now)
         }
 
-        /// Looks at the clock. What is said then stands in the log at once.
+        /// Runs a tick. Its message is in the log at once.
         func tick() {
             let end = time.start + .seconds(3600 * (day - 22))
             let message = keeper.tick(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
@@ -65,7 +65,7 @@ struct BudgetAccessTests {
         try owner.assumeIsolated { try body(time, $0, Loop(budget: budget, time: time)) }
     }
 
-    /// Begins calls that run side by side.
+    /// Starts concurrent calls.
     private func ask(_ loop: Loop, _ count: Int = 1, on owner: isolated Owner, within timeout: Duration = .seconds(5)) {
         for _ in 0..<count {
             Task.immediate(executorPreference: owner.time) {
@@ -119,7 +119,7 @@ struct BudgetAccessTests {
                 #expect(retryAfter > .seconds(3590) && retryAfter <= .seconds(3600))
             }
 
-            // The next one need not wait.
+            // The next call need not wait.
             ask(loop, on: owner)
             time.settle()
             #expect(loop.errors.count == 3)

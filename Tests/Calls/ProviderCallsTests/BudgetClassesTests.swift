@@ -33,7 +33,7 @@ struct BudgetClassesTests {
             for keeper in keepers { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
         }
 
-        /// What comes of a message that some member, or a person, appends.
+        /// Processes a message that a member or an operator appends.
         func append(_ message: BudgetMessage) {
             for keeper in keepers {
                 keeper.member.read(message, at: Int64(log.count), now: time.now)
@@ -42,7 +42,7 @@ struct BudgetClassesTests {
             for keeper in keepers { keeper.review(at: time.now) }
         }
 
-        /// Has all members look at the clock. What is said then stands in the log at once.
+        /// Runs a tick of all members. Its messages are in the log at once.
         func tick() {
             for keeper in keepers {
                 if let message = keeper.tick(["p": day], at: time.now) { append(message) }
@@ -73,7 +73,7 @@ struct BudgetClassesTests {
         try owner.assumeIsolated { try body(time, $0, Fleet(reserves, budget: budget, time: time)) }
     }
 
-    /// Begins a call that runs beside others.
+    /// Starts a call without waiting for it.
     private func ask(
         _ fleet: Fleet, _ member: Int = 0, of class: RequestClass, for caller: RequestContext? = nil,
         on owner: isolated Owner, within timeout: Duration = .seconds(5)
@@ -88,7 +88,7 @@ struct BudgetClassesTests {
         if case .keptForInteractive(let retryAfter) = error { retryAfter > .seconds(3000) } else { false }
     }
 
-    /// One member makes calls for batch requests as fast as it can, another one for people now and then.
+    /// One member makes batch calls as fast as it can, another one makes interactive calls every now and then.
     @Test func interactiveRequestsAreServedOnWhereBatchOnesGetNoMore() throws {
         try world([.part(0.1), .calls(100)], budget: 1000) { time, owner, fleet in
             fleet.tick()
@@ -103,13 +103,13 @@ struct BudgetClassesTests {
             let batch = fleet.permits[.batch] ?? 0
             #expect(fleet.permits[.interactive] == 150)
             #expect(fleet.errors[.interactive] == nil)
-            // Some 70 calls were made for people by the time at which a hundred were left.
+            // About 70 interactive calls were made by the time at which a hundred calls were left.
             #expect(batch > 780 && batch < 850, "\(batch)")
             #expect(fleet.errors[.batch]?.contains(where: Self.isKept) == true)
         }
     }
 
-    /// With nine tenths used, people have the last tenth to themselves, down to its last call.
+    /// After nine tenths are used, interactive requests may use the last tenth, down to its last call.
     @Test func theLastTenthIsForInteractiveRequestsAlone() throws {
         try world([.part(0.1), .part(0.1)], budget: 100) { time, owner, fleet in
             fleet.tick()
@@ -137,7 +137,7 @@ struct BudgetClassesTests {
         }
     }
 
-    /// A batch call waits for the log. A person's call that comes later gets the first permit.
+    /// A batch call waits for the log. An interactive call that comes later gets the first permit.
     @Test func waitingBatchCallHoldsUpNoInteractiveOne() throws {
         try world([.calls(1)], budget: 3) { time, owner, fleet in
             ask(fleet, of: .batch, on: owner)
@@ -153,7 +153,7 @@ struct BudgetClassesTests {
         }
     }
 
-    /// An interactive request needs the answer of one of the batch calls that wait.
+    /// An interactive request joins one of the waiting batch calls.
     @Test func promotedBatchCallGetsACallThatIsKept() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
@@ -203,7 +203,7 @@ struct BudgetClassesTests {
         }
     }
 
-    /// More calls in the day, by order of a person, are for batch too.
+    /// After an operator's order, the additional calls of the day are for batch requests too.
     @Test func batchGoesOnWhenAPersonRaisesTheBudget() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             fleet.tick()

@@ -6,7 +6,7 @@ import Testing
 @testable import ProviderCalls
 @testable import Resilience
 
-/// Calls that wait until others have ended.
+/// Calls that wait for the end of other calls.
 struct ConcurrencyLimitTests {
     private func world(
         maximum: Int = 256, isAdaptive: Bool = true, servers: Int, seconds: Double = 0.1, seed: UInt64 = 1,
@@ -25,13 +25,13 @@ struct ConcurrencyLimitTests {
 
     // MARK: - A provider that slows down
 
-    /// Four hundred answers a second become a hundred, with 350 a second asked for.
+    /// Reduces the capacity from four hundred answers a second to one hundred, at 350 requests a second.
     private func cut(_ time: VirtualTime, _ owner: isolated Owner, _ traffic: AdaptiveTraffic) -> Tally {
         traffic.budget = { 2 }
         traffic.startArrivals(perSecond: 350, on: owner)
         time.run(for: .seconds(10))
         traffic.provider.servers /= 4
-        // It may look for its new measure, while the provider still works on what nobody waits for any more.
+        // The limit may adapt while the provider still works on requests whose callers have given up.
         time.run(for: .seconds(10))
         _ = traffic.take()
         time.run(for: .seconds(30))
@@ -47,7 +47,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// What it is for: the same with a fixed limit.
+    /// The same with a fixed limit, for comparison.
     @Test func fixedLimitTimesOutWhenCapacityIsCutToAQuarter() {
         world(isAdaptive: false, servers: 40) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
@@ -67,7 +67,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// A backlog, and a provider that keeps up: whatever it can do is used.
+    /// With a backlog and a healthy provider, the whole capacity is used.
     @Test(arguments: [8, 40, 200])
     func limitUsesAHealthyProviderInFull(servers: Int) {
         world(servers: servers) { time, owner, traffic in
@@ -80,7 +80,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// Slow, not full: fewer calls would not make it quicker, only fewer.
+    /// The provider is slow, but not overloaded: fewer calls would not make it faster.
     @Test func limitIsKeptForASlowProviderWithRoom() {
         world(servers: 1000, seconds: 1.5) { _, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
@@ -89,11 +89,12 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// Slow, and few calls: that two of them meet is no queue, and another's search must not be refused for it.
+    /// The provider is slow and gets few calls: two concurrent calls are no sign of a queue, and no search may be rejected because of
+    /// them.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func fewCallsOfASlowProviderRefuseNone(seed: UInt64) {
         world(servers: 1000, seconds: 1.8, seed: seed) { time, owner, traffic in
-            // Every other search gives up early, to ask another provider.
+            // Every other search has a short attempt timeout, so that it can ask another provider.
             let (random, count) = (Box(SplitMix64(state: seed)), Box(0))
             traffic.patience = {
                 count.value += 1
@@ -106,7 +107,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// What it could not do for a while made the limit 1. That it is slow since is no reason to ask it one by one for ever.
+    /// An overload made the limit 1. The provider's later slowness is no reason to keep it there.
     @Test func limitOfOneGrowsAgainAtASlowProviderWithRoom() {
         world(servers: 1, seconds: 1.8) { time, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
@@ -118,7 +119,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// One call at a time: a queue of two is in time, and a longer one is not.
+    /// The provider serves one call at a time: two calls are answered in time, and more are not.
     @Test func providerThatDoesOneCallAtATimeIsUsedWithoutTimeouts() {
         world(servers: 1, seconds: 1.2) { _, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
@@ -128,7 +129,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// An open breaker keeps all calls away. The refusals from before say nothing about the calls that begin after it.
+    /// An open breaker stops all calls. Overload answers from before must not count for the calls after it.
     @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
@@ -142,7 +143,7 @@ struct ConcurrencyLimitTests {
         #expect(controller.limit > 1)
     }
 
-    /// The first request that a worker takes may have waited in Kafka until its time was almost over.
+    /// A worker's first request may have waited in Kafka until its deadline was near.
     @Test func firstRequestWithAlmostNoTimeLeftKeepsTheLimit() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         controller.noteBudget(0.008)
@@ -153,7 +154,7 @@ struct ConcurrencyLimitTests {
         #expect(controller.limit == 32)
     }
 
-    /// A person's search must not wait for another's slow one because an earlier one was refused, each of them alone.
+    /// Overload answers to single calls must not lower the limit, because a search would then wait for another one.
     @Test func refusalsOfCallsThatWereAloneKeepTheLimit() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
@@ -164,7 +165,7 @@ struct ConcurrencyLimitTests {
         #expect(controller.limit == 1)
     }
 
-    /// Begins calls together, and ends them together after 60 ms.
+    /// Starts calls together, and ends them together after 60 ms.
     private func call(_ ends: [LoadSignal], of controller: inout LimitController, at now: inout Instant) {
         let start = now
         for _ in ends {
@@ -175,7 +176,7 @@ struct ConcurrencyLimitTests {
         for end in ends { controller.noteEnd(end, start: start, at: now) }
     }
 
-    // MARK: - The line
+    // MARK: - The queue
 
     @Test func limiterServesTheLongestWaitingCallerWhenACallEnds() {
         world(maximum: 2, servers: 1) { time, owner, traffic in
@@ -221,7 +222,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// With what is known of the latency, it need not wait to find out.
+    /// With a known latency, the caller need not wait for the rejection.
     @Test func callerThatCannotBeAnsweredInTimeIsRefusedAtOnce() throws {
         try world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
             traffic.budget = { 3 }
@@ -247,7 +248,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// A call that is dropped after half a minute must not take back the time that others spent since it began.
+    /// A call that is dropped after half a minute must not withdraw the time that others have spent since it began.
     @Test func droppedSlotLeavesTheExpectedLatencyUnchanged() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
@@ -273,7 +274,7 @@ struct ConcurrencyLimitTests {
             }
             time.run(for: .seconds(60))
             #expect(expected.count == 350)
-            // One call of a tenth of a second at a time, and one that hangs.
+            // One call at a time, of a tenth of a second each, and one that hangs.
             let known = expected.entries.drop { $0 == 0 }
             #expect(known.allSatisfy { $0 > 0.09 && $0 < 0.25 }, "\(known.min() ?? 0) to \(known.max() ?? 0)")
         }

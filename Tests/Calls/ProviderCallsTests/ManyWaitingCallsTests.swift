@@ -5,8 +5,9 @@ import Testing
 
 @testable import ProviderCalls
 
-/// 100,000 calls of 30,000 tenants that wait for one provider. However many wait, a job of the loop grants or refuses few of them, and
-/// nothing is left of those that have gone.
+/// 100,000 calls of 30,000 tenants wait for one provider. Each job of the loop grants or rejects few of them, and no state is left of
+/// ended
+/// calls.
 @Suite(.timeLimit(.minutes(5)))
 struct ManyWaitingCallsTests {
     private static let count = 100_000
@@ -18,7 +19,7 @@ struct ManyWaitingCallsTests {
         private(set) var granted = 0
         private(set) var refused = 0
         private(set) var cancelled = 0
-        /// The most calls that went on by one timer.
+        /// The largest number of calls that resumed in one timer.
         private(set) var mostAtOnce = 0
         private var (atOnce, timer) = (0, 0)
         private var tasks: [Task<Void, Never>] = []
@@ -52,7 +53,7 @@ struct ManyWaitingCallsTests {
 
         func forgetMost() { (atOnce, mostAtOnce) = (0, 0) }
 
-        /// Cancels calls here and there, as when newer searches of their sessions come.
+        /// Cancels calls throughout the queue, as newer searches of their sessions do.
         func cancel(_ count: Int) {
             for index in 0..<count { tasks[index * (tasks.count / count)].cancel() }
             time.settle()
@@ -93,7 +94,7 @@ struct ManyWaitingCallsTests {
         }
     }
 
-    /// At a thousandth of the rate most turns come too late.
+    /// At a thousandth of the rate, most tokens would come too late.
     @Test func thoseWhoseTurnComesTooLateAreRefusedInStepsWhenTheShareShrinks() {
         world(rate: 1) { waiting, time in
             waiting.calls.queue.setShare(0.001)

@@ -4,14 +4,13 @@ import Testing
 
 @testable import ProviderCalls
 
-/// The text of page tokens: what other workers, and later versions, must be able to read.
+/// The text of page tokens, which other workers and later versions must be able to read.
 struct PageTokenTextTests {
     private static let search = SearchRequest(
         requestID: "r", category: "cafe", location: Coordinate(latitude: 35.690921, longitude: 139.700258),
         radiusMeters: 1500, keyword: "抹茶", language: "ja")
 
-    /// A token that was given before an upgrade has to work after it. Who changes the format or the digest on purpose
-    /// takes the next version digit.
+    /// A token from before an upgrade has to work after it. A deliberate change of format or digest needs the next version digit.
     @Test func textsAreTheSameInEveryProcessAndVersion() {
         let texts = ProviderID.allCases.map { PageToken("21", of: $0, for: Self.search).text }
         #expect(texts == ["1g.9mdawgcb.21", "1l.9mdawgcb.21", "1h.9mdawgcb.21"])
@@ -37,7 +36,7 @@ struct PageTokenTextTests {
         if fits { #expect(text?.count == 4096) }
     }
 
-    /// What a provider is asked with cannot differ in the ninth decimal or in the sign of zero.
+    /// A provider's request does not differ in the ninth decimal or in the sign of zero.
     @Test func searchesThatAskTheSameShareADigest() {
         var same = Self.search
         same.location?.latitude += 1e-9
@@ -62,7 +61,7 @@ struct PageTokenTextTests {
         #expect(digests.count == 10_000)
     }
 
-    /// Damaged in any way, a token is refused, or is another one whose digest fits no search of the sender's; nothing traps.
+    /// A damaged token is rejected, or is another token whose digest matches no search of the sender. No input traps.
     @Test func damagedTokensAreRefusedOrDiffer() throws {
         var random = SplitMix64(state: 7)
         for ownToken in ["21", "a/b", "AeJ-_"] {

@@ -7,9 +7,9 @@ import Testing
 @testable import ProviderCalls
 @testable import QuotaSharing
 
-/// A call begins only with everything that it needs, and nothing is taken without a call.
+/// A call begins only with all its permits and tokens, and none is taken without a call.
 struct ProviderQueueLedgerTests {
-    /// A provider with every limit, random calls to it, and what they took by the test's own count.
+    /// A provider with every limit, random calls to it, and an independent count of what they took.
     private final class World {
         static let rate = RateLimit(perSecond: 40, burst: 8)
         static let maximum = 6
@@ -42,7 +42,7 @@ struct ProviderQueueLedgerTests {
             keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
 
-        /// Looks at the clock. What is said then stands in the log at once.
+        /// Runs a tick. Its message is in the log at once.
         func tick() {
             guard let message = keeper.tick(["p": day], at: time.now) else { return }
             member.read(message, at: offset, now: time.now)
@@ -128,7 +128,7 @@ struct ProviderQueueLedgerTests {
         }
     }
 
-    /// A crowd of tenants waits for a slow rate. Nothing that happens to one of them goes through all others, and no job is long.
+    /// Many tenants wait for a slow rate. No event of one tenant iterates over all others, and no job is long.
     @Test func crowdThatWaitsCostsNoLongJobsAndLeavesNothingBehind() throws {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
@@ -153,7 +153,7 @@ struct ProviderQueueLedgerTests {
             time.settle()
             #expect(ended.value == 1300)
 
-            // 64 in each job of the loop at most.
+            // At most 64 in each job of the loop.
             calls.limits.breaker.trip(for: .seconds(60), because: .keyRefused, at: time.now)
             calls.queue.serve()
             time.settle()

@@ -7,9 +7,9 @@ import Testing
 @testable import ProviderCalls
 @testable import QuotaSharing
 
-/// Which calls may begin.
+/// The conditions under which calls begin.
 struct ProviderQueueTests {
-    /// A loop with one provider whose calls of a day are all kept for interactive requests.
+    /// A loop with one provider whose daily calls are all kept for interactive requests.
     private final class Loop {
         let time: VirtualTime
         let member: BudgetMember
@@ -27,7 +27,7 @@ struct ProviderQueueTests {
             keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
 
-        /// Looks at the clock, and reads back what is said.
+        /// Runs a tick, and returns its message.
         func tick() -> BudgetMessage? { keeper.tick(["p": day], at: time.now) }
 
         func read(_ message: BudgetMessage) {
@@ -41,7 +41,7 @@ struct ProviderQueueTests {
         try Owner(time).assumeIsolated { try body(time, $0) }
     }
 
-    /// Begins a call that waits, and notes what comes of it.
+    /// Starts a call that waits, and records its result.
     private func ask(
         _ calls: QueuedCalls, for owner: RequestContext, on loop: isolated Owner, _ results: Log<CallEnding?>
     ) {
@@ -57,7 +57,7 @@ struct ProviderQueueTests {
         }
     }
 
-    /// The last calls of a day are kept for interactive requests, so a batch request is refused and nothing is shut.
+    /// The last calls of a day are kept for interactive requests: a batch request is rejected, and the provider stays open.
     @Test func batchRequestThatGetsNoneOfTheDaysCallsShutsNothing() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
@@ -71,7 +71,7 @@ struct ProviderQueueTests {
             #expect(retryAfter > .seconds(3000))
             #expect(loop.calls.limits.state(at: time.now) == .closed)
 
-            // A person's call waits for the log only.
+            // An interactive call waits for the log only.
             ask(loop.calls, for: RequestContext(since: time.now), on: owner, results)
             time.settle()
             #expect(results.count == 1)
@@ -82,14 +82,14 @@ struct ProviderQueueTests {
         }
     }
 
-    /// The refusal is on its way to the batch call when an interactive request joins it.
+    /// An interactive request joins a batch call that has been rejected but has not resumed yet.
     @Test func refusedBatchCallAsksAgainWhenAnInteractiveRequestHasJoinedIt() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             let context = RequestContext(since: time.now, flow: Flow(.batch))
             ask(loop.calls, for: context, on: owner, results)
 
-            // The call is refused, and its task has not gone on yet.
+            // The call is rejected, and its task has not resumed yet.
             _ = loop.tick()
             loop.keeper.review(at: time.now)
             context.becomeInteractive()
@@ -104,7 +104,7 @@ struct ProviderQueueTests {
         }
     }
 
-    /// Nothing is reserved for calls that wait no more, whatever has ended their wait.
+    /// No calls are reserved for requests that have stopped waiting, for any reason.
     @Test func callsThatWaitNoMoreWantNothingOfTheBudget() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
@@ -130,7 +130,7 @@ struct ProviderQueueTests {
         }
     }
 
-    /// Calls that wait when the breaker opens are refused as those that come after it.
+    /// Calls that wait when the breaker opens are rejected like later ones.
     @Test func noCallThatWaitsBeginsOnceTheBreakerHasOpened() throws {
         world { time, owner in
             let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 10), time: time), Log<CallEnding?>())
@@ -146,7 +146,7 @@ struct ProviderQueueTests {
         }
     }
 
-    /// While a person's calls wait for a token, they hold none of the few probes of a half-open breaker.
+    /// Interactive calls that wait for a token occupy none of the few probes of a half-open breaker.
     @Test func callThatWaitsForATokenHoldsNoProbe() throws {
         world { time, owner in
             let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 1), time: time), Log<CallEnding?>())
@@ -159,7 +159,7 @@ struct ProviderQueueTests {
         }
     }
 
-    /// The budget of one call goes back and forth between two members, and the provider is shut once.
+    /// Two members take and return the only call of a budget repeatedly. The provider is closed once.
     @Test func budgetThatOthersTakeAgainShutsTheProviderOnce() throws {
         try world { time, owner in
             let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)

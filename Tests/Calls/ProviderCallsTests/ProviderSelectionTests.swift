@@ -4,8 +4,9 @@ import ProviderCalls
 import Resilience
 import Testing
 
-/// A provider that is never really asked. In these tests `hotpepper` serves restaurants only, suits positions east of
-/// 100 degrees, and recognises ids that begin with `J`.
+/// A provider that is never called. In these tests `hotpepper` serves restaurants only, suits positions east of 100 degrees, and
+/// recognises
+/// ids that begin with `J`.
 private struct Shelf: PlaceService {
     let id: ProviderID
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Calls that wait for a token of the rate.
 struct RateBucketTests {
-    /// Calls to a provider with a rate limit, and what came of them.
+    /// Calls to a provider with a rate limit, and their results.
     private final class Traffic {
         let calls: QueuedCalls
         let time: VirtualTime
@@ -59,7 +59,7 @@ struct RateBucketTests {
             let random = Box(SplitMix64(state: seed))
             Task.immediate(executorPreference: time) {
                 _ = owner
-                // Crowds, single requests and pauses in turn, at twice the rate on the whole.
+                // Alternates bursts, single requests and pauses, at twice the rate on average.
                 while time.elapsed < .seconds(8) {
                     let crowd = Int.random(in: 1...max(2, Int(limit.rate / 2)), using: &random.value)
                     for _ in 0..<crowd {
@@ -110,7 +110,7 @@ struct RateBucketTests {
                 }
             }
             time.run(for: .milliseconds(500))
-            // At most one for each request that waits, and the alarm.
+            // At most one for each waiting request, and the wake-up.
             #expect(time.timerCount <= traffic.statistics.waiting + 1)
             time.run(for: .seconds(2))
             #expect(traffic.statistics.admitted == 100)
@@ -166,7 +166,7 @@ struct RateBucketTests {
         }
     }
 
-    /// Something that could have made a call.
+    /// Holds a grant whose call has not been made.
     private final class HeldGrant { var grant: Grant? }
 
     @Test
@@ -190,7 +190,7 @@ struct RateBucketTests {
             time.run(for: .seconds(1))
             #expect(traffic.times == [.zero, .milliseconds(100)])
 
-            // A paused bucket stays paused, whatever is given back.
+            // A paused bucket stays paused when a token is returned.
             time.run(for: .seconds(1))
             held.grant = try? traffic.calls.queue.grantAtOnce(before: deadline, at: time.now)
             traffic.calls.pause(for: .seconds(2))

@@ -10,7 +10,7 @@ import Tracing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// The spans of the calls that a search makes.
+/// The spans of a search's calls.
 struct SearchTraceTests {
     private static let failed = SearchError(.upstreamUnavailable, "closed for today", providerStatus: "CLOSED")
 
@@ -18,7 +18,7 @@ struct SearchTraceTests {
         private let ended = Mutex<[RecordedSpan]>([])
         var all: [RecordedSpan] { ended.withLock { $0 } }
 
-        /// A context with a trace whose spans end here.
+        /// Returns a context with a trace whose spans are recorded here.
         func context() -> (context: RequestContext, parent: RecordedSpan) {
             let tracer = SpanTracer(sampleRatio: 1, seed: 1) { span in self.ended.withLock { $0.append(span) } }
             let parent = tracer.startSpan("search", context: .topLevel)
@@ -73,7 +73,7 @@ struct SearchTraceTests {
         let spans = Spans()
         let context = spans.context().context
         let service = ScriptedService { _ in
-            // Only cancellation ends this within the test's patience.
+            // Only cancellation ends this before the test's timeout.
             try? await Task.sleep(for: .seconds(60))
             return .failure(Self.failed)
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocationSearch
 
-/// What an open breaker means for the requests that meet it.
+/// Requests during the pauses of a breaker.
 extension SearchWorkerTests {
     @Test func aProviderThatFailsIsNotAskedForAWhile() async throws {
         let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
@@ -23,7 +23,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
     }
 
-    /// A process that is stopped for a while finds all of its calls timed out when it goes on. The breaker stays closed.
+    /// After a standstill of the process, all of its calls have timed out. The breaker stays closed.
     @Test(arguments: [(Duration.seconds(5), true), (.milliseconds(5_900), true), (.seconds(15), false)])
     func timeoutsOfAStandstillSayNothingAboutTheProvider(passed: Duration, opens: Bool) async throws {
         let service = ScriptedService { [clock] number in
@@ -42,7 +42,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.map(\.to) == (opens ? [.open] : []))
     }
 
-    /// What a provider has said counts however long the process stood still before it read it.
+    /// A provider's answer counts even if the process stood still before it read it.
     @Test func quotaThatIsUsedUpIsHeardAfterAStandstill() async throws {
         let service = ScriptedService { [clock] _ in
             clock.advance(by: .seconds(15))
@@ -61,8 +61,9 @@ extension SearchWorkerTests {
     private static let usedUpQuota = SearchError(
         .rateLimited, "quota", retryAfter: .seconds(7200), httpStatus: 429, allowsAttempt: false)
 
-    /// 401 and 403 open the breaker at once and are reported once. Later requests learn that the key is to blame, not the
-    /// provider, and when it is tried again.
+    /// 401 and 403 open the breaker at once and are reported once. Errors of later requests name the key as the cause, not the
+    /// provider, and the
+    /// time of the next attempt.
     @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
         let service = ScriptedService { _ in .failure(Self.refusedKey) }
         let worker = worker()
@@ -94,7 +95,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.breakerReason == .quotaUsedUp)
     }
 
-    /// The first call is under way and the others wait for a token or a permit when the provider refuses the key.
+    /// The first call is in flight and the others wait for a token or a permit when the provider rejects the key.
     @Test(arguments: [(rate: 1.0, concurrency: 16), (rate: 1_000, concurrency: 1)])
     func callsThatWaitWhenTheBreakerOpensEndAtOnceWithoutACall(limits: (rate: Double, concurrency: Int)) async throws {
         let door = Door()
@@ -121,14 +122,14 @@ extension SearchWorkerTests {
                 return service.calls == 1 && waiting == 3
             }
             await door.open()
-            // No time passes, so those that wait have their answer from the refusal alone.
+            // No time passes, so the waiting calls end because of the rejection only.
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes == Array(repeating: .unauthorized, count: 4))
         #expect(service.calls == 1)
     }
 
-    /// The first request that meets the refusal falls back as well as those that come later.
+    /// The first request that meets the rejection falls back, as later ones do.
     @Test(arguments: [refusedKey, usedUpQuota])
     func autoMovesOnFromAProviderWhoseKeyCannotBeUsed(error: SearchError) async throws {
         let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
@@ -143,7 +144,7 @@ extension SearchWorkerTests {
         #expect(other.calls == 5)
     }
 
-    /// `whenOpen=hold` keeps batch work for the time when the key can be used again, whatever the breaker is open for.
+    /// `whenOpen=hold` keeps batch requests until the key works again, for either reason of the breaker.
     @Test(arguments: [refusedKey, usedUpQuota])
     func heldRequestsWaitForAKeyThatCanBeUsedAgain(error: SearchError) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
@@ -165,7 +166,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.isEmpty)
     }
 
-    /// `whenOpen=hold`: the request waits, and its deadline with it.
+    /// `whenOpen=hold`: the request waits, and its deadline is extended.
     @Test func heldRequestsWaitForTheProvider() async throws {
         let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker {

@@ -8,9 +8,9 @@ import Testing
 @testable import ProviderCalls
 @testable import QuotaSharing
 
-/// What a daily budget means for requests.
+/// Requests under a daily budget.
 extension SearchWorkerTests {
-    /// The log that a worker shares with others: it has everything at once.
+    /// The log that a worker shares with others. Messages are in it at once.
     private actor BudgetLog {
         let worker: SearchWorker
         let clock: ManualClock
@@ -29,7 +29,7 @@ extension SearchWorkerTests {
             for message in await worker.tick().messages { await append(message) }
         }
 
-        /// Has the worker look at its budgets until a task is done.
+        /// Runs the worker's ticks until a task is done.
         func serve<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
             let result = Mutex<Value?>(nil)
             let task = Task {
@@ -116,7 +116,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    /// The new day pays only for held requests that are still of use.
+    /// The next day's calls are used only for parked requests that have not expired.
     @Test func heldRequestsThatAreOverWhenTheNextDayBeginsAreNotCalled() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
@@ -181,7 +181,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 1)
     }
 
-    /// A call that a limiter refuses has not been made.
+    /// A call that a limiter rejects has not been made.
     @Test func refusedCallIsNotCounted() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }

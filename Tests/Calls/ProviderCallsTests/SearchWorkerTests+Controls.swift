@@ -5,7 +5,7 @@ import Resilience
 import TestSupport
 import Testing
 
-/// What orders of people mean for the calls to a provider.
+/// The effects of operators' controls on the calls to a provider.
 extension SearchWorkerTests {
     private static func controls(_ change: (inout LaneControls.Provider) -> Void) -> LaneControls {
         var controls = LaneControls()

@@ -8,11 +8,11 @@ import Testing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// Until when requests are of use: no call is made for one that is over, whatever it waited for.
+/// The expiry of requests: no call is made for an expired one, even after a wait.
 extension SearchWorkerTests {
     private static let refusedKey = SearchError(.unauthorized, "key refused", httpStatus: 403)
 
-    /// A worker that holds requests back, and whose provider has just refused its key for five minutes.
+    /// Returns a worker that parks requests, and whose provider has just rejected its key for five minutes.
     private func shutWorker(_ service: ScriptedService) async -> SearchWorker {
         let worker = worker { $0.whenOpen = .hold }
         _ = await ask(worker, [service])
@@ -52,7 +52,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    /// Holding a request back extends its deadline, but never its expiry.
+    /// Parking a request extends its deadline, but never its expiry.
     @Test func callOfAHeldRequestEndsWithItsExpiry() async throws {
         let begin = clock.now
         let expiry = begin + .seconds(302)
@@ -76,7 +76,7 @@ extension SearchWorkerTests {
         }
         #expect(code(await ask(worker, [service], request("first"))) == nil)
 
-        // The turn comes after two seconds, within the deadline and too late for the lifetime.
+        // The token comes after two seconds: before the deadline, and too late for the lifetime.
         let lifetime = RequestLifetime(lastCall: clock.now + .seconds(1))
         let report = try await driving(clock) {
             await self.ask(worker, [service], self.request("second"), lifetime: lifetime)
@@ -97,7 +97,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 1)
     }
 
-    /// A candidate that fails passes the request on, unless it is over by then.
+    /// After a candidate's failure the request goes to the next one, unless it has expired by then.
     @Test func overRequestIsNotPassedOn() async throws {
         let failing = ScriptedService(.hotpepper) { [clock] _ in
             clock.advance(by: .seconds(1))
@@ -112,7 +112,7 @@ extension SearchWorkerTests {
     }
 }
 
-/// A provider that notes the deadline of each call.
+/// A provider that records the deadline of each call.
 private final class DeadlineService: PlaceService {
     let id = ProviderID.hotpepper
     private let script: @Sendable (Int) -> Result<ProviderAnswer, SearchError>

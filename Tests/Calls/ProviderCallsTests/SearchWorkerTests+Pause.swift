@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocationSearch
 
-/// What a pause that a provider asks for (`Retry-After`) means for the requests that meet it.
+/// Requests during a pause that a provider asked for (`Retry-After`).
 extension SearchWorkerTests {
     private static let tooOften = SearchError(
         .rateLimited, "too often", retryAfter: .seconds(90), httpStatus: 429)
@@ -88,7 +88,7 @@ extension SearchWorkerTests {
         #expect(paused.calls == 1)
     }
 
-    /// A used-up quota is the breaker's business. Where that is off, every call is let through.
+    /// A used-up quota is handled by the breaker. If the breaker is disabled, every call is let through.
     @Test func usedUpQuotaIsNoPause() async throws {
         let used = SearchError(
             .rateLimited, "quota", retryAfter: .seconds(3600), httpStatus: 200, allowsAttempt: false)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProviderCalls
 
-/// What a request meets when a kept connection is closed before its answer.
+/// Requests whose kept-alive connection is closed before the answer.
 extension SearchWorkerTests {
     private static var stale: SearchError {
         var error = SearchError(.unreachable, "closed")
@@ -17,7 +17,7 @@ extension SearchWorkerTests {
     func staleConnectionIsFollowedByAnotherCountedCallAtOnce(maxAttempts: Int) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.stale) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = maxAttempts }
-        // Time stands still: there is no pause before the second call.
+        // The clock does not move, so there is no pause before the second call.
         let report = await ask(worker, [service])
         #expect(code(report) == nil)
         #expect(report.attempts == 2)
@@ -43,7 +43,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.isEmpty)
     }
 
-    /// A provider that closes each kept connection must not double the bill.
+    /// A provider that closes each kept-alive connection must not double the bill.
     @Test func callsAfterStaleConnectionsSpendTheRetryBudget() async throws {
         let service = ScriptedService { _ in .failure(Self.stale) }
         let worker = worker {

@@ -7,7 +7,7 @@ import Testing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// The steps that a request's outcome names.
+/// The steps in a request's outcome.
 extension SearchWorkerTests {
     private func context() -> RequestContext { RequestContext(since: clock.now, keepsSteps: true) }
 
@@ -22,7 +22,7 @@ extension SearchWorkerTests {
         #expect(context.steps == nil)
     }
 
-    /// The time is that since the receipt of the request.
+    /// Times count from the receipt of the request.
     @Test func callIsOneStep() async {
         let context = context()
         clock.advance(by: .milliseconds(30))

@@ -9,7 +9,7 @@ import Testing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// What a request meets on its way to a provider, and in which order.
+/// The limits and policies that a request passes on its way to a provider, and their order.
 struct SearchWorkerTests {
     static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
     static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
@@ -105,7 +105,7 @@ struct SearchWorkerTests {
         #expect(service.calls == 1)
     }
 
-    /// An outage is not multiplied: with the minimum used up, one request in five brings a retry.
+    /// Retries do not multiply an outage: after the minimum is used up, one request in five allows a retry.
     @Test func retriesKeepToTheirBudget() async throws {
         let service = ScriptedService { _ in .failure(Self.failed) }
         let worker = worker {
@@ -163,12 +163,12 @@ struct SearchWorkerTests {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker { $0.rateLimit = RateLimit(perSecond: 100, burst: 1) }
         _ = await ask(worker, [service], within: .milliseconds(1))
-        #expect(service.calls == 0)  // owns nothing yet
+        #expect(service.calls == 0)  // no partition assigned yet
         await worker.assign([0, 1, 2], of: 12)
         #expect(await worker.statuses.first?.allowedPerSecond == 25)
     }
 
-    /// `Retry-After` counts for whoever comes, not only for who was told.
+    /// `Retry-After` applies to all requests, not only to the one that received it.
     @Test func aProvidersPauseHoldsEverybody() async throws {
         let service = ScriptedService {
             $0 == 1
@@ -205,7 +205,7 @@ struct SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    /// The calls belong to the request that made them; the others report none, whatever came of it.
+    /// The calls count for the request that made them; the others report none, whatever the result.
     @Test func requestsThatShareAFailedCallReportNoAttempts() async throws {
         let door = Door()
         let service = ScriptedService { _ in
@@ -245,9 +245,9 @@ struct SearchWorkerTests {
         #expect(service.cancelled == 0)
     }
 
-    // MARK: - What it cost
+    // MARK: - Cost
 
-    /// The call runs in a task of its own, or not.
+    /// With and without a separate task for the call.
     @Test(arguments: [true, false])
     func aCallIsNotedForTheRequestThatItIsMadeFor(isShared: Bool) async throws {
         let service = ScriptedService { _ in .success(Self.found) }

@@ -14,7 +14,7 @@ struct SingleFlightTests {
         case timedOut, cancelled
     }
 
-    /// Requests for one thing that takes a second, and what came of them.
+    /// Requests that share calls of one second, and their results.
     private final class Callers {
         let time: VirtualTime
         private var flight: SingleFlight?
@@ -22,12 +22,12 @@ struct SingleFlightTests {
         var at: [String: Duration] = [:]
         var calls = 0
         var cancelledCalls = 0
-        /// The most callers that were told of their end by one timer.
+        /// The largest number of callers that resumed in one timer.
         private(set) var mostTold = 0
         private var (told, timer) = (0, 0)
         var allFail = false
         var allExpire = false
-        /// What all requests note their calls in.
+        /// The context in which all requests record their calls.
         let context = RequestContext(since: .now)
         private var members: [String: SingleFlight.Member] = [:]
 
@@ -115,7 +115,7 @@ struct SingleFlightTests {
                     "other": .value(2, isShared: false),
                 ])
             #expect(callers.at["b"] == .seconds(1))
-            // Nothing is kept beyond the flight.
+            // Results are not cached after the call.
             callers.ask("later")
             time.run(for: .seconds(5))
             #expect(callers.endings["later"] == .value(3, isShared: false))
@@ -152,7 +152,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// As a newer search of a session does, which ends the older one before it asks.
+    /// A newer search of a session ends the older one, and then asks for the same.
     @Test func callerThatComesAsTheLastOneIsCancelledTakesItsCall() {
         world { time, callers in
             callers.ask("older")
@@ -166,7 +166,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// None of them holds the loop up for all others.
+    /// Many callers do not block the loop.
     @Test func manyCallersAreToldInSteps() {
         world { time, callers in
             for number in 0..<1000 { callers.ask("\(number)") }
@@ -183,7 +183,7 @@ struct SingleFlightTests {
             for name in ["a", "b"] { callers.cancel(name) }
             time.run(for: .milliseconds(1))
             #expect(callers.statistics.abandoned == 1)
-            // Whoever comes now does not join a call that is being broken off.
+            // A new caller does not join a call that is being cancelled.
             callers.ask("c")
             time.run(for: .seconds(5))
             #expect(callers.cancelledCalls == 1)
@@ -202,7 +202,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// Nobody pays for a request that is over, so it does not wait for a call that another request has yet to make.
+    /// No call is made for an expired request, so it does not wait for a call that another request has not made yet.
     @Test func joinerLeavesAtTheEndOfItsLifetimeUnlessTheCallIsMade() {
         world { time, callers in
             callers.ask("a")
@@ -235,7 +235,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// Providers are asked in bytes: texts that are only canonically equivalent may find different places.
+    /// Provider requests are bytes: texts that are only canonically equivalent may find different places.
     @Test func keywordsThatDifferOnlyInNormalizationShareNoCall() {
         let (composed, decomposed) = ("\u{304C}\u{3093}\u{3053}", "\u{304B}\u{3099}\u{3093}\u{3053}")
         #expect(composed == decomposed)
@@ -248,7 +248,7 @@ struct SingleFlightTests {
         }
     }
 
-    /// The call has the first one's deadline. Those with more time are not failed for want of his.
+    /// The call has the deadline of the first caller. Callers with more time must not fail because of that.
     @Test func joinersWithLaterDeadlinesShareASecondCall() {
         world { time, callers in
             callers.ask("short", within: .milliseconds(400))

@@ -9,7 +9,7 @@ import Tracing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// What a call awaits on its way must not go by the executor's queue: each time costs more than most of what is awaited.
+/// The `await`s of a call must not go through the executor's queue: each hop costs more than most of what is awaited.
 struct SwitchTests {
     private struct Ready: PlaceService {
         let id = ProviderID.hotpepper

@@ -95,7 +95,7 @@ struct CallOrderTests {
         #expect(queue.isEmpty && queue.flowCount == 0)
     }
 
-    // MARK: - Against the plain algorithm
+    // MARK: - Comparison with the simple algorithm
 
     @Test(arguments: 1...40)
     func servesAndForetellsAsThePlainAlgorithmDoes(seed: UInt64) {
@@ -165,9 +165,9 @@ struct CallOrderTests {
         #expect(order.move(elementOf: owner, to: .standard) == nil)
     }
 
-    // MARK: - At size
+    // MARK: - Scale
 
-    /// A search through all that waits for each removal would take minutes here.
+    /// A linear search for each removal would take minutes here.
     @Test(.timeLimit(.minutes(1)))
     func thirtyThousandTenantsCanBeServedChargedForetoldAndRemoved() {
         let order = CallOrder<Int>()
@@ -187,7 +187,7 @@ struct CallOrderTests {
     }
 }
 
-/// The same rules in the plainest form, which goes through all that waits for nearly everything.
+/// The same rules in the simplest form, which iterates over all waiting calls for nearly every operation.
 private final class PlainOrder {
     private final class Line {
         let flow: Flow

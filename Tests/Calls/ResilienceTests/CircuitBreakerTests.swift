@@ -21,8 +21,8 @@ struct CircuitBreakerTests {
         var all: [CircuitBreaker.Transition] = []
     }
 
-    /// A call that begins and ends at once.
-    /// - Returns: when it may be made again, if it was refused.
+    /// Makes a call that begins and ends at once.
+    /// - Returns: the time after which it may be repeated, if it was rejected.
     @discardableResult
     private func call(
         _ breaker: CircuitBreaker, _ outcome: CircuitBreaker.Outcome, after time: Duration = .zero
@@ -65,7 +65,7 @@ struct CircuitBreakerTests {
         (0, 0, 0, 500, nil), (6, 4, 0, 500, nil), (0, 9, 0, 500, nil), (500, 0, 0, 0, nil),
     ]
 
-    /// Those that say nothing about the provider - a request's own fault, a cancelled call - count neither way.
+    /// Outcomes that do not depend on the provider, such as an invalid request or a cancelled call, are not counted.
     @Test(arguments: mixes)
     func breakerOpensAtTheRateOfFailuresOrOfSlowCalls(
         good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?
@@ -87,7 +87,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.isEmpty, "half of them fail, but never ten within ten seconds")
     }
 
-    /// As many calls as are under way may be told the same.
+    /// All calls in flight may receive the same answer.
     @Test func breakerThatIsTrippedOpensAtOnceForTheGivenTime() throws {
         let (breaker, seen) = breaker()
         let first = try breaker.permit(at: start)
@@ -132,7 +132,7 @@ struct CircuitBreakerTests {
         let second = try breaker.permit(at: later)
         do {
             let third = try breaker.permit(at: later)
-            _ = third  // dropped, as by a cancelled call: its place is given back
+            _ = third  // dropped, as by a cancelled call, which returns its permit
         }
         let third = try breaker.permit(at: later)
         #expect(throws: CircuitBreaker.Rejection(retryAfter: .seconds(1), reason: .failureRate)) {
@@ -164,7 +164,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.last?.openFor == .seconds(5), "good probes end the doubling")
     }
 
-    /// Ten minutes may be configured; doubling ends there, for it never shortens what was asked for.
+    /// The open duration may be configured to ten minutes. Doubling is capped, but never shortens the configured duration.
     @Test func breakerKeepsAnOpenDurationAboveAMinute() {
         let (breaker, seen) = breaker { $0.openDuration = .seconds(600) }
         for _ in 0..<10 { call(breaker, .failure) }
@@ -174,7 +174,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.compactMap(\.openFor) == [.seconds(600), .seconds(600)])
     }
 
-    /// What began before an opening says nothing about the provider after it.
+    /// Calls that began before an opening are not counted after it.
     @Test func breakerIgnoresAnswersFromBeforeATransition() throws {
         let (breaker, seen) = breaker()
         let late = try breaker.permit(at: start)

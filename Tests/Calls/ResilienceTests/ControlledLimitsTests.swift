@@ -4,7 +4,7 @@ import Testing
 
 @testable import Resilience
 
-/// Limits that people change while calls are made.
+/// Limits that operators change while calls are made.
 struct ControlledLimitsTests {
     private let start = Instant.now
 

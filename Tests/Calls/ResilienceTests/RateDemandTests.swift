@@ -7,7 +7,7 @@ import Testing
 struct RateDemandTests {
     private let limit = RateLimit(perSecond: 100)
 
-    /// Looks ten times a second for some time, and returns the last need.
+    /// Measures the demand ten times a second, and returns the last result.
     private func fraction(
         _ demand: inout RateDemand, perSecond rate: Int, waiting: Int = 0, for seconds: Int,
         from start: Instant, admitted: inout Int
@@ -79,7 +79,7 @@ struct RateDemandTests {
         }
     }
 
-    /// A tenant whose requests wait for moments only is still one of those that want a part.
+    /// A tenant whose requests wait only briefly still counts as one with demand.
     @Test func tenantsThatWaitNowAndThenCountForASecond() {
         var rate = RateDemand()
         let start = Instant.now

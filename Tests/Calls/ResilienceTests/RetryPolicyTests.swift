@@ -71,12 +71,12 @@ struct RetryPolicyTests {
         let made = (0..<2000).count { _ in budget.withdraw(at: now) }
         #expect(made == retries)
         #expect(budget.statistics == .init(requests: requests, retries: retries, refused: 2000 - retries))
-        // Once the window has passed, so have the requests that paid for retries.
+        // After the window has passed, its requests allow no more retries.
         let later = (0..<2000).count { _ in budget.withdraw(at: now + .seconds(11)) }
         #expect(later == Int(perSecond * 10))
     }
 
-    /// In any stretch of a window's length; its buckets make it a tenth shorter at most.
+    /// The rule holds for any period of a window's length; its buckets shorten the window by a tenth at most.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func budgetKeepsRetriesOfAnOutageToItsShare(seed: UInt64) {
         var configuration = RetryBudget.Configuration()

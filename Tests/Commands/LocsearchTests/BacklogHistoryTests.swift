@@ -9,18 +9,18 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Rates of a group, from readings one after another.
+/// A group's rates, computed from successive readings.
 struct BacklogHistoryTests {
     private let begin = Instant.now
 
-    /// Takes readings in, one each second, and returns what follows from the last.
+    /// Takes in one reading each second, and returns the last result.
     private func last(
         of readings: [(end: Int64, waiting: Int64?)], window: Duration = .seconds(60), partitions: [Int]? = nil
     ) -> GroupBacklog {
         var history = BacklogHistory(over: window)
         var last = GroupBacklog(group: "g", topic: "t", time: .now(), partitions: [])
         for (number, reading) in readings.enumerated() {
-            // A further partition is empty.
+            // Any further partitions are empty.
             let others = (1..<(partitions?[number] ?? 1)).map {
                 GroupBacklog.Partition(number: Int32($0), end: 0, waiting: 0)
             }
@@ -65,7 +65,7 @@ struct BacklogHistoryTests {
 
     @Test(
         arguments: [
-            // The topic was made anew, offsets were set back, and nothing is committed any more.
+            // The topic was recreated, offsets were reset, and the commit is gone.
             [(100, 0), (3, 3)], [(100, 10), (100, 100)], [(100, 0), (100, nil)],
         ] as [[(end: Int64, waiting: Int64?)]])
     func historyThatBreaksOffIsNoWork(readings: [(end: Int64, waiting: Int64?)]) {
@@ -83,7 +83,7 @@ struct BacklogHistoryTests {
 
     @Test(
         arguments: [
-            // A group that has committed something reads the other partitions from their beginnings.
+            // A group with any commit reads the other partitions from their beginnings.
             (StartPosition.earliest, false, 10), (.earliest, true, 10), (.latest, true, 10), (.latest, false, nil),
         ] as [(StartPosition, Bool, Int64?)])
     func partitionWithoutACommitWaitsAsAWhole(start: StartPosition, hasOther: Bool, waiting: Int64?) {

@@ -15,7 +15,7 @@ struct BrokerControlTests {
     func eachCommandIsObeyed(line: String) throws {
         let broker = try EmbeddedBroker(topics: ["known": 1])
         #expect(BrokerControl.answer(line, by: broker) == #"{"ok":true}"#)
-        // What exists already stays.
+        // An existing topic stays.
         #expect(BrokerControl.answer(#"{"topic":{"name":"known","partitions":1}}"#, by: broker) == #"{"ok":true}"#)
     }
 

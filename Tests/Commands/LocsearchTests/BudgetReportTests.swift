@@ -5,7 +5,7 @@ import Testing
 
 @testable import locsearch
 
-/// What `locsearch budget` shows.
+/// The output of `locsearch budget`.
 struct BudgetReportTests {
     private let date: Date
     private let days: ProviderDays
@@ -54,7 +54,7 @@ struct BudgetReportTests {
             ])
     }
 
-    /// A percentage is one of the budget that a person has ordered.
+    /// A percentage refers to the budget that an operator has ordered.
     @Test func whatIsKeptForInteractiveRequestsIsShown() {
         var ledger = ledger
         let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 4000, time: "now")

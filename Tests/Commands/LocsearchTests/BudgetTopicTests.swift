@@ -8,19 +8,19 @@ import Testing
 @testable import QuotaSharing
 @testable import locsearch
 
-/// What `locsearch budget` reads of the fleet's topic.
+/// The reading of the fleet topic by `locsearch budget`.
 struct BudgetTopicTests {
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let day = "2026-11-23"
 
-    /// A message by which a member tells of calls that it made.
+    /// Returns a message in which a member reports calls that it made.
     private func report(_ calls: Int, number: UInt64, snapshot: BudgetMessage.Snapshot? = nil) -> BudgetMessage {
         let entry = BudgetMessage.Entry(
             QuotaScope(provider: "hotpepper"), day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
         return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], snapshot: snapshot)
     }
 
-    /// A state in which so many calls were made by somebody else.
+    /// Returns a state in which another member has made the given number of calls.
     private func snapshot(_ calls: Int, upTo offset: Int64) -> BudgetMessage.Snapshot {
         var message = report(calls, number: 1)
         message.sender = "somebody else"
@@ -30,8 +30,8 @@ struct BudgetTopicTests {
         return BudgetMessage.Snapshot(offset: offset, fleet: fleet, ledger: ledger)
     }
 
-    /// Puts messages into a new topic, and returns the calls that the topic says were made; `nil` where it says nothing.
-    /// - Parameter history: how many of the newest records are read first.
+    /// Writes messages to a new topic, and returns the number of calls according to the topic; `nil` if it has no count.
+    /// - Parameter history: the number of the newest records that are read first.
     private func used(_ messages: [BudgetMessage], history: Int64) async throws -> Int? {
         let broker = try TestBroker(topics: ["fleet": 1])
         let topic = broker.name("fleet")
@@ -52,7 +52,7 @@ struct BudgetTopicTests {
         return try await reader.ledger().days["hotpepper"]?[day]?.used
     }
 
-    /// The states contradict each other, as they never do, so that the count tells which of them was read.
+    /// The states contradict each other, which does not happen in practice, so that the count shows which of them was read.
     @Test func newestRecordsAreEnoughWhereTheyHoldTheState() async throws {
         let messages = [
             report(0, number: 1, snapshot: snapshot(7, upTo: -1)), report(1, number: 2),

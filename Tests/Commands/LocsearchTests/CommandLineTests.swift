@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// The program itself, as a process.
+/// The program as a process.
 struct CommandLineTests {
     private struct Result {
         let code: Int32
@@ -73,8 +73,8 @@ struct CommandLineTests {
     func mistakesEndInOneLineAndTheContractsCode(
         arguments: [String], environment: [String: String], code: Int32, text: String
     ) async throws {
-        // Where no demo is looked for: one that runs beside this test would be told of in a line of its own.
-        // And with a key, so that one thing only is wrong with a worker.
+        // No demo is looked up: one that runs in another test would add a line to the output. And a key is set, so that the worker has
+        // only one problem.
         let environment = ["XDG_RUNTIME_DIR": "/nowhere", "HOTPEPPER_API_KEY": "k-4711", "ADMIN_PORT": "0"]
             .merging(environment) { $1 }
         let result = try await run(arguments, environment: environment)
@@ -83,8 +83,11 @@ struct CommandLineTests {
         if code != 64 { #expect(result.error.split(separator: "\n").count == 1, "\(result.error)") }
     }
 
-    /// mimalloc's exit handler would print its statistics. Where such handlers run, one of libcrypto's takes down what a thread
-    /// of librdkafka's or of an event loop that ends just then still uses, and a worker that ended well ends as crashed.
+    /// mimalloc's exit handler would print its statistics.
+    ///
+    /// If exit handlers ran, one of libcrypto's would free data that a thread of librdkafka or of an event loop still uses, and a
+    /// worker that
+    /// ended in order would crash.
     @Test(arguments: [["--version"], ["config"], ["config", "--worker-concurrency", "many"]])
     func noExitHandlersRun(arguments: [String]) async throws {
         let result = try await run(arguments, environment: ["MIMALLOC_SHOW_STATS": "1"])
@@ -106,7 +109,7 @@ struct CommandLineTests {
         #expect(!result.output.contains("geheim"))
     }
 
-    /// One element of what `config --json` prints.
+    /// An element of the output of `config --json`.
     private struct ShownSetting: Decodable, Equatable {
         var name: String
         var environment: String
@@ -160,7 +163,7 @@ struct CommandLineTests {
         #expect(result.output.components(separatedBy: "locsearch \(command)").count > 2, "an example beside the usage")
     }
 
-    /// Broker, provider, worker, search, outcomes: all of it.
+    /// The whole demo: broker, provider, worker, search, outcomes.
     @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func demoShowsEveryKindOfOutcome(workers: Int) async throws {
         let record = FileManager.default.temporaryDirectory.appending(path: "outcomes-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: record) }

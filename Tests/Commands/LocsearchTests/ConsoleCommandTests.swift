@@ -11,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// `locsearch console` as a process, and the settings of `console.*`.
+/// `locsearch console` as a process, and the `console.*` settings.
 struct ConsoleCommandTests {
     private static let topics = [
         "location-search.requests": 1, "location-search.results": 1, "location-search.errors": 1,
@@ -145,7 +145,7 @@ struct ConsoleCommandTests {
         try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
         let port = try #require(console.firstLine?.split(separator: ":").last.flatMap { Int($0) })
 
-        // The workers are asked while a page looks.
+        // The workers are queried while a page is open.
         let page = try LoopbackConnection(port: port)
         page.send("GET /api/traffic/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         func isShown(_ token: String) -> Bool {

@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// `locsearch console` as a process whose pages ask of Kafka more than one at a time.
+/// `locsearch console` as a process whose pages send several Kafka queries at a time.
 struct ConsoleLoadTests {
     private static let topics = [
         "location-search.requests": 1, "location-search.results": 1, "location-search.errors": 1,
@@ -68,7 +68,7 @@ struct ConsoleLoadTests {
             #expect(
                 Set(statuses.keys).isSubset(of: isShared ? ["200"] : ["404", "503"]), "\(statuses.mapValues(\.count))")
             #expect(statuses["503"]?.allSatisfy { $0.lowercased().contains("retry-after: 2") } ?? true)
-            // A client has five to seven; eight questions at most are under way, some of them ending.
+            // A client has five to seven threads. At most eight queries are in flight, some of them ending.
             #expect(most - before < 130, "\(before) threads became \(most)")
         }
     }

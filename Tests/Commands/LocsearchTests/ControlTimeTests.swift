@@ -6,7 +6,7 @@ import Testing
 
 @testable import locsearch
 
-/// How the end of an order is read.
+/// The parsing of the end of an order.
 struct ControlTimeTests {
     /// 2026-11-25, 15:30 in Tokyo.
     private let now = Date(timeIntervalSince1970: 1_795_588_200)
@@ -30,7 +30,7 @@ struct ControlTimeTests {
         #expect(throws: ValidationError.self) { try ControlTime.end(after: .milliseconds(999), at: now) }
     }
 
-    // MARK: - Which worker is meant
+    // MARK: - Selection of a worker
 
     private let workers = [
         ControlTopic.Worker(name: "web-1", instance: "a1"), ControlTopic.Worker(name: "web-2", instance: "b2"),
@@ -47,7 +47,7 @@ struct ControlTimeTests {
         #expect { try ControlChange.worker(name, among: workers) } throws: { "\($0)".contains(words) }
     }
 
-    // MARK: - Words
+    // MARK: - Texts
 
     @Test func orderIsReadByPeople() {
         var order = ControlOrder(.rate, provider: "hotpepper", number: 12.5, by: "mori@ops", at: 0)

@@ -7,15 +7,16 @@ import Testing
 
 @testable import locsearch
 
-/// The conventions of the environments that programs run in: each row states one, and what we do.
-/// docs/internals/operations.md has the same table for people. `ServerConventionsTests` has the rows of programs that run for long.
+/// Conventions of the environments in which programs run: each row states one, and how we follow it.
+///
+/// docs/operations.md has the same table for users. `ServerConventionsTests` has the rows about long-running programs.
 struct ConventionsTests {
     // MARK: - Environment variables
 
     struct Variables: Sendable, CustomTestStringConvertible {
         let convention: String
         let environment: [String: String]
-        /// The settings that come of it; `nil` for one that is not set.
+        /// The resulting settings; `nil` for one that is not set.
         let settings: [String: String?]
         /// A part of each warning, in order.
         var warnings: [String] = []
@@ -138,7 +139,7 @@ struct ConventionsTests {
         var environment: [String: String] = [:]
         var flags: [String: String] = [:]
         let url: String
-        /// The first line that the proxy gets; `nil` where it gets none.
+        /// The first line that the proxy receives; `nil` if it receives none.
         let line: String?
         var testDescription: String { convention }
     }
@@ -204,7 +205,7 @@ struct ConventionsTests {
         let script: String
         var environment: [String: String] = [:]
         let code: Int32
-        /// All of standard error.
+        /// The whole standard error.
         var error = ""
         var testDescription: String { convention }
     }
@@ -251,7 +252,7 @@ struct ConventionsTests {
     static let commands: [Command] = outputs + descriptors + locales + zones
 
     @Test(arguments: commands) func commandKeepsTheConvention(row: Command) async throws {
-        // Tests that run beside these have demos, which commands would use and name.
+        // Demos of tests that run at the same time must not be found, because commands would use and name them.
         let own = ["L": RunningProgram.location.path, "XDG_RUNTIME_DIR": "/nowhere"]
         let environment = row.environment.merging(own) { $1 }
         let program = try RunningProgram(["-c", row.script], environment: environment, at: "/bin/sh")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import locsearch
 
-/// The console's dead letters on a broker: listed, looked at, judged and sent back.
+/// The console's dead letters on a broker: listed, viewed, validated and sent back.
 struct DeadLetterDeskTests {
     private static let right = #"{"requestId":"R-1","location":{"latitude":35.69,"longitude":139.7}}"#
     private static let wrong = #"{"requestId":"R-1","location":{"latitude":135.69,"longitude":139.7}}"#
@@ -90,7 +90,7 @@ struct DeadLetterDeskTests {
         try await harness.mark(RedriveMark(partition: 0, offset: 0), in: 0)
         let desk = try desk(harness)
         let version = try await desk.list(DeadLetterQuery()).version
-        try await harness.put(4)  // another one that comes meanwhile is no obstacle
+        try await harness.put(4)  // another letter that arrives meanwhile changes nothing
 
         let chosen: [RedriveMark: [UInt8]?] = [
             mark(0): nil, mark(1): nil, mark(2): nil, mark(3): Array(Self.right.utf8), mark(99): nil,
@@ -204,7 +204,7 @@ struct DeadLetterDeskTests {
         #expect(await refusal([mark(0): nil], "0:9")?.kind == .changed)
         #expect(try await harness.requests().isEmpty)
 
-        // A refusal leaves the way free.
+        // After a rejection, another redrive is possible.
         let (id, _) = try await desk.redrive([mark(0): nil], ofVersion: version)
         try await eventually("it went back") { desk.report(id)?.isSending == false }
         #expect(desk.report(id)?.sent == 1)

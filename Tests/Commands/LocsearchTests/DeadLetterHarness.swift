@@ -8,14 +8,14 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// A broker with a dead-letter topic, and `dead-letters` as a process beside it.
+/// A broker with a dead-letter topic, and `dead-letters` as a process.
 struct DeadLetterHarness {
     let broker: TestBroker
     private let loop: EventLoop
     private let producer: KafkaProducer
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Every partition has a broker of its own where brokers are embedded.
+    /// With embedded brokers, every partition has a separate broker.
     init(partitions: Int) async throws {
         broker = try TestBroker(
             brokers: partitions, topics: ["requests": 1, "letters": partitions, "results": 1, "errors": 1, "fleet": 1])
@@ -31,7 +31,7 @@ struct DeadLetterHarness {
             loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
     }
 
-    /// The broker of tests that make it fail.
+    /// The broker, for tests that inject failures.
     var embedded: EmbeddedBroker { get throws { try #require(broker.embedded) } }
 
     func close() async {
@@ -41,9 +41,9 @@ struct DeadLetterHarness {
 
     // MARK: - The topics
 
-    /// Puts the dead letter of a broken record into the dead-letter topic.
-    /// - Parameter offset: where the record stood in partition 0 of the requests topic.
-    /// - Parameter age: how long ago it was put aside.
+    /// Writes the dead letter of an invalid record to the dead-letter topic.
+    /// - Parameter offset: the record's offset in partition 0 of the requests topic.
+    /// - Parameter age: the age of the dead letter.
     func put(
         _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
         withoutContent: Bool = false, isOutcome: Bool = false, crashesWorkers: Bool = false, value: String? = nil,
@@ -66,7 +66,7 @@ struct DeadLetterHarness {
                 headers: letter.headers))
     }
 
-    /// The headers of a CloudEvent in binary mode from a producer; none without one.
+    /// Returns the headers of a CloudEvent in binary mode from a producer; none without one.
     private static func event(of producer: String?) -> [EventHeader] {
         guard let producer else { return [] }
         return [
@@ -75,7 +75,7 @@ struct DeadLetterHarness {
         ].map { EventHeader($0.0, text: $0.1) }
     }
 
-    /// Notes in the dead-letter topic that one of its letters went back.
+    /// Writes a mark to the dead-letter topic that one of its letters was sent back.
     func mark(_ mark: RedriveMark, in partition: Int32) async throws {
         try await producer.send(
             ProducerRecord(
@@ -83,14 +83,14 @@ struct DeadLetterHarness {
                 headers: mark.headers))
     }
 
-    /// Has the broker of one partition of the dead-letter topic leave requests for records without an answer.
-    /// - Parameter count: how many requests; a client waits for one answer before it asks again.
+    /// Makes the broker of one partition of the dead-letter topic leave fetch requests unanswered.
+    /// - Parameter count: the number of requests; a client waits for one answer before it sends the next request.
     func silence(partition: Int32, requests count: Int) throws {
         let late = [Int32](repeating: 0, count: count)
         try embedded.fail(.fetch, with: late, broker: partition + 1, delay: .seconds(50))
     }
 
-    /// Publishes the outcome of the record at an offset of the requests topic, as a worker does.
+    /// Publishes the outcome of a record in the requests topic, as a worker does.
     /// - Parameter code: `error.code` of an error; `nil`: a result.
     func answer(_ offset: Int64, with code: String?) async throws {
         let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? #","places":[]"#
@@ -105,7 +105,7 @@ struct DeadLetterHarness {
                 headers: texts.map { EventHeader($0.0, text: $0.1) }))
     }
 
-    /// Everything in the requests topic.
+    /// Returns all records of the requests topic.
     func requests() async throws -> [ConsumerRecord] {
         try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
             .contents(of: [broker.name("requests")])
@@ -127,7 +127,7 @@ struct DeadLetterHarness {
         try RunningProgram(["dead-letters"] + arguments, environment: environment)
     }
 
-    /// Runs `locsearch dead-letters` to its end. A redrive waits for no outcomes unless it is told to.
+    /// Runs `locsearch dead-letters` to its end. By default a redrive waits for no outcomes.
     func run(_ arguments: [String]) async throws -> RunningProgram {
         let waiting = arguments.first == "redrive" && !arguments.contains("--wait") ? ["--wait", "0s"] : []
         let program = try start(arguments + waiting)

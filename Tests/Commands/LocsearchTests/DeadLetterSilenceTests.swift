@@ -6,14 +6,14 @@ import Testing
 
 @testable import locsearch
 
-/// `dead-letters` against a broker that is slow, or that stops answering half-way. Its silence is never the topic's end.
+/// `dead-letters` with a broker that is slow, or that stops answering half-way. Missing answers never mean the end of the topic.
 @Suite(.enabled(if: TestBroker.isEmbedded, "a shared broker cannot be told to be slow"))
 struct DeadLetterSilenceTests {
     @Test func listWaitsForABrokerThatIsSlowToAnswer() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<5 { try await harness.put(offset) }
 
-        // Answers that come after 4 s: longer than the 3 s that once counted as the topic's end.
+        // Answers after 4 s, which is longer than a silence of 3 s.
         try harness.embedded.fail(.fetch, with: [0, 0, 0], broker: 1, delay: .seconds(4))
         let list = try await harness.run("list")
 
@@ -29,7 +29,7 @@ struct DeadLetterSilenceTests {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<6 { try await harness.put(offset, in: Int32(offset % 2)) }
 
-        // Partition 1's broker tells where the partition ends, but gives no records.
+        // Partition 1's broker reports the end of the partition, but returns no records.
         try harness.silence(partition: 1, requests: 20)
         let command = try await harness.run(arguments + ["--timeout", "3s"])
 

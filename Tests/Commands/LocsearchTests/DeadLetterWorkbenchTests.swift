@@ -6,7 +6,7 @@ import Testing
 
 @testable import locsearch
 
-/// Dead letters looked at, grouped and put right at a terminal.
+/// Dead letters viewed, grouped and corrected at a terminal.
 struct DeadLetterWorkbenchTests {
     private static let right = #"{"location":{"latitude":35.69,"longitude":139.7}}"#
     private static let wrong = #"{"location":{"latitude":135.69,"longitude":139.7}}"#
@@ -111,7 +111,7 @@ struct DeadLetterWorkbenchTests {
         await harness.close()
     }
 
-    /// At a terminal, what is no request yet is opened again, and a person is asked before anything goes.
+    /// At a terminal, an invalid record is opened again, and the user must confirm before any record is sent.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
     func personEditsUntilItIsARequest() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)

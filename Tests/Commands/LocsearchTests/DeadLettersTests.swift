@@ -74,7 +74,7 @@ struct DeadLettersTests {
 
     @Test func listShowsTheOldestFirstWhateverThePartition() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
-        // Each partition holds a newer letter before an older one.
+        // Each partition has a newer letter before an older one.
         let ages = [30, 10, 50, 20, 60, 40]
         for (offset, age) in ages.enumerated() {
             try await harness.put(offset, in: Int32(offset / 2), age: .seconds(age))
@@ -109,9 +109,9 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    // MARK: - What comes of a redrive
+    // MARK: - Results of a redrive
 
-    /// Runs a redrive and answers each record that goes back, with an error where a code stands for its offset.
+    /// Runs a redrive and answers each record that is sent back, with an error if there is a code for its offset.
     private func redrive(
         _ harness: DeadLetterHarness, answering codes: [String?], _ arguments: String...
     ) async throws -> RunningProgram {
@@ -179,7 +179,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    /// At a terminal: `script` gives the command one, and answers what it is given on its standard input.
+    /// At a terminal: `script` provides one, and passes on its standard input.
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
         arguments: [("n", [], 0), ("y", [], 2), ("n", ["--yes"], 2)] as [(String, [String], Int)])
@@ -239,7 +239,7 @@ struct DeadLettersTests {
         #expect(program.error.contains("Usage: locsearch dead-letters \(arguments[0])"), "\(program.error)")
     }
 
-    /// The `offset` of each line of JSON.
+    /// Returns the `offset` of each line of JSON.
     private func offsets(in output: String) throws -> [Int] {
         try output.split(separator: "\n").map { line in
             let end = try #require(line.firstRange(of: #""offset":"#)).upperBound

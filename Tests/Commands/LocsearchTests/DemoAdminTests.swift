@@ -17,7 +17,7 @@ struct DemoAdminTests {
         let address = try #require(line.split(separator: " ").dropFirst().first)
         let ready = try await get("\(address)/readyz")
         #expect(ready.status == 200, "\(ready.body)")
-        // The group does not form anew once the demo says that it is up.
+        // The group is stable once the demo reports that it is up.
         let second = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("A second worker") })
         let secondReady = try await get("\(second.split(separator: " ").last ?? "")/readyz")
         #expect(secondReady.status == 200, "\(secondReady.body)")

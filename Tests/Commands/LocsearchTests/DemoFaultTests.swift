@@ -6,9 +6,9 @@ import Testing
 
 @testable import locsearch
 
-/// What `locsearch demo` has beside its workers while it stays up: faults, a trickle of requests, a worker to kill.
+/// The functions of `locsearch demo` while it stays up: faults, periodic requests, a worker to kill.
 struct DemoFaultTests {
-    /// Faults that are on, and what each request meets at Hot Pepper and at Google then; `nil`: an answer.
+    /// Active faults, and the resulting answer of Hot Pepper and of Google; `nil`: success.
     private static let meetings: [(on: Set<DemoFault>, hotpepper: String?, google: String?)] = [
         ([], nil, nil), ([.slowProvider], nil, nil), ([.failingProvider, .slowProvider], "503", nil),
         ([.refusedKey], nil, "unauthorized"), ([.usedUpQuota], nil, "rate-limited-day"),
@@ -87,7 +87,7 @@ struct DemoFaultTests {
         #expect(throws: POSIXError.self) { try ChildProcess(["/nonexistent/program"], environment: [:]) }
     }
 
-    /// Both ends of a demo: the worker that it has started answers no more.
+    /// After either end of a demo, the worker that it started does not answer.
     @Test(.timeLimit(.minutes(3)), arguments: [SIGTERM, SIGKILL])
     func secondWorkerEndsWithTheDemo(signal: Int32) async throws {
         let demo = try RunningProgram(["demo", "--no-traffic", "--console-port", "0"])

@@ -8,8 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What the requests that the demo shows leave behind: nothing, so that whoever tries it out finds every provider usable. And
-/// what they cost.
+/// The demo's own requests leave every provider usable, and their cost is counted.
 struct DemoQuotaTests {
     @Test(.timeLimit(.minutes(6))) func everyProviderAnswersAfterTheDemosOwnRequestsAndEachCallIsCounted() async throws
     {
@@ -33,8 +32,9 @@ struct DemoQuotaTests {
         try await expectCountedCalls(of: state)
     }
 
-    /// Compares the simulator's count with the workers'. The simulator's is read first, because workers count a call before
-    /// they send it, and the demo goes on making some.
+    /// Compares the simulator's count with the workers'.
+    ///
+    /// The simulator's is read first, because workers count a call before they send it, and the demo goes on making calls.
     private func expectCountedCalls(of state: DemoState) async throws {
         let url = try #require(state.providerURL)
         let stats = try JSONSerialization.jsonObject(with: try await get("\(url)/_sim/stats")) as? [String: Any]

@@ -33,7 +33,7 @@ struct DemoStateTests {
         }
     }
 
-    /// The first process of the system lives as long as this one.
+    /// Process 1 of the system outlives this one.
     @Test func newestDemoComesFirstAndTheFirstIsFoundAgainAfterIt() {
         withFolder { folder in
             let first = DemoState(bootstrapServers: "127.0.0.1:8", pid: 1, started: 1000)
@@ -63,7 +63,7 @@ struct DemoStateTests {
         #expect(DemoState.folder(environment)?.path == path)
     }
 
-    /// Two demos as processes: `search` uses the newer one, and the older one again once the newer has ended; so does `doctor`.
+    /// Two demos as processes: `search` and `doctor` use the newer one, and the older one again after the newer has ended.
     @Test(.timeLimit(.minutes(3))) func toolsFindTheFirstDemoAgainAfterTheSecondEnded() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "demos-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -114,7 +114,7 @@ struct DemoStateTests {
         #expect(doctor.output.contains("hotpepper takes the key"), "\(doctor.output)")
     }
 
-    /// A key that somebody has set for workers of theirs is not sent to the demo's providers, nor the demo's to others.
+    /// A key from the environment, meant for other workers, is not sent to the demo's providers, nor the demo's key to others.
     @Test func whoLooksAtADemoUsesItsProvidersAndItsKeys() {
         var demo = DemoState(bootstrapServers: "127.0.0.1:9", pid: 1)
         demo.providerURL = "http://127.0.0.1:7"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// How long the console keeps an outcome that it has read before its request.
+/// The time for which the console keeps an outcome that it has read before its request.
 struct EarlyOutcomesTests {
     private static func record(_ topic: String, partition: Int32 = 0, offset: Int64) -> ConsumerRecord {
         ConsumerRecord(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import locsearch
 
-/// `locsearch explain` as a process beside a broker.
+/// `locsearch explain` as a process with a broker.
 @Suite(.timeLimit(.minutes(3)))
 struct ExplainCommandTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -7,7 +7,7 @@ import Logging
 import TestSupport
 import WorkerRuntime
 
-/// A broker with the topics of a worker, whose records are written by hand, and `explain` as a process beside it.
+/// A broker with the topics of a worker and hand-written records, and `explain` as a process.
 struct ExplainFixture {
     let broker: TestBroker
     private let loop: EventLoop
@@ -55,7 +55,7 @@ struct ExplainFixture {
         return SourcePosition(topic: record.topic, partition: position.partition, offset: position.offset)
     }
 
-    /// Writes the outcome of a request as a worker does, 100 ms to 612 ms behind its record.
+    /// Writes the outcome of a request as a worker does, 100 ms to 612 ms after its record.
     /// - Parameter error: the error; `nil`: a result without places.
     func answer(
         _ source: SourcePosition, id: String, error: SearchError? = nil, steps: RequestSteps? = nil
@@ -75,7 +75,7 @@ struct ExplainFixture {
         try await producer.send(record)
     }
 
-    /// Sets a record aside, and notes that it went back.
+    /// Writes the dead letter of a record, and a mark that it was sent back.
     func setAside(_ source: SourcePosition, value: String, isRedriven: Bool) async throws {
         let record = IncomingRecord(source: source, value: Array(value.utf8))
         let letter = DeadLetter(
@@ -91,7 +91,7 @@ struct ExplainFixture {
         try await producer.send(note)
     }
 
-    /// Commits an offset of partition 0 in the workers' name.
+    /// Commits an offset of partition 0 in the workers' group.
     func commit(_ offset: Int64) async throws {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = broker.name("g")

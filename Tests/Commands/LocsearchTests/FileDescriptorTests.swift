@@ -5,7 +5,7 @@ import Testing
 
 @testable import locsearch
 
-/// Clients that take up a process's connections.
+/// Clients that use up a process's connections.
 struct FileDescriptorTests {
     private static let topics = ["requests", "results", "errors", "dead-letters"].map { "location-search.\($0)" }
 
@@ -32,7 +32,7 @@ struct FileDescriptorTests {
         return try #require(worker.firstLine?.split(separator: ":").last.flatMap { Int($0) })
     }
 
-    /// 400 clients that send half a request each took up all of 256 descriptors, and nothing was answered any more.
+    /// 400 clients with half a request each must not use up all of 256 descriptors.
     @Test(.timeLimit(.minutes(2))) func workerIsProbedBesideHundredsOfHalfRequests() async throws {
         let broker = try TestBroker(topics: Dictionary(uniqueKeysWithValues: Self.topics.map { ($0, 1) }))
         let worker = try Self.start(["worker"], limits: "ulimit -n 256", environment: Self.environment(broker))

@@ -7,7 +7,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// A broker with a topic of two partitions, and the offsets of a group on it, for commands that run beside them.
+/// A broker with a topic of two partitions, and a group's offsets on it, for commands that run as processes.
 struct GroupFixture {
     static let bound = Duration.seconds(20)
     static let keepsNoMetadata = "Tansu keeps no metadata beside offsets"
@@ -40,7 +40,7 @@ struct GroupFixture {
         loop.stop()
     }
 
-    /// Commits 5 of partition 0, of which 8 and 9 are done too.
+    /// Commits offset 5 of partition 0, with 8 and 9 done as well.
     func commit() async throws {
         var metadata = CommitMetadata()
         metadata.done.append(8..<10)

@@ -8,8 +8,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Every tool works where this user has no right on any group, as docs/access.md promises. The embedded broker answers each
-/// question about a group with GROUP_AUTHORIZATION_FAILED.
+/// Every tool works for a user without rights on any group, as docs/access.md promises.
+///
+/// The embedded broker answers each request about a group with GROUP_AUTHORIZATION_FAILED.
 @Suite(.enabled(if: TestBroker.isEmbedded, "a shared broker cannot be told to refuse"))
 struct GroupRightsTests {
     private static let commands: [(arguments: [String], code: Int32, shown: String)] = [
@@ -17,7 +18,7 @@ struct GroupRightsTests {
         (["dead-letters", "list"], 0, "invalid-request"),
         (["dead-letters", "redrive", "--wait", "1s"], 0, "1 dead letter went back"),
         (["watch", "--from-beginning", "--count", "1"], 0, "nothing found"),
-        // Nobody answers; what matters is that the command waited for it.
+        // There is no answer; the test checks that the command waited for one.
         (["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "4s"], 69, "no outcome within 4s"),
     ]
 
@@ -49,7 +50,7 @@ struct GroupRightsTests {
         let (list, _) = try await URLSession.shared.data(from: try #require(URL(string: "\(url)/api/dead-letters")))
         #expect(String(decoding: list, as: UTF8.self).contains("invalid-request"))
 
-        // An outcome that is written now is shown: the console reads the topics.
+        // A new outcome is shown, so the console reads the topics.
         try await harness.answer(0, with: nil)
         let port = try #require(URL(string: String(url))?.port)
         let page = try LoopbackConnection(port: port)

@@ -10,11 +10,11 @@ import Testing
 
 @testable import locsearch
 
-/// `/livez` knows of an event loop that runs nothing any more, and no endpoint waits for one.
+/// `/livez` detects a blocked event loop, and no endpoint waits for one.
 struct LoopWatchTests {
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Occupies a loop's thread until `release`.
+    /// Blocks a loop's thread until `release`.
     private struct Blockade {
         private let gate = DispatchSemaphore(value: 0)
 
@@ -45,7 +45,7 @@ struct LoopWatchTests {
     @Test func loopsWithNothingToDoAreNotStuck() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        // A busy machine may keep the loop from its job for a while, which is not what this is about.
+        // A busy machine may delay the loop's job for a while, which must not count.
         let watch = LoopWatch([loop], timeout: .seconds(1), interval: .milliseconds(20), log: Self.quiet)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }

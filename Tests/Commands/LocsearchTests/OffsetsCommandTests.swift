@@ -8,7 +8,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `locsearch offsets` as a process beside a group.broker.
+/// `locsearch offsets` as a process with a group's broker.
 @Suite(.timeLimit(.minutes(2)))
 struct OffsetsCommandTests {
     private let group: GroupFixture
@@ -17,7 +17,7 @@ struct OffsetsCommandTests {
 
     private var ids: [TopicPartition] { group.ids }
 
-    /// Writes 20 records to each partition, and commits 5 of partition 0, of which 8 and 9 are done too.
+    /// Writes 20 records to each partition, and commits offset 5 of partition 0, with 8 and 9 done as well.
     private func fill() async throws {
         for id in ids { try await group.write(Array(repeating: nil, count: 20), to: id) }
         try await group.commit()
@@ -62,7 +62,7 @@ struct OffsetsCommandTests {
 
         let one = try await run("reset", "--to", "3", "--partition", "0", "--force", "--yes")
         #expect(one.code == 0, "\(one.error)")
-        // Partition 1 has no offset. The group's settings say where it begins, as before.
+        // Partition 1 has no offset, so the group's settings still decide where it begins.
         #expect(try await commits() == [ids[0]: CommittedOffset(3)])
 
         let all = try await run("reset", "--to", "latest", "--force", "--yes")
@@ -89,7 +89,7 @@ struct OffsetsCommandTests {
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
     func refusalByTheBrokerIsToldWithItsCure() async throws {
         try await fill()
-        // UNKNOWN_MEMBER_ID: a member has joined since the group was looked at.
+        // UNKNOWN_MEMBER_ID: a member has joined since the group was checked.
         try #require(group.broker.embedded).fail(.offsetCommit, with: 25, count: 10)
         let program = try await run("reset", "--to", "earliest", "--force", "--yes")
         #expect(program.code == 1)
@@ -97,7 +97,7 @@ struct OffsetsCommandTests {
         await group.admin.close()
     }
 
-    /// The embedded broker looks nothing up by time: every partition would seem to hold nothing so new.
+    /// The embedded broker does not support look-ups by time: every partition would seem to have only older records.
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers look offsets up by time"))
     func brokerThatFindsNothingByTimeSkipsNothing() async throws {
         try await fill()

@@ -6,7 +6,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// What `locsearch offsets` shows, and what it makes of a target.
+/// The output of `locsearch offsets`, and the parsing of its target.
 struct OffsetsReportTests {
     private static func id(_ partition: Int32) -> TopicPartition { TopicPartition("t", partition) }
 
@@ -24,14 +24,14 @@ struct OffsetsReportTests {
         PartitionOffsets(id(number), bounds: bounds, commit: offset.map { CommittedOffset($0, metadata: metadata) })
     }
 
-    // MARK: - Where a group stands
+    // MARK: - Position of a group
 
     @Test(
         arguments: [
             (ahead, 80, 20, 60), (partition(at: 100), 100, 0, 100), (partition(at: 200), 0, 0, 0),
-            // What was deleted is in Kafka's lag and can be done no more.
+            // Deleted records count in Kafka's lag, but can no longer be done.
             (partition(at: 40), 160, 0, 100),
-            // The topic was made anew.
+            // The topic was recreated.
             (partition(at: 900), 0, 0, 0), (partition(at: nil), nil, 0, nil),
             (partition(at: 100, "locsearch1;at=120;runs=KKKK"), 100, 0, 100), (partition(0, 0..<0, at: 0), 0, 0, 0),
         ] as [(PartitionOffsets, Int64?, Int64, Int64?)])
@@ -114,7 +114,7 @@ struct OffsetsReportTests {
                 """)
     }
 
-    // MARK: - Whether a group may be moved
+    // MARK: - Conditions for a reset
 
     @Test func onlyAGroupWithoutMembersIsMoved() {
         let empty = GroupPresence(GroupDescription(state: "Empty"), hasCommits: true)
@@ -130,7 +130,7 @@ struct OffsetsReportTests {
         #expect(joining.refusal(of: "g", isForced: true) != nil)
     }
 
-    /// Kafka 4 says of a group of the newer protocol that it does not know it.
+    /// Kafka 4 reports a KIP-848 group as unknown.
     @Test func groupThatCannotBeCheckedNeedsForce() {
         for presence in [GroupPresence(.unknown, hasCommits: true), .untold("no answer")] {
             #expect(presence.refusal(of: "g", isForced: false)?.contains("--force") == true)
@@ -138,13 +138,13 @@ struct OffsetsReportTests {
         }
     }
 
-    // MARK: - What a reset does
+    // MARK: - Effects of a reset
 
     @Test(
         arguments: [
-            // Back: what was done before the old offset, and what was done beyond it.
+            // Back: repeats the requests done before the old offset, and those done beyond it.
             (ahead, 110, 110, 30, 0, "30 done again"), (ahead, 100, 100, 40, 0, "40 done again"),
-            // Forward: only what was open is skipped, and what was done behind the target is forgotten.
+            // Forward: skips only open requests, and forgets the requests done beyond the target.
             (ahead, 145, 145, 10, 15, "10 done again; 15 skipped"), (ahead, 200, 200, 0, 60, "60 skipped"),
             (ahead, 155, 155, 5, 20, "5 done again; 20 skipped"), (ahead, 120, 120, 20, 0, "20 done again"),
             (ahead, 90, 100, 40, 0, "40 done again; 90 is deleted: the log begins at 100"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// Outcomes as text: any numbers may stand in a record of the topics.
+/// Outcomes as text: records of the topics may contain any number.
 struct OutcomeTextTests {
     @Test(
         arguments: [
@@ -22,7 +22,7 @@ struct OutcomeTextTests {
         "99999999999999999999",
     ]
 
-    /// What `search` and `watch` print of an outcome that somebody else wrote into the topic.
+    /// The output of `search` and `watch` for an outcome that another program wrote to the topic.
     @Test(arguments: numbers)
     func outcomeWithAnyNumberIsShown(number: String) throws {
         let timing =

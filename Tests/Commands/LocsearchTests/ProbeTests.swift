@@ -8,7 +8,7 @@ import Testing
 
 /// `locsearch probe`, as a container's health check runs it.
 struct ProbeTests {
-    /// Runs the command and returns its exit code and what it said.
+    /// Runs the command and returns its exit code and its standard error.
     private func probe(_ arguments: String...) async throws -> (code: Int32, error: String) {
         let program = try RunningProgram(["probe"] + arguments)
         defer { program.end() }
@@ -58,7 +58,7 @@ struct ProbeTests {
         let begin = Instant.now
         let (code, error) = try await probe("\(server.url)/readyz", "--timeout", "300ms")
         #expect(code == 69 && error.split(separator: "\n").count == 1, "\(error)")
-        // The default alone is 5 s.
+        // The default timeout would be 5 s.
         #expect(Instant.now - begin < .seconds(5))
     }
 
@@ -70,7 +70,7 @@ struct ProbeTests {
         #expect(program.code == 64, "\(program.error)")
     }
 
-    /// What compose.yaml asks of the simulator.
+    /// The simulator's health check in compose.yaml.
     @Test func simulatorIsWellForItsHealthCheck() async throws {
         let simulator = try SimulatorServer(SimulatorConfiguration())
         let url = try await simulator.start()

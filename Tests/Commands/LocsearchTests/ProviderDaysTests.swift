@@ -7,14 +7,14 @@ import Testing
 
 @testable import locsearch
 
-/// When a provider's day begins.
+/// The beginning of a provider's day.
 struct ProviderDaysTests {
     private static func date(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 
     static let days: [(zone: String, moment: String, label: String, begin: String, end: String)] = [
         ("America/Los_Angeles", "2026-11-23T07:59:59Z", "2026-11-22", "2026-11-22T08:00:00Z", "2026-11-23T08:00:00Z"),
         ("America/Los_Angeles", "2026-11-23T08:00:00Z", "2026-11-23", "2026-11-23T08:00:00Z", "2026-11-24T08:00:00Z"),
-        // The clocks go forward, and back.
+        // Daylight saving time begins, and ends.
         ("America/Los_Angeles", "2026-03-08T20:00:00Z", "2026-03-08", "2026-03-08T08:00:00Z", "2026-03-09T07:00:00Z"),
         ("America/Los_Angeles", "2026-11-01T20:00:00Z", "2026-11-01", "2026-11-01T07:00:00Z", "2026-11-02T08:00:00Z"),
         ("Asia/Tokyo", "2026-11-23T14:59:59Z", "2026-11-23", "2026-11-22T15:00:00Z", "2026-11-23T15:00:00Z"),

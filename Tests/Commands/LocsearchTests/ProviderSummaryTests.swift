@@ -7,10 +7,9 @@ import Testing
 @testable import Resilience
 @testable import locsearch
 
-/// What `/status` and `/metrics` show of the providers. Dashboards and alerts read both, so the texts are compared as
-/// a whole.
+/// The providers in `/status` and `/metrics`. Dashboards and alerts read both, so the whole texts are compared.
 struct ProviderSummaryTests {
-    /// One loop's state, each figure of which is another number.
+    /// One loop's state, with different values for all figures.
     private static func status(
         of provider: ProviderID, breaker: CircuitBreaker.State = .closed, reason: CircuitBreaker.Reason? = nil
     ) -> ProviderStatus {
@@ -29,7 +28,7 @@ struct ProviderSummaryTests {
             budget: nil)
     }
 
-    /// Two loops with all that there is to show of a provider, and one loop with as little as can be.
+    /// Two loops with all possible figures of a provider, and one loop with as few as possible.
     private static var summaries: [ProviderSummary] {
         var budget = BudgetStatus(nil)
         (budget.day, budget.calls, budget.since) = ("2026-11-23", 3000, "2026-11-23T09:00:00Z")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// The workers of a fleet may be of several versions, and must take each other's digests for their own.
+/// The workers of a fleet may have several versions, and must compute the same digests.
 struct QuotaScopesTests {
     private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
 

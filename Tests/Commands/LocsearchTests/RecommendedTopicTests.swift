@@ -6,7 +6,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// The recommendation itself, and how an existing topic is judged by it.
+/// The recommendation, and how an existing topic is compared with it.
 struct RecommendedTopicTests {
     private static func topics(
         maxRequestBytes: Int = WorkerConfiguration().maxRequestBytes, _ choices: RecommendedTopic.Choices = .init()
@@ -19,7 +19,7 @@ struct RecommendedTopicTests {
         try #require(topics().first { $0.role == role })
     }
 
-    /// The configuration of a topic that was made as recommended.
+    /// Returns the configuration of a topic that was created as recommended.
     private static func configuration(_ topic: RecommendedTopic) -> [String: String] {
         Dictionary(uniqueKeysWithValues: topic.configurations.map { ($0.name, $0.value) })
     }

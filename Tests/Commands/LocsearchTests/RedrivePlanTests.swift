@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// Which dead letters go back.
+/// The selection of dead letters to send back.
 struct RedrivePlanTests {
     private func letter(_ offset: Int64, reason: String?) -> DeadLetterSummary {
         let record = IncomingRecord(

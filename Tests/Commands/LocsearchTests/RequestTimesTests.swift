@@ -4,7 +4,7 @@ import Testing
 
 @testable import locsearch
 
-/// When requests were written, as the console remembers it.
+/// The times of requests, as the console remembers them.
 struct RequestTimesTests {
     private func time(of offset: Int64, in times: RequestTimes) -> EventTime? {
         times[SourcePosition(topic: "requests", partition: 3, offset: offset)]

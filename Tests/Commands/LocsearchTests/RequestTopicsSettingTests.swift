@@ -4,7 +4,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// What `topics.requests` may hold, and what it is refused for.
+/// The valid and invalid values of `topics.requests`.
 struct RequestTopicsSettingTests {
     private func load(_ flags: [String: String]) throws -> Settings {
         try Settings.load(flags: flags, file: nil, environment: [:])
@@ -70,7 +70,7 @@ struct RequestTopicsSettingTests {
         #expect(settings.topics.requestTopics == [RequestTopic("a"), RequestTopic("b", classes: [.batch])], "\(form)")
     }
 
-    /// A worker would answer its own outcomes, or take for requests what other workers tell it.
+    /// A worker would answer its own outcomes, or read other workers' fleet messages as requests.
     @Test(arguments: ["topics.results", "topics.errors", "topics.deadLetters", "topics.fleet"])
     func secondTopicThatIsAnotherTopicTooIsRefused(other: String) throws {
         let settings = try load(["topics.requests": "a,one:batch", other: "one"])

@@ -5,7 +5,7 @@ import Testing
 @testable import WorkerRuntime
 @testable import locsearch
 
-/// How many of the requests that wait are older than half of the time for which their topic keeps them.
+/// The number of waiting requests that are older than half of their topic's retention.
 struct RetentionWatchTests {
     private static let topic = "requests"
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import locsearch
 
-/// `ops/worker.yaml` is the sample that users copy: it names all settings, with the defaults that they really have.
+/// `ops/worker.yaml` is the sample that users copy: it names all settings, with their actual defaults.
 ///
-/// A setting with a default stands as it is. A setting without one stands as a comment that has only to be uncommented.
+/// A setting with a default is written as it is. A setting without one is a comment that only has to be uncommented.
 struct SampleFileTests {
     static let sample = Repository.folder.appending(path: "ops/worker.yaml")
 
@@ -38,8 +38,9 @@ struct SampleFileTests {
         _ = try Settings.load(flags: [:], file: uncommented, environment: [:])
     }
 
-    /// Returns the sample with its settings uncommented. They are the comments of the form `# name: value` or `# name:`,
-    /// in which the name is one word in lower case; sentences are left alone.
+    /// Returns the sample with its settings uncommented. These comments have the form `# name: value` or `# name:`, where the name is
+    /// one word
+    /// in lower case. Other comments stay.
     private static func uncommented() throws -> String {
         try String(contentsOf: sample, encoding: .utf8).replacing(#/(?m)^( *)# ( *[a-z][A-Za-z.]*:( [^ ]+)?)$/#) {
             "\($0.1)\($0.2)"

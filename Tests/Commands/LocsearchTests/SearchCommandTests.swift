@@ -7,7 +7,7 @@ import Testing
 
 @testable import locsearch
 
-/// `locsearch search` as a process beside a broker.
+/// `locsearch search` as a process with a broker.
 struct SearchCommandTests {
     private static let topics = ["requests": 1, "results": 1, "errors": 1]
 
@@ -35,7 +35,7 @@ struct SearchCommandTests {
         let sent = try #require(EventTime(rfc3339: text("ce_time").utf8.map { $0 }))
         let expiry = try #require(EventTime(rfc3339: text("ce_expirytime").utf8.map { $0 }))
         #expect(record.value.map { String(decoding: $0, as: UTF8.self) }?.contains(#""priority":"batch""#) == true)
-        // The command asks the broker for its topics before it sends.
+        // The command looks up the topics before it sends.
         #expect((.zero ... .seconds(3)).contains(expiry.duration(since: sent)), "\(sent) \(expiry)")
     }
 }

@@ -6,12 +6,11 @@ import Testing
 
 @testable import locsearch
 
-/// librdkafka's properties whose names speak of a secret are shown by nobody: not by `locsearch config`, in no log line,
-/// in no error.
+/// librdkafka properties with secrets are never shown: not by `locsearch config`, nor in log lines and errors.
 struct SecretPropertiesTests {
     private static let secret = "Zq7hiddenWx"
 
-    /// The secrets of librdkafka 2.0 to 2.16, names of Java's clients that people bring along, and other spellings.
+    /// The secrets of librdkafka 2.0 to 2.16, names of Java client properties that users may try, and other spellings.
     static let names = [
         "sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem", "ssl_key",
         "sasl.oauthbearer.config", "sasl.oauthbearer.client.secret",
@@ -54,7 +53,7 @@ struct SecretPropertiesTests {
     }
 
     @Test(arguments: names) func logLineDoesNotHoldTheSecret(name: String) throws {
-        // Another value for each name, as the registry of secrets is the process's.
+        // A different value for each name, because the registry of secrets is shared by the process.
         let value = "\(Self.secret)-\(name.hashValue)"
         let settings = try Settings.load(
             flags: ["kafka.properties": "\(name)=\(value)"], file: nil, environment: [:])

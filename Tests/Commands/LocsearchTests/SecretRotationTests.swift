@@ -14,7 +14,7 @@ struct SecretRotationTests {
     private static let (oldKey, newKey) = ("Zq7oldkeyWx", "Zq7newkeyWx")
     private static let (oldToken, newToken) = ("Zq7oldtokenWx0123", "Zq7newtokenWx0123")
 
-    /// A folder with the files of secrets. `remove` takes it away.
+    /// A folder with the files of secrets. `remove` deletes it.
     private struct Files {
         let folder: URL
 
@@ -25,13 +25,12 @@ struct SecretRotationTests {
 
         func path(_ name: String) -> String { folder.appending(path: name).path }
 
-        /// Writes a file anew under its name, as a whole, as editors and deployment tools do.
+        /// Replaces a whole file under its name, as editors and deployment tools do.
         func replace(_ name: String, with text: String) throws {
             try (text + "\n").write(toFile: path(name), atomically: true, encoding: .utf8)
         }
 
-        /// Lays a file out as Kubernetes does: `NAME` points to `..data/NAME`, and `..data` to a folder that is swapped as a
-        /// whole.
+        /// Lays a file out as Kubernetes does: `NAME` points to `..data/NAME`, and `..data` to a folder that is replaced as a whole.
         func mount(_ name: String, version: String, text: String) throws {
             let data = folder.appending(path: "..\(version)")
             try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
@@ -54,9 +53,9 @@ struct SecretRotationTests {
         try files.replace("hotpepper", with: Self.oldKey)
         try files.mount("google", version: "v1", text: Self.oldKey)
         try files.replace("token", with: Self.oldToken)
-        // It takes the new key only.
+        // It accepts the new key only.
         let simulator = try RunningProgram(["simulate", "--api-key", Self.newKey])
-        // Newer libraries' brokers make no topic just because a client looks it up.
+        // Brokers of newer libraries do not create a topic when a client looks it up.
         let names = ["requests", "results", "errors", "dead-letters"].map { "location-search.\($0)" }
         let broker = try EmbeddedBroker(brokers: 1, topics: Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
         defer { simulator.end() }
@@ -79,7 +78,7 @@ struct SecretRotationTests {
         }
         #expect(try await status(of: metrics, token: Self.oldToken) == 200)
 
-        // A file that is empty for a moment does no harm.
+        // A file that is empty for a moment has no effect.
         try "".write(toFile: files.path("token"), atomically: false, encoding: .utf8)
         try await eventually("the empty file is told") { worker.error.contains("the last one stays in use") }
         #expect(try await status(of: metrics, token: Self.oldToken) == 200)
@@ -108,7 +107,7 @@ struct SecretRotationTests {
         }
     }
 
-    /// Returns all that a search says.
+    /// Returns the output of a search.
     private func search(_ provider: String, _ environment: [String: String]) async throws -> String {
         let arguments = ["--lat", "35.69", "--lng", "139.7", "--provider", provider, "--timeout", "40s"]
         let program = try RunningProgram(

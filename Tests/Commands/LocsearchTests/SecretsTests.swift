@@ -12,21 +12,22 @@ import WorkerRuntime
     import FoundationNetworking
 #endif
 
-/// No key and no password leaves the process but to whom it is for: looked for in all that real processes write, say
-/// and publish while everything goes wrong.
+/// No key and no password leaves the process except to its recipient. These tests search all files, output and records of real
+/// processes
+/// while everything fails.
 @Suite(.serialized)
 struct SecretsTests {
-    /// Each holds a word that survives percent-encoding, and characters that do not.
+    /// Each contains a word that survives percent-encoding, and characters that do not.
     private static let (hotpepper, google) = ("Zq7hotpepperWx+/=&1", "Zq7googleplacesWx+/=&2")
     private static let (sasl, proxy) = ("Zq7saslpasswordWx+/=&3", "Zq7proxypasswordWx")
     private static let words = ["Zq7hotpepperWx", "Zq7googleplacesWx", "Zq7saslpasswordWx", "Zq7proxypasswordWx"]
 
-    /// The words as they stand, and as Base64 shows them wherever in a text they stand.
+    /// The words as they are, and in Base64 at any position of a text.
     private static let forms: [String] = words.flatMap { word in
         [word]
             + (0..<3).map { before in
                 let text = Data((String(repeating: "\u{0}", count: before) + word).utf8).base64EncodedString()
-                // Without what the neighbours take part in.
+                // Without the characters that depend on the neighbouring bytes.
                 return String(text.dropFirst(before == 0 ? 0 : 4).prefix(16))
             }
     }
@@ -52,7 +53,7 @@ struct SecretsTests {
 
     // MARK: - A worker while its providers fail
 
-    /// A provider that says everything again that it was asked, the key first of all.
+    /// Returns a provider that echoes every request, with the key first.
     private static func echo() throws -> RawServer {
         try RawServer { connection in
             while let bytes = connection.readRequest() {
@@ -78,7 +79,7 @@ struct SecretsTests {
         "PROVIDERS_GOOGLE_PLACES_BREAKER_ENABLED": "false", "PROVIDERS_GOOGLE_PLACES_LEGACY_BREAKER_ENABLED": "false",
     ]
 
-    /// Those that close a provider for a while come last.
+    /// Requests that close a provider for a while come last.
     private static let requests: [(provider: String, keyword: String)] =
         ["hotpepper", "google-places-legacy"].flatMap { provider in
             [
@@ -93,7 +94,7 @@ struct SecretsTests {
         ]
 
     private static func value(_ request: (provider: String, keyword: String)) -> String {
-        // Those that end otherwise have time to do so on a machine that is busy with other tests.
+        // Other requests get enough time to end on a busy machine.
         let timeout = request.keyword.contains("hang") ? 1500 : 15_000
         return """
             {"provider":"\(request.provider)","location":{"latitude":35.69,"longitude":139.7},\
@@ -113,7 +114,7 @@ struct SecretsTests {
         let (servers, simulated) = (try #require(broker.firstLine), try #require(simulator.firstLine))
         let environment = Self.environment.merging([
             "KAFKA_BOOTSTRAP_SERVERS": servers,
-            // The broker speaks no SASL, so the login is not in the settings of its own, which would be refused.
+            // The broker does not support SASL. The login is not in `kafka.security.*`, because the worker would reject that.
             "KAFKA_PROPERTIES":
                 "debug=all,session.timeout.ms=6000,sasl.mechanism=PLAIN,sasl.username=user,sasl.password=\(Self.sasl)",
             "HOTPEPPER_BASE_URL": simulated,
@@ -126,7 +127,7 @@ struct SecretsTests {
                 #"{"provider":"google-places-legacy","operation":"photo","placeId":"fault:403"}"#, "no JSON",
             ]
         try await work(environment, on: servers, records)
-        // A proxy that wants a password, and is not there.
+        // A proxy with a password that does not exist.
         let proxied = environment.merging(["HTTP_PROXY": "http://user:\(Self.proxy)@127.0.0.1:1"]) { $1 }
         try await work(
             proxied, on: servers, [Self.value(("hotpepper", "none")), Self.value(("google-places", "none"))])
@@ -140,7 +141,7 @@ struct SecretsTests {
                 codes.insert(failure.code)
             }
         }
-        // What was to go wrong did.
+        // All expected failures happened.
         #expect(
             codes.isSuperset(of: [
                 "unauthorized", "rate-limited", "timeout", "unreachable", "bad-response", "upstream-unavailable",
@@ -154,7 +155,7 @@ struct SecretsTests {
         }
     }
 
-    /// Runs a worker until it has answered `values`, asks it everything, ends it, and looks at all that it said.
+    /// Runs a worker until it has answered `values`, queries all endpoints, ends it, and checks all its output.
     private func work(_ environment: [String: String], on servers: String, _ values: [String]) async throws {
         let worker = try RunningProgram(["worker"], environment: environment)
         defer { worker.end() }
@@ -201,9 +202,9 @@ struct SecretsTests {
         return try await TopicReader(ConsumerConfiguration(bootstrapServers: servers), log: log).contents(of: topics)
     }
 
-    // MARK: - A broker that wants a password, and wrong settings
+    // MARK: - A broker with a password, and wrong settings
 
-    /// The embedded broker speaks no SASL: what is looked at is what a worker says about that.
+    /// The embedded broker does not support SASL. The test checks what a worker logs about that.
     @Test(
         .timeLimit(.minutes(2)),
         arguments: [

@@ -7,7 +7,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// TLS and logins as the settings describe them, on real connections: a front with TLS and SASL before the embedded broker.
+/// TLS and logins on real connections: a proxy with TLS and SASL in front of the embedded broker.
 @Suite(
     .serialized,
     .enabled(
@@ -37,16 +37,16 @@ struct SecureConnectionTests {
         ]
     }
 
-    /// Returns the number of brokers that can be talked to with these settings.
+    /// Returns the number of brokers that these settings can reach.
     private func brokers(_ front: SecureFront, _ security: [String: String]) async throws -> Int {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let admin = try TopicAdmin(try settings(at: front.bootstrapServers, security).consumer(), log: log)
         return try await admin.cluster(within: .seconds(20)).brokers.count
     }
 
-    /// Returns why nobody can be talked to with these settings; empty when somebody can.
+    /// Returns the reason why these settings can reach no broker; empty if they can.
     ///
-    /// librdkafka says the reason once per attempt, so on a machine that is busy the first answer may come without it.
+    /// librdkafka reports the reason once per attempt, so on a busy machine the first answer may lack it.
     private func refusal(
         at address: String, _ security: [String: String], expecting text: String
     ) async throws -> String {
@@ -64,7 +64,7 @@ struct SecureConnectionTests {
         return reason
     }
 
-    /// Expects each of the settings to be refused for the reason that stands beside it.
+    /// Expects that each of the settings is rejected with the given text.
     private func expectRefusals(_ front: SecureFront, _ cases: [(security: [String: String], text: String)])
         async throws
     {
@@ -219,7 +219,7 @@ struct SecureConnectionTests {
         }
     }
 
-    /// librdkafka as Debian 12 has it was built without OIDC.
+    /// librdkafka in Debian 12 was built without OIDC.
     private static let hasOIDC: Bool = {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = ["sasl.oauthbearer.client.id": "a"]
@@ -250,11 +250,12 @@ struct SecureConnectionTests {
 
     // MARK: - Old libraries and new brokers
 
-    /// librdkafka before 2.2 cannot tell a port without logins from a broker that has no version of the request which it
-    /// knows. So it is told to look at both.
+    /// librdkafka before 2.2 cannot distinguish a port without logins from a broker that supports no common version of the request.
+    /// So its error
+    /// text names both.
     @Test func portWithoutLoginsIsNamedBeforeTheLibrary() async throws {
         let broker = try EmbeddedBroker()
-        // One without version 0 of SaslHandshake, and one without any, as a port may be that has no logins.
+        // One without version 0 of SaslHandshake, and one without SaslHandshake at all, as a port without logins may be.
         let new = try await SecureFront(broker.bootstrapServers, ["--sasl", "--handshake-from", "1"])
         let without = try await SecureFront(broker.bootstrapServers, ["--without", "17", "36"])
         defer { for front in [new, without] { front.end() } }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import locsearch
 
-/// TLS and SASL settings that lack something or contradict each other are told before anything connects.
+/// Incomplete or contradictory TLS and SASL settings are reported before any connection is made.
 struct SecuritySettingsTests {
     private static let login = ["sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "geheim"]
 
@@ -92,7 +92,7 @@ struct SecuritySettingsTests {
         let settings = try load(security)
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
         #expect(error?.description == expected)
-        // Whatever connects asks for these, so nothing connects.
+        // Every connection needs these, so none is made.
         #expect(throws: SettingsError.self) { try settings.consumer() }
         #expect(throws: SettingsError.self) { try settings.producer() }
     }

@@ -15,9 +15,9 @@ import Testing
     import Darwin
 #endif
 
-/// The rows of `ConventionsTests` about programs that run for long: signals, descriptors, HTTP methods, host forms, groups.
+/// The rows of `ConventionsTests` about long-running programs: signals, descriptors, HTTP methods, host forms, groups.
 struct ServerConventionsTests {
-    /// A worker, and what it needs.
+    /// A worker and its environment.
     private struct Server {
         let program: RunningProgram
         let url: String
@@ -65,10 +65,10 @@ struct ServerConventionsTests {
 
     struct Signals: Sendable, CustomTestStringConvertible {
         let convention: String
-        /// Signals that are ignored when the worker starts, as the shell's `trap` names them.
+        /// The signals that are ignored when the worker starts, as named by the shell's `trap`.
         var ignored = ""
         let sent: [Int32]
-        /// The exit status, or 128 and the signal; `nil`: the worker goes on.
+        /// The exit status, or 128 plus the signal; `nil`: the worker goes on.
         let code: Int32?
         var testDescription: String { convention }
     }
@@ -101,7 +101,7 @@ struct ServerConventionsTests {
             #expect(server.program.code == code, "\(server.program.error)")
             if code == 0 { #expect(server.program.error.contains("worker ends")) }
         } else {
-            // What goes on after the signal ends by another one in order.
+            // A worker that goes on after the signal is ended with SIGTERM.
             for _ in 0..<20 { #expect(try await server.isReady()) }
             server.program.signal(SIGTERM)
             try await eventually("the worker ends", within: .seconds(30)) { !server.program.isRunning }
@@ -109,7 +109,7 @@ struct ServerConventionsTests {
         }
     }
 
-    /// Each repeated call was paid for: SIGHUP ended a worker with its calls under way.
+    /// SIGHUP must not end a worker with calls in flight, which would be repeated and paid for again.
     @Test(.timeLimit(.minutes(2))) func searchUnderWayIsFinishedWhenTheTerminalCloses() async throws {
         let broker = try Self.broker()
         let provider = try RunningProgram(["simulate", "--latency", "1s"])
@@ -139,7 +139,7 @@ struct ServerConventionsTests {
     // MARK: - Descriptors
 
     #if os(Linux)
-        /// A socket would take the number of a descriptor that was closed, and have what is written there.
+        /// A socket must not get the number of a closed standard descriptor, because output would then be written to it.
         @Test(.timeLimit(.minutes(2))) func noSocketTakesTheNumberOfAClosedDescriptor() async throws {
             let broker = try Self.broker()
             let port = try RawServer.unusedPort()
@@ -192,7 +192,7 @@ struct ServerConventionsTests {
     struct HostForm: Sendable, CustomTestStringConvertible {
         let setting: String
         let written: String
-        /// `nil`: it is refused.
+        /// `nil`: it is rejected.
         let taken: String?
         var testDescription: String { "\(setting)=\(written)" }
     }

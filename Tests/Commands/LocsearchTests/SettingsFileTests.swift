@@ -3,7 +3,7 @@ import Testing
 
 @testable import locsearch
 
-/// Mistakes in a settings file are told with file, line and cause, and nothing in it is ignored without a word.
+/// Errors in a settings file name the file, the line and the cause, and nothing in it is ignored silently.
 struct SettingsFileTests {
     private func refusal(name: String, text: String) throws -> String {
         let path = try SettingsFolder.write(text, as: name)
@@ -146,7 +146,7 @@ struct SettingsFileTests {
     }
 }
 
-/// A folder of its own for each settings file.
+/// A separate folder for each settings file.
 enum SettingsFolder {
     /// - Returns: the path of the file.
     static func write(_ text: String, as name: String) throws -> String {

@@ -47,7 +47,7 @@ struct SettingsTests {
         }
     }
 
-    /// One start tells all that is wrong, wherever it stands.
+    /// One start reports all errors of all sources.
     @Test func allWrongSettingsAreTold() {
         let text = refusal {
             try load(
@@ -120,7 +120,7 @@ struct SettingsTests {
         #expect(setting.flagName == flag)
     }
 
-    /// Each setting is found under its own variable.
+    /// Each setting is read from its own variable.
     @Test func everySettingIsReadFromItsVariable() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
@@ -205,7 +205,7 @@ struct SettingsTests {
         "topics.requests", "topics.results", "topics.errors", "topics.deadLetters", "topics.fleet",
     ]
 
-    /// A worker whose topics are one would answer its own outcomes, or take them for what other workers tell it.
+    /// A worker whose topics are the same would answer its own outcomes, or read them as other workers' messages.
     @Test(arguments: topicSettings, topicSettings)
     func topicThatIsAnotherTopicTooIsRefusedOnOneLine(first: String, second: String) throws {
         guard first < second else { return }
@@ -284,7 +284,7 @@ struct SettingsTests {
         #expect(settings.values.allSatisfy { $0.value.origin == .default })
     }
 
-    /// Each of these stood for something that nobody wrote: the broker on this machine, the default group, no limit.
+    /// An empty value must not select a default silently: the local broker, the default group, no limit.
     @Test(arguments: [
         "kafka.bootstrapServers", "kafka.groupId", "topics.requests", "worker.maxAge", "kafka.security.protocol",
         "kafka.security.sasl.mechanism", "providers.hotpepper.requestsPerSecond", "hotpepper.baseURL",

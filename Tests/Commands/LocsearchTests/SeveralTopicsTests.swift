@@ -13,7 +13,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// What the program's commands make of several topics of requests.
+/// The program's commands with several topics of requests.
 struct SeveralTopicsTests {
     private static let topics = [RequestTopic("live"), RequestTopic("night", classes: [.batch, .interactive])]
 
@@ -61,7 +61,7 @@ struct SeveralTopicsTests {
         #expect(plan.commits[partitions[1].id] == CommittedOffset(10, fields: ["note"]))
     }
 
-    /// A group begins on each topic by itself.
+    /// Each topic has its own start position.
     @Test func commitOfOneTopicSaysNothingOfTheOther() {
         let report = OffsetsReport(
             group: "g", topics: Self.topics, presence: .untold("no answer"),
@@ -138,7 +138,7 @@ struct SeveralTopicsTests {
         #expect(finding?.text.contains(text ?? "nothing is expected") ?? (text == nil), "\(finding?.text ?? "none")")
     }
 
-    // MARK: - Dead letters, and requests of which only the position is known
+    // MARK: - Dead letters, and requests with known position only
 
     private func letter(from topic: String, offset: Int64) -> DeadLetterSummary {
         let record = IncomingRecord(
@@ -154,7 +154,7 @@ struct SeveralTopicsTests {
         let targets = RedriveTargets(names)
         #expect(targets.topic(for: SourcePosition(topic: "night", partition: 7, offset: 1)) == "night")
         #expect(targets.topic(for: SourcePosition(topic: "live", partition: 0, offset: 1)) == "live")
-        // A topic that requests are not read from any more.
+        // A topic that is not configured as a topic of requests.
         #expect(targets.topic(for: SourcePosition(topic: "old", partition: 0, offset: 1)) == "live")
         #expect(targets.topic(for: nil) == "live")
 
@@ -191,7 +191,7 @@ struct SeveralTopicsTests {
     }
 }
 
-/// The commands as processes beside a broker with two topics of requests.
+/// The commands as processes with a broker and two topics of requests.
 @Suite(.timeLimit(.minutes(2)))
 struct SeveralTopicsCommandTests {
     private let broker: TestBroker

@@ -4,11 +4,11 @@ import Testing
 
 @testable import locsearch
 
-/// Many callers of something that is read once.
+/// Many callers of a value that is read once.
 struct SharedReadingTests {
     private struct Refused: Error, Equatable {}
 
-    /// Something to read, which takes until it is let go.
+    /// A source whose reading takes until it is released.
     private final class Source: Sendable {
         let readings = Atomic(0)
         let isOpen = Atomic(false)

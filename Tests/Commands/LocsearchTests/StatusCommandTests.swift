@@ -9,14 +9,14 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `locsearch status` as a process beside a group.broker.
+/// `locsearch status` as a process with a group's broker.
 @Suite(.timeLimit(.minutes(2)))
 struct StatusCommandTests {
     private let group: GroupFixture
 
     init() throws { group = try GroupFixture() }
 
-    /// Writes 20 records to partition 0, each a minute older than the next one, and commits 5, of which 8 and 9 are done too.
+    /// Writes 20 records to partition 0, each a minute older than the next one, and commits offset 5, with 8 and 9 done as well.
     private func fill() async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         try await group.write((0..<20).map { now - Int64(20 - $0) * 60_000 }, to: group.ids[0])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where the parts that others made come from.
+/// The origin of third-party parts.
 struct SupplyChainTests {
     private static let root = Repository.folder
 

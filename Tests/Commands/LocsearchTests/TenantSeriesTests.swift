@@ -8,7 +8,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Which tenants have a series in `/metrics`. Producers choose their names.
+/// The selection of tenants with a series in `/metrics`. Producers choose the tenants' names.
 struct TenantSeriesTests {
     private static let start = Instant.now
 
@@ -25,7 +25,7 @@ struct TenantSeriesTests {
         #expect(counts[Flow(.interactive, tenant: "t0")] == 2)
     }
 
-    /// A producer names another tenant with each request, for a day; `/metrics` is read each 15 s.
+    /// A producer uses a new tenant with each request for a day; `/metrics` is read every 15 s.
     @Test func seriesOfADayAreBoundedWhateverProducersWrite() {
         let series = TenantSeries()
         var seen: Set<String> = []
@@ -49,7 +49,7 @@ struct TenantSeriesTests {
         }
     }
 
-    /// Equal labels twice would make the whole answer unreadable to Prometheus.
+    /// Prometheus would reject the whole answer if two series had equal labels.
     @Test func namesThatAreLongOrAreOtherAreSummed() {
         let long = String(repeating: "x", count: 5000)
         let names = ["other", long, long + "y"] + (0..<20).map { "t\($0)" } + ["", "another"]

@@ -8,7 +8,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `topics create` as a process. What needs admin requests runs beside a broker that has them.
+/// `topics create` as a process. Tests that need admin requests run with a broker that supports them.
 struct TopicsCommandTests {
     private static let hasNoAdmin = "the embedded broker has no admin requests"
 
@@ -18,7 +18,7 @@ struct TopicsCommandTests {
         let error: String
     }
 
-    /// Runs `topics create` for topics whose names no other test uses.
+    /// Runs `topics create` for topics with names that no other test uses.
     private func create(
         _ broker: TestBroker, _ arguments: [String] = ["--replication-factor", "1"]
     ) async throws -> Result {
@@ -61,7 +61,7 @@ struct TopicsCommandTests {
         let second = try await create(broker, ["--replication-factor", "1", "--strict"])
         #expect(second.code == 0, "\(second.error)")
         #expect(Self.states(second.output, of: broker) == Array(repeating: "as recommended", count: 5))
-        // A broker that keeps quiet about a property is named for that, and for nothing else.
+        // A broker that does not report a property is named for that, and for nothing else.
         let notes = second.error.split(separator: "\n")
         #expect(notes.allSatisfy { $0.contains(": not checked: ") } && !second.output.contains("created"), "\(notes)")
     }
@@ -109,7 +109,7 @@ struct TopicsCommandTests {
         #expect(result.error.contains("\(broker.name("requests")) at \(broker.bootstrapServers) cannot be made"))
     }
 
-    /// The embedded broker tells partitions and replicas, and no configuration.
+    /// The embedded broker reports partitions and replicas, but no configuration.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker tells configurations"), arguments: [false, true])
     func whatCouldNotBeCheckedIsNotShownAsFound(isStrict: Bool) async throws {
         let broker = try TestBroker(

@@ -5,9 +5,9 @@ import Logging
 import TestSupport
 import Testing
 
-/// `locsearch watch` as a process, beside topics that a test fills.
+/// `locsearch watch` as a process, with topics that a test fills.
 struct WatchTests {
-    /// Puts four outcomes into the topics, runs `watch` and takes everything down.
+    /// Writes four outcomes to the topics, runs `watch` and ends everything.
     private func watch(_ arguments: [String]) async throws -> RunningProgram {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let broker = try TestBroker(topics: ["results": 1, "errors": 1])
@@ -48,7 +48,7 @@ struct WatchTests {
         #expect(lines[3].split(separator: " ").suffix(3) == ["-", "-", "request-3"], "\(lines[3])")
     }
 
-    /// The runbook of LocsearchErrors sends people here for the provider's own words.
+    /// The runbook of LocsearchErrors refers to this for the provider's own text.
     @Test func watchShowsWhatAnErrorSaysOfItsCause() async throws {
         let broker = try TestBroker(topics: ["results": 1, "errors": 1])
         let loop = try EventLoop()

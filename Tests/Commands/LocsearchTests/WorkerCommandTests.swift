@@ -7,8 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// `locsearch worker` between `locsearch broker` (or the broker that all tests share) and `locsearch simulate`, all of
-/// them processes.
+/// `locsearch worker` with `locsearch broker` (or the broker shared by all tests) and `locsearch simulate`, all as processes.
 struct WorkerCommandTests {
     private static let secret = "geheim-4711"
 
@@ -16,7 +15,7 @@ struct WorkerCommandTests {
         let broker: RunningProgram?
         let simulator: RunningProgram
         let worker: RunningProgram
-        /// Which broker and topics: for every program.
+        /// The broker and topics, for every program.
         let kafka: [String: String]
         let adminURL: String
 
@@ -35,7 +34,7 @@ struct WorkerCommandTests {
                     "KAFKA_BOOTSTRAP_SERVERS": shared.bootstrapServers, "KAFKA_GROUP_ID": shared.name("workers"),
                     "TOPICS_REQUESTS": shared.name("requests"), "TOPICS_RESULTS": shared.name("results"),
                     "TOPICS_ERRORS": shared.name("errors"), "TOPICS_DEAD_LETTERS": shared.name("dead-letters"),
-                    // Its groups form with the members' heartbeats.
+                    // Its groups rebalance with the members' heartbeats.
                     "KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=500",
                 ]
             }

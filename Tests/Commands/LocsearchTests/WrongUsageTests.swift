@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a new user mistypes, against the program as a process.
+/// Typical typing mistakes of new users, with the program as a process.
 struct WrongUsageTests {
     private func run(_ arguments: [String]) async throws -> RunningProgram {
         let program = try RunningProgram(arguments)

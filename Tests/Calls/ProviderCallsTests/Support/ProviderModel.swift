@@ -5,17 +5,18 @@ import TestSupport
 
 @testable import ProviderCalls
 
-/// A provider as queueing theory sees it: so many requests served at a time, each for a while, the rest in a line. Works
-/// on requests whose callers have gone, as most servers do.
+/// A provider as a queueing model: a number of servers, a service time, and a queue.
+///
+/// Like most servers, it also works on requests whose callers have given up.
 final class ProviderModel {
     enum Answer { case served, refused, timedOut }
 
     let time: VirtualTime
-    /// Requests served at a time.
+    /// The number of requests served at a time.
     var servers: Int
-    /// Seconds that one takes.
+    /// The service time in seconds.
     var service: () -> Double
-    /// Longest line; more is refused at once.
+    /// The longest queue; further requests are rejected at once.
     var room = Int.max
     private var busy = 0
     private var line: [() -> Void] = []
@@ -27,7 +28,7 @@ final class ProviderModel {
         self.service = service
     }
 
-    /// Asks, and waits until the answer or the deadline.
+    /// Sends a request, and waits until the answer or the deadline.
     func ask(before deadline: Deadline) async -> Answer {
         if line.count - first >= room { return .refused }
         return await withCheckedContinuation { continuation in
@@ -60,13 +61,13 @@ final class ProviderModel {
     }
 }
 
-/// What a stretch of traffic came to.
+/// The results of a period of traffic.
 struct Tally: CustomStringConvertible {
     var served = 0
     var timedOut = 0
     var refusedHere = 0
     var refusedThere = 0
-    /// Of all requests, from arrival to outcome; seconds.
+    /// The seconds from arrival to outcome of all requests.
     var times: [Double] = []
     var seconds = 0.0
     var goodput: Double { Double(served) / seconds }
@@ -84,13 +85,13 @@ final class AdaptiveTraffic {
     let calls: QueuedCalls
     let provider: ProviderModel
     var random: SplitMix64
-    /// Seconds a request has.
+    /// The deadline of a request in seconds.
     var budget: () -> Double = { 5 }
-    /// Seconds after which a caller gives its call up, though its request has time left.
+    /// The seconds after which a caller cancels its call, though its request has time left.
     var patience: () -> Double = { .infinity }
     private var tally = Tally()
     private var since: Duration = .zero
-    /// Smallest and largest limit seen since the last `take`.
+    /// The smallest and largest limit since the last `take`.
     private(set) var limits = (least: Int.max, most: 0)
 
     init(
@@ -141,7 +142,7 @@ final class AdaptiveTraffic {
 
     var limit: ConcurrencyLimit.Statistics { calls.queue.concurrencyStatistics }
 
-    /// As many at a time as the worker's concurrency: a backlog.
+    /// Starts a backlog: the given number of clients sends one request after another.
     func startBacklog(of clients: Int, on owner: isolated Owner) {
         for _ in 0..<clients {
             Task.immediate(executorPreference: time) {
@@ -149,14 +150,14 @@ final class AdaptiveTraffic {
                 while true {
                     let before = time.now
                     await request()
-                    // The outcome is published before the next is taken; who is refused at once does not spin.
+                    // The outcome is published before the next request is taken. A client that is rejected at once does not spin.
                     await time.sleep(for: time.now == before ? .milliseconds(50) : .microseconds(100))
                 }
             }
         }
     }
 
-    /// Requests arriving at random, so many a second.
+    /// Starts random arrivals at the given rate per second.
     func startArrivals(perSecond rate: Double, on owner: isolated Owner) {
         Task.immediate(executorPreference: time) {
             _ = owner
@@ -170,7 +171,7 @@ final class AdaptiveTraffic {
         }
     }
 
-    /// Without a logarithm: the mean of a few uniform ones has the wrong tail, so halve as long as a coin says so.
+    /// Returns an exponentially distributed number, without a logarithm.
     func exponential(_ mean: Double) -> Double {
         // Von Neumann's comparison method (1951).
         var whole = 0.0
@@ -188,7 +189,7 @@ final class AdaptiveTraffic {
         }
     }
 
-    /// What comes of a stretch of time, once the traffic has gone on for another.
+    /// Runs traffic for `first`, then returns the results of `measured`.
     func tally(of measured: Duration, after first: Duration) -> Tally {
         time.run(for: first)
         _ = take()
@@ -196,7 +197,7 @@ final class AdaptiveTraffic {
         return take().tally
     }
 
-    /// What came of the time since the last call.
+    /// Returns the results since the last call.
     func take() -> (tally: Tally, limits: (least: Int, most: Int)) {
         defer {
             tally = Tally()

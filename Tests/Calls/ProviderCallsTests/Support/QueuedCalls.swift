@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ProviderCalls
 
-/// Calls in the queue of one provider that has the limits a test names, and no others.
+/// Calls in the queue of one provider that has only the limits given by a test.
 final class QueuedCalls {
     let queue: ProviderQueue
     private let time: VirtualTime
@@ -43,7 +43,7 @@ final class QueuedCalls {
         _ = grant.begin()
     }
 
-    /// Makes a call that takes no time, if it has to wait for nothing.
+    /// Makes a call that takes no time, if it does not have to wait.
     func passAtOnce(_ requestClass: RequestClass = .interactive) -> Bool {
         let deadline = Deadline(time.now + .seconds(60))
         guard var grant = try? queue.grantAtOnce(requestClass, before: deadline, at: time.now) else { return false }
@@ -57,7 +57,7 @@ final class QueuedCalls {
     }
 }
 
-/// Why a call was not granted.
+/// The reason why a call was not granted.
 enum CallEnding: Hashable {
     case tooLate(retryAfter: Duration?)
     case usedUp(retryAfter: Duration)

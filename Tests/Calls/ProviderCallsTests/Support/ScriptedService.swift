@@ -6,7 +6,7 @@ import TestSupport
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// A provider that answers as a test says, and counts.
+/// A provider with scripted answers, which counts its calls.
 final class ScriptedService: PlaceService {
     let id: ProviderID
     private let script: @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
@@ -40,7 +40,7 @@ final class ScriptedService: PlaceService {
     }
 }
 
-/// A door that calls wait at until a test opens it.
+/// A gate at which calls wait until a test opens it.
 actor Door {
     private var isOpen = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -59,7 +59,7 @@ actor Door {
     }
 }
 
-/// Moves time whenever somebody sleeps, until the work is done.
+/// Moves the clock whenever a task sleeps, until the work is done.
 func driving<Value: Sendable>(
     _ clock: ManualClock, _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -7,7 +7,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Set-ups in which something is wrong between a worker and its brokers, on real connections.
+/// Set-ups with a fault between a worker and its brokers, on real connections.
 @Suite(.serialized, .enabled(if: TestBroker.isEmbedded, "the brokers of these tests are told to fail"))
 struct DoctorBrokerTests {
     private static let topics = Dictionary(
@@ -57,7 +57,7 @@ struct DoctorBrokerTests {
             at: "\(broker.bootstrapServers),nowhere.invalid:9092")
     }
 
-    /// What a broker tells of itself is given to the check, because the embedded one tells the truth.
+    /// The addresses are passed to the check, because the embedded broker reports correct ones.
     @Test func brokerThatNamesAnAddressNobodyReachesIsFound() async throws {
         let broker = try EmbeddedBroker()
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
@@ -74,7 +74,7 @@ struct DoctorBrokerTests {
         #expect(findings.allSatisfy { $0.cure?.contains("advertised.listeners") == true && $0.code == 69 })
     }
 
-    // MARK: - What is spoken
+    // MARK: - Protocols
 
     @Test func whoSpeaksSomethingElseIsNamed() async throws {
         let web = try RawServer { connection in
@@ -200,7 +200,7 @@ struct DoctorBrokerTests {
         #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
     }
 
-    // MARK: - What the brokers can do
+    // MARK: - Capabilities of brokers
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
     func brokersThatLackWhatIsNeededAreFound() async throws {

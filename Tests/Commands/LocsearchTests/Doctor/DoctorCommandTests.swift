@@ -50,7 +50,7 @@ struct DoctorCommandTests {
         #expect(checks.allSatisfy { $0["state"] is String && $0["text"] is String })
     }
 
-    /// At a terminal: `script` gives the command one, and answers what it is given on its standard input.
+    /// At a terminal: `script` provides one, and passes on its standard input.
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
         arguments: [("n", [], false), ("y", [], true), ("n", ["--yes"], true)] as [(String, [String], Bool)])
@@ -69,8 +69,7 @@ struct DoctorCommandTests {
         #expect(server.targets.contains { $0.contains("key=k-4711") } == isTried, "\(server.targets)")
     }
 
-    /// Every secret, in its own setting, in a file, and where it does not belong; once with all else right, once with all else
-    /// wrong.
+    /// Every secret, in its own setting, in a file, and in a wrong place; once with valid other settings, once with invalid ones.
     @Test(arguments: [[], ["--worker-deadline", "5", "--kafka-group-protocol", "consumer"]] as [[String]])
     func noSecretIsShown(wrong: [String]) async throws {
         let server = try LoopbackHTTPServer { target in .init(status: 403, body: "you said \(target)") }
@@ -99,7 +98,7 @@ struct DoctorCommandTests {
         #expect(worker.code == 78 && !worker.error.contains("Zq7"), "\(worker.error)")
     }
 
-    /// A worker tells all that keeps it from starting, a line each.
+    /// A worker prints all reasons why it cannot start, one on each line.
     @Test func workerThatCannotStartTellsEverything() async throws {
         let taken = try RawServer { $0.waitForClose() }
         defer { taken.stop() }

@@ -6,24 +6,24 @@ import Testing
 
 @testable import locsearch
 
-/// A set-up in which one thing is wrong, and what `locsearch doctor` has to say of it.
+/// A set-up with one fault, and the expected finding of `locsearch doctor`.
 struct WrongSetUp: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var settings: [String: String]
     /// The check that must find it.
     let check: String
     var state = Finding.State.failed
-    /// A part of what it says, and a part of the cure, where the text does not say that itself.
+    /// A part of the text, and a part of the cure, unless the text contains the cure.
     let text: String
     var cure: String?
     var code: Int32 = 1
 }
 
 enum DoctorFixture {
-    /// Settings of a worker with nothing wrong, apart from what a test adds. Nobody is connected to.
+    /// Settings of a worker without faults, apart from those that a test adds. They need no connection.
     static let sound = ["hotpepper.apiKey": "0123456789abcdef", "admin.port": "0"]
 
-    /// - Parameter settings: nothing else is set; empty texts take a sound setting away.
+    /// - Parameter settings: the only settings; an empty text removes a sound setting.
     static func report(
         _ settings: [String: String], environment: [String: String] = [:], file: String? = nil,
         checks: [any DoctorCheck] = DoctorChecks.all, agrees: Bool? = nil, timeout: Duration = .seconds(5)
@@ -44,7 +44,7 @@ enum DoctorFixture {
             reading, calls: agrees.map { agrees in .asking { _ in agrees } } ?? .none, timeout: timeout, log: log)
     }
 
-    /// Expects what is wrong to be found, with a cure, and nothing that hangs on it to be called right.
+    /// Expects that the fault is found, with a cure, and that no dependent check succeeds.
     static func expect(_ report: DoctorReport, finds wrong: WrongSetUp) {
         let all = report.findings.map(DoctorReport.line).joined(separator: "\n")
         let found = report.findings.first {
@@ -55,7 +55,7 @@ enum DoctorFixture {
         if wrong.state == .failed { #expect(report.exitCode() == wrong.code, "\(wrong.testDescription): \(all)") }
         for finding in report.findings {
             #expect(!finding.sentence.contains("\n") && !finding.text.isEmpty)
-            // A mistake in the settings says itself what is expected.
+            // The error of a wrong setting itself states what is expected.
             let saysItself =
                 [.ok, .failed].contains(finding.state) && (finding.state == .ok || finding.check == "settings")
             #expect(finding.cure?.isEmpty == false || saysItself, "no cure: \(DoctorReport.line(finding))")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import locsearch
 
-/// Set-ups in which something is wrong between a worker and the providers.
+/// Set-ups with a fault between a worker and the providers.
 struct DoctorProviderTests {
     private static let checks: [any DoctorCheck] = [ProvidersCheck(), KeysCheck(), ClockCheck()]
 
@@ -90,7 +90,7 @@ struct DoctorProviderTests {
         #expect(seconds == 0 || clock.cure?.contains("NTP") == true)
     }
 
-    /// Nothing is asked of a provider that a person has not agreed to.
+    /// No provider is called without the user's consent.
     @Test func keysAreTriedByThoseOnlyWhoAgree() async throws {
         let server = try LoopbackHTTPServer { _ in .init(body: "{}") }
         let settings = ["hotpepper.baseURL": server.baseURL]

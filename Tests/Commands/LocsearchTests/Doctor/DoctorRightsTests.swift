@@ -6,8 +6,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Rights as a broker with ACLs tells them. The embedded broker has none, so one is played by hand, of which a client learns
-/// where brokers and topics are and what it may do there.
+/// Rights as a broker with ACLs reports them. The embedded broker has no ACLs, so these tests use a `PlayedBroker`.
 @Suite(.enabled(if: LibraryVersion.running >= LibraryVersion(2, 3), "this librdkafka cannot ask for rights"))
 struct DoctorRightsTests {
     @Test func rightThatIsLackingIsNamed() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import locsearch
 
-/// Set-ups that are wrong without anybody being asked. A worker finds them before it starts.
+/// Set-ups with faults that are found without a connection. A worker finds them before it starts.
 struct DoctorSettingsTests {
     private static func wrong(
         _ name: String, _ settings: [String: String], _ text: String, check: String = "settings", cure: String? = nil
@@ -74,7 +74,7 @@ struct DoctorSettingsTests {
         #expect(report.exitCode() == 0 && report.failure == nil)
     }
 
-    /// One look tells what is wrong with values and what does not go together. What cannot be judged is left out.
+    /// One run reports wrong values and contradictions. Checks that depend on wrong values are skipped.
     @Test func allMistakesAreToldAtOnce() async {
         let report = await DoctorFixture.report(
             [
@@ -98,7 +98,7 @@ struct DoctorSettingsTests {
         let report = await DoctorFixture.report(["hotpepper.apiKey": ""], file: path)
         let wrong = Self.wrong(name, [:], path)
         DoctorFixture.expect(report, finds: wrong)
-        // Any setting may stand there, so that nobody is connected to who may not be meant.
+        // The unknown setting may be any setting, so no connection is made to a possibly wrong address.
         let isKnown = content?.contains("deadlin") == true
         #expect(report.findings.contains { $0.check == "dns" && $0.state == .skipped } == !isKnown)
     }

@@ -6,7 +6,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// What the brokers tell of topics and versions, where no broker of these tests can be made to tell it.
+/// Findings about topics and versions that no broker of these tests can produce.
 struct DoctorTopicTests {
     private func findings(
         _ role: RecommendedTopic.Role, _ changes: [String: String] = [:], replicas: Int = 3, leaderless: [Int32] = []

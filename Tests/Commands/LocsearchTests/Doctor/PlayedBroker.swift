@@ -2,9 +2,9 @@ import Kafka
 import Synchronization
 import TestSupport
 
-/// A broker that answers what it takes and where topics are (Kafka's Metadata, version 8), with the rights of whoever asks.
+/// A minimal broker that answers ApiVersions and Metadata (version 8), with the client's rights.
 final class PlayedBroker: Sendable {
-    /// The port of the server, which the broker names as its own.
+    /// The port of the server, which the broker reports as its own.
     private let port = Atomic<Int32>(0)
     private static let (metadata, versions): (Int16, Int16) = (3, 18)
 
@@ -13,10 +13,10 @@ final class PlayedBroker: Sendable {
 
     init(rights: [String: Set<TopicOperation>]) { self.rights = rights }
 
-    /// Takes over the port of the server that calls `serve`.
+    /// Sets the port of the server that calls `serve`.
     func isReached(at port: UInt16) { self.port.store(Int32(port), ordering: .relaxed) }
 
-    /// Answers each request until the peer closes, or asks for something else.
+    /// Answers each request until the peer closes, or sends an unknown request.
     func serve(_ connection: RawConnection) {
         var received: [UInt8] = []
         while let bytes = connection.receive(atMost: 65_536) {
@@ -37,12 +37,12 @@ final class PlayedBroker: Sendable {
         let head = Array(request[4..<8])
         switch kind {
         case Self.versions:
-            // Newer forms are refused, and the client then asks with the oldest.
+            // Newer versions are rejected, and the client then asks with the oldest.
             let taken: [(Int16, Int16)] = [(Self.metadata, 8), (Self.versions, 0)]
             let list = taken.flatMap { Self.number($0.0) + Self.number(Int16(0)) + Self.number($0.1) }
             return head + Self.number(Int16(version == 0 ? 0 : 35)) + Self.number(Int32(taken.count)) + list
         case Self.metadata where version == 8:
-            // A topic's name stands in a request for that topic alone.
+            // A topic's name is in the request only if the request is about that topic.
             let text = String(decoding: request, as: UTF8.self)
             let named = rights.filter { text.contains($0.key) }
             return head + cluster(named.isEmpty ? rights : named)
