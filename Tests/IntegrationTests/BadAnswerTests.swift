@@ -8,20 +8,20 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whatever a provider's body is, its request ends as an error of the contract, and the worker goes on.
+/// For any body of a provider, the request ends as an error of the contract, and the worker goes on.
 @Suite(
     .serialized,
     .enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact, so nothing can be read to its end")
 )
 struct BadAnswerTests {
-    /// What a provider sends behind the head of its answer.
+    /// An answer's body and its head.
     struct Bad: Sendable {
         let name: String
         var head = "HTTP/1.1 200 OK\r\n"
         let body: [UInt8]
-        /// Where the body does not say it itself: less is sent than announced.
+        /// The announced length, if it exceeds the length of the body.
         var announced: Int?
-        /// By provider where they differ, as Hot Pepper's pages of maintenance do.
+        /// The error codes by provider where they differ, as for Hot Pepper's maintenance pages.
         var codes: [ProviderID: String] = [:]
 
         init(_ name: String, _ body: [UInt8], announced: Int? = nil, codes: [ProviderID: String] = [:]) {
@@ -66,7 +66,7 @@ struct BadAnswerTests {
         """
     }
 
-    /// One call for each request, however many fail: what is tested is what each becomes.
+    /// One call for each request, however many fail.
     private static var policy: ProviderPolicy {
         var policy = ProviderPolicy(concurrency: 256)
         policy.retry.maxAttempts = 1
@@ -74,7 +74,7 @@ struct BadAnswerTests {
         return policy
     }
 
-    /// The name between `case-` and `-end` in a URL or a body.
+    /// Returns the name between `case-` and `-end` in a URL or a body.
     private static func name(in request: [UInt8]) -> String {
         let text = String(decoding: request, as: UTF8.self)
         guard let start = text.firstRange(of: "case-"), let end = text.firstRange(of: "-end") else { return "" }
@@ -114,7 +114,7 @@ struct BadAnswerTests {
             }
             #expect(failure.code == bad.code(of: provider), "\(key): \(failure.message)")
             #expect(failure.isRetryable, "\(key)")
-            // Nothing of the body gets into the event.
+            // No part of the body may be in the event.
             #expect(record.value.map { $0.count < 1000 } == true, "\(key)")
         }
         guard case .completed = try #require(outcomes.first { $0.keyText == "good" }).outcome().body else {
@@ -124,7 +124,7 @@ struct BadAnswerTests {
         await fixture.stop()
     }
 
-    /// The limit ends it early: what is not received takes no memory.
+    /// The limit ends the answer early: the rest is not received and takes no memory.
     @Test func workerStopsReceivingAnAnswerOfAHundredMegabytes() async throws {
         let counts = Counts()
         let provider = try RawServer { connection in
@@ -152,7 +152,7 @@ struct BadAnswerTests {
             #expect(failure.code == "bad-response", "\(record.keyText): \(failure.message)")
         }
         try await eventually("the provider is stopped") { counts.all.count == keys.count }
-        // The limit of 2 MB, and what sockets' buffers hold.
+        // The limit of 2 MB, and the contents of the sockets' buffers.
         #expect(counts.all.allSatisfy { $0 < 20_000_000 }, "\(counts.all)")
         await fixture.stop()
     }

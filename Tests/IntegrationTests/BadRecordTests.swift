@@ -5,14 +5,15 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// Whatever stands in the requests topic, each record ends as one outcome that names what is wrong and as a dead letter
-/// with its very bytes, and the worker goes on.
+/// Each invalid record in the requests topic ends as one outcome that names the error and as a dead letter with its exact bytes, and
+/// the
+/// worker goes on.
 @Suite(
     .serialized,
     .enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact, so nothing can be read to its end")
 )
 struct BadRecordTests {
-    /// A record, and what its error event says is at fault.
+    /// A record, and the member that its error event names.
     struct Bad: Sendable {
         let name: String
         let value: [UInt8]?
@@ -28,7 +29,7 @@ struct BadRecordTests {
         }
     }
 
-    /// A search with another member, or with a second one of that name.
+    /// A search with an additional member, or with a second one of that name.
     private static func search(_ member: String = #""x":0"#) -> String {
         #"{"provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7},\#(member)}"#
     }
@@ -71,7 +72,7 @@ struct BadRecordTests {
         Bad("no such provider", search(#""provider":"yelp""#), member: "provider"),
     ]
 
-    /// Each member of the contract with a value of a type that is not its own.
+    /// Each member of the contract with a value of a wrong type.
     private static let types = [
         ("requestId", "7"), ("operation", "[]"), ("provider", "{}"), ("category", "true"), ("location", "\"here\""),
         ("radiusMeters", "\"1500\""), ("keyword", "12"), ("language", "[\"ja\"]"), ("openNow", "\"yes\""),
@@ -96,7 +97,7 @@ struct BadRecordTests {
                 KafkaHeader($0.key, Array($0.value.utf8))
             }
             headers.insert(KafkaHeader(header.0, header.1), at: number % headers.count)
-            // Names may repeat, values be null or no text at all.
+            // Names may repeat; values may be null or no text.
             headers += [KafkaHeader("x", nil), KafkaHeader("x", []), KafkaHeader("x", [0xFF, 0])]
             return Bad("event \(number)", search(), headers: headers, member: header.0)
         } + [
@@ -123,7 +124,7 @@ struct BadRecordTests {
         await fixture.stop()
     }
 
-    /// Larger than what Kafka takes without being told: a topic of requests may be set up for such.
+    /// Larger than Kafka's default limit: a topic of requests may be configured for such records.
     @Test(arguments: [1_040_000, 10_000_000]) func recordOfMegabytesEndsAsErrorAndDeadLetter(count: Int) async throws {
         let fixture = try WorkerFixture()
         let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
@@ -135,7 +136,7 @@ struct BadRecordTests {
         await fixture.stop()
     }
 
-    /// Topics have limits of their own: a refusal may not end the worker, or it ends each one that comes.
+    /// Topics have separate limits. A rejected record must not end the worker, because it would end each following one too.
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, search()), (.atLeastOnce, "no JSON"), (.exactlyOnce, search()),
     ])
@@ -145,7 +146,7 @@ struct BadRecordTests {
         let fixture = try WorkerFixture()
         let isRequest = value != "no JSON"
         try await fixture.send([("large", value)])
-        // MSG_SIZE_TOO_LARGE: for its batch and, without transactions, which send it alone at once, for the record alone.
+        // MSG_SIZE_TOO_LARGE for the batch and, without transactions, also for the single record, which is then sent at once.
         fixture.broker.embedded?.fail(.produce, with: 10, count: delivery == .exactlyOnce ? 1 : 2)
         let outcomes = try await fixture.whileWorking {
             $0.delivery = delivery
@@ -172,7 +173,7 @@ struct BadRecordTests {
         await fixture.stop()
     }
 
-    /// A broker refuses a whole batch for its size. Each of its records is small enough, so none is shortened.
+    /// A broker rejects a whole batch for its size. Each of its records is small enough, so none is truncated.
     @Test func recordsOfABatchRefusedAsTooLargeAreSentAgainAlone() async throws {
         let fixture = try WorkerFixture()
         let names = (0..<40).map { "request-\($0)" }
@@ -191,8 +192,8 @@ struct BadRecordTests {
     /// TOPIC_AUTHORIZATION_FAILED.
     private static let notAuthorized: Int32 = 29
 
-    /// A dead letter that cannot be written holds its own partition, and nothing of that is published twice.
-    /// Not with transactions: the embedded broker shows what an aborted one has written.
+    /// A dead letter that cannot be written blocks only its partition, and no record of that partition is published twice.
+    /// Not with transactions: the embedded broker shows records of aborted ones.
     @Test func unwritableDeadLetterTopicHoldsItsPartitionAndNoOther() async throws {
         let fixture = try WorkerFixture()
         let broker = try #require(fixture.broker.embedded)
@@ -222,7 +223,7 @@ struct BadRecordTests {
         await fixture.stop()
     }
 
-    /// Outcomes that cannot be written end taking and paying, and the worker leaves in time when it is told to.
+    /// Outcomes that cannot be written stop intake and calls, and the worker ends in time when it is drained.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func unwritableResultsTopicEndsTakingUntilItTakesRecordsAgain(
         delivery: WorkerConfiguration.Delivery
@@ -251,7 +252,7 @@ struct BadRecordTests {
         await fixture.stop()
     }
 
-    /// - Parameter commits: whether the offsets can be seen; the embedded broker forgets those of transactions.
+    /// - Parameter commits: whether offsets are visible; the embedded broker drops those of transactions.
     private func check(
         _ all: [Bad], on fixture: WorkerFixture, _ lane: WorkerLane, commits: Bool = true
     ) async throws {

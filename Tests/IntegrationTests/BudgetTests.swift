@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// A daily budget over a real broker: judged by the provider's own count, by what the worker says, and by the command.
+/// A daily budget with a real broker, checked by the provider's count, the worker's reports, and the command.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct BudgetTests {
     private static let budget = ["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "5", "PROVIDERS_HOTPEPPER_DAY_BEGINS": noonZone]
@@ -34,7 +34,7 @@ struct BudgetTests {
         return program.output + program.error
     }
 
-    /// A worker's gauge of the budget.
+    /// Returns the value of a worker's gauge of the budget.
     private static func gauge(_ name: String, in harness: WorkerHarness) async throws -> Double {
         try await harness.metric("locsearch_provider_budget_\(name){provider=\"hotpepper\"}")
     }
@@ -48,7 +48,7 @@ struct BudgetTests {
             #expect(refused.allSatisfy { ($0.retryAfter ?? .zero) > .seconds(3600) && $0.attempts == 0 })
             #expect(try await harness.calls(to: "hotpepper") == 5)
 
-            // The worker tells of its calls within a second or so.
+            // The worker reports its calls within about a second.
             try await eventually("all calls are told of") { try await Self.gauge("used_calls", in: harness) == 5 }
             #expect(try await Self.gauge("calls", in: harness) == 5)
             #expect(try await Self.gauge("left_calls", in: harness) == 0)
@@ -70,7 +70,7 @@ struct BudgetTests {
                 try await harness.send(Self.requests("more", 1))
                 return try await harness.outcomes(1)["more0"]?.places != nil
             }
-            // Whoever makes it, the rest is one call.
+            // Whichever worker makes it, one call is left.
             try await harness.send(Self.requests("last", 8))
             let last = try await harness.outcomes(8)
             #expect(last.values.count { $0.places != nil } <= 1)
@@ -100,7 +100,7 @@ struct BudgetTests {
         }
     }
 
-    /// Both groups read the same requests, each with the budget of its own settings, over one fleet topic.
+    /// Both groups read the same requests and share one fleet topic, each with the budget of its own settings.
     @Test func groupsThatShareTheFleetTopicHaveABudgetEach() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let other = ["KAFKA_GROUP_ID": "another-group"]
@@ -153,7 +153,7 @@ struct BudgetTests {
 
     private static let zone = ["PROVIDERS_HOTPEPPER_DAY_BEGINS": noonZone]
 
-    /// What a group says with calls of this day and the next ones, and the order of a person to it.
+    /// Returns the messages of a group with calls of this day and the next ones, and an operator's order for it.
     private static func foreignMessages(_ number: Int) -> [BudgetMessage] {
         let (fleet, day) = ("group \(number)", String(Date().formatted(.iso8601).prefix(10)))
         let scope = QuotaScope(provider: "hotpepper", fleet: fleet, key: "k\(number)")
@@ -165,10 +165,10 @@ struct BudgetTests {
         ]
     }
 
-    /// Its day is not the workers': they would not go by the order.
+    /// Its day differs from the workers', so they would ignore the order.
     @Test func orderForAnotherDayThanTheWorkersIsNotReportedAsDone() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
-            // A day and more behind the zone of the workers, in which it is noon.
+            // More than a day behind the workers' time zone, in which it is noon.
             let hours = Int(try #require(TimeZone(identifier: Self.noonZone)).secondsFromGMT() / 3600)
             let other = hours > 0 ? "Etc/GMT+12" : "Etc/GMT-14"
             let failed = try await Self.command(
@@ -178,7 +178,7 @@ struct BudgetTests {
         }
     }
 
-    /// The person answers after midnight.
+    /// The operator confirms after midnight.
     @Test func orderIsForTheDayOnWhichItIsConfirmed() async throws {
         let midnight = (Int(Date().timeIntervalSince1970) + 90) / 60 * 60
         let minutes = (1440 - midnight / 60 % 1440) % 1440

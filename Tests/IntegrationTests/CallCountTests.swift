@@ -4,19 +4,19 @@ import LocationSearch
 import TestSupport
 import Testing
 
-/// Requests that need several HTTP calls, judged by the providers' own counts: every call keeps to the rate limit and is
-/// reported.
+/// Requests that need several HTTP calls, checked by the providers' counts: every call respects the rate limit and is reported.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct CallCountTests {
-    /// Five calls a second, and one at once: the burst.
+    /// Five calls a second, with a burst of one.
     private static let fivePerSecond = [
         "PROVIDERS_GOOGLE_PLACES_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_BURST": "1",
         "PROVIDERS_GOOGLE_PLACES_LEGACY_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_LEGACY_BURST": "1",
         "PROVIDERS_GOOGLE_PLACES_LEGACY_SINGLE_FLIGHT": "false",
     ]
 
-    /// Judges the rate by all the time that went by. On a machine that stands still for a moment, calls that left in time
-    /// arrive together, so the number that arrives within one second proves nothing.
+    /// Checks the rate over the whole elapsed time. If the machine stalls for a moment, calls that left in time arrive together, so
+    /// the number
+    /// of arrivals within one second proves nothing.
     private static func expectKeptLimit(
         calls: Int, since began: Instant, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -27,7 +27,7 @@ struct CallCountTests {
             sourceLocation: sourceLocation)
     }
 
-    /// A photo takes two calls: the place's photo name, then the picture's address.
+    /// A photo takes two calls: one for the place's photo name, and one for the picture's URL.
     @Test(arguments: ["google-places", "google-places-legacy"])
     func photoRequestsKeepTheRateLimitWithBothTheirCalls(provider: String) async throws {
         try await WorkerHarness.run(Self.fivePerSecond) { harness in
@@ -42,7 +42,7 @@ struct CallCountTests {
             try await harness.send(photos)
             let outcomes = try await harness.outcomes(photos.count)
 
-            // A place without a photo is found out with one call.
+            // A place without a photo needs one call.
             for outcome in outcomes.values { #expect(outcome.attempts == (outcome.code == "not-found" ? 1 : 2)) }
             #expect(outcomes.values.contains { $0.attempts == 2 })
             let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
@@ -53,7 +53,7 @@ struct CallCountTests {
         }
     }
 
-    /// Google refuses a page token until about two seconds after it was given out, so its first users ask again.
+    /// Google rejects a page token for about two seconds after it was issued, so its first users retry.
     @Test func pageRequestsOfTheLegacyServiceKeepTheRateLimitWithAllTheirCalls() async throws {
         let provider = "google-places-legacy"
         try await WorkerHarness.run(Self.fivePerSecond) { harness in
@@ -79,7 +79,7 @@ struct CallCountTests {
         }
     }
 
-    /// libcurl repeats requests by itself where a kept connection ends before its answer.
+    /// libcurl itself repeats requests if a kept-alive connection ends before the answer.
     @Test(arguments: ["hotpepper", "google-places", "google-places-legacy"])
     func providersReceiveNoMoreCallsThanTheWorkerCountsWhenConnectionsAreClosed(provider: String) async throws {
         try await WorkerHarness.run([
@@ -101,7 +101,7 @@ struct CallCountTests {
         }
     }
 
-    /// `{"message": ...}` of a gateway is no result without places.
+    /// A gateway's `{"message": ...}` is not a result without places.
     @Test func autoRequestMovesOnFromAGatewayThatAnswersForTheProvider() async throws {
         let gateway = try RawServer { $0.answerAll(#"{"message":"no route matched"}"#) }
         try await WorkerHarness.run([
@@ -115,7 +115,7 @@ struct CallCountTests {
         }
     }
 
-    /// A raw line feed in a text, and a content coding that does not exist: neither costs the answer or a second call.
+    /// Neither a raw line feed in a text nor an unknown content coding costs the answer or a second call.
     @Test func answerWithASpoiltTextAndANonsenseCodingIsAResultOfOneCall() async throws {
         let body = "{\"results\":{\"results_available\":1,\"shop\":[{\"id\":\"J1\",\"name\":\"a\nb\"}]}}"
         let provider = try RawServer { connection in

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Orders of `locsearch controls` to real workers, judged by the providers' own counts and by what the workers say.
+/// Orders of `locsearch controls` to real workers, checked by the providers' counts and the workers' reports.
 @Suite(.serialized, .timeLimit(.minutes(4)))
 struct ControlTests {
     private static func requests(_ name: String, _ count: Int, provider: String = "hotpepper") -> [String] {
@@ -81,7 +81,7 @@ struct ControlTests {
             }
             #expect(try await harness.calls() == 0)
 
-            // The time that a restart takes on a busy machine is not known, so a further order has the short time.
+            // The duration of a restart on a busy machine is not known, so a separate order has the short time.
             try await Self.controls("pause", "intake", "--for", "8s", "--yes", in: harness)
             #expect(try await harness.outcomes(4).count == 4)
             #expect(second.error.contains("its time is over"))

@@ -9,10 +9,10 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A worker's process ends, whatever its admin port's clients are doing at that moment.
+/// A worker's process ends regardless of its admin port's clients.
 @Suite(.serialized)
 struct EndingTests {
-    /// Asks for `/metrics` and `/status` over and over, from many connections at once, until the process has ended.
+    /// Requests `/metrics` and `/status` repeatedly on many connections until the process has ended.
     private static func withRequestsInFlight(_ harness: WorkerHarness, _ body: () async throws -> Void) async throws {
         let answers = Answers()
         for number in 0..<24 {
@@ -67,12 +67,12 @@ struct EndingTests {
         try await eventually("the log says that no broker answers") { worker.error.contains("no broker answers") }
 
         worker.signal(SIGTERM)
-        // The grace and 6 s, and as much again for a busy machine. Kafka's own time-outs begin at 45 s.
+        // The grace and 6 s, doubled for a busy machine. Kafka's own timeouts begin at 45 s.
         try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
         #expect(worker.code == 0, "\(worker.error)")
     }
 
-    /// A broker that was stopped keeps its connections and answers nothing, so no error ends the worker's waits.
+    /// A stopped broker keeps its connections and answers nothing, so no error ends the worker's waits.
     @Test(.timeLimit(.minutes(2)), arguments: ["at-least-once", "exactly-once"])
     func workerWhoseBrokerWasStoppedEndsSoonAfterItsGrace(delivery: String) async throws {
         let broker = try RunningProgram(["broker"])
@@ -93,12 +93,12 @@ struct EndingTests {
 
         broker.signal(SIGSTOP)
         worker.signal(SIGTERM)
-        // The grace and 6 s, and as much again for a busy machine. Kafka's own time-outs begin at 45 s.
+        // The grace and 6 s, doubled for a busy machine. Kafka's own timeouts begin at 45 s.
         try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
         #expect(worker.code == 0, "\(worker.error)")
     }
 
-    /// The first sends half a request, the second one never reads its answers, the third keeps its connection for later.
+    /// The first client sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
     func clientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {
         try await WorkerHarness.run { harness in

@@ -7,11 +7,12 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// `worker.delivery=exactly-once`. The embedded broker takes a transaction's offsets and forgets them, so what the next
-/// worker finds is shown on a broker that keeps them.
+/// `worker.delivery=exactly-once`. The embedded broker accepts a transaction's offsets and drops them, so a test with a following
+/// worker
+/// needs another broker.
 @Suite(.serialized)
 struct ExactlyOnceTests {
-    /// Which records and which offsets went into which transaction, as seen on the way to the broker.
+    /// The records and offsets of each transaction, as seen by a proxy in front of the broker.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
     func transactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
         let fixture = try WorkerFixture { target in
@@ -32,7 +33,7 @@ struct ExactlyOnceTests {
             let held = Dictionary(grouping: try outcomes.map(Self.source), by: \.partition)
             #expect(Set(held.keys).isSubset(of: transaction.offsets.map(\.partition)))
             for (partition, next) in transaction.offsets.map({ ($0.partition, $0.next) }) {
-                // A note that the worker has begun with a partition moves no offset, and no outcome goes with it.
+                // A crash note at the beginning of a partition moves no offset, and comes without an outcome.
                 let due = Array(reached[partition, default: 0]..<next)
                 #expect(held[partition, default: []].map(\.offset).sorted() == due, "partition \(partition)")
                 reached[partition] = next
@@ -41,7 +42,7 @@ struct ExactlyOnceTests {
         #expect(reached.values.reduce(0, +) == Int64(ids.count + 1))
         #expect(transactions.flatMap(\.records).filter { $0.topic == fixture.topics.deadLetters }.count == 1)
 
-        // The offsets are applied: the next worker does what is new and nothing else.
+        // The offsets are applied: the next worker processes only new requests.
         try await fixture.send([("last", WorkerFixture.request("last"))])
         _ = try await fixture.run(expecting: ids.count + 2) { $0.delivery = .exactlyOnce }
         #expect(fixture.provider.targets.count == ids.count + 1)
@@ -53,7 +54,7 @@ struct ExactlyOnceTests {
         return (try #require(partition.flatMap { Int32($0) }), try #require(offset.flatMap { Int64($0) }))
     }
 
-    /// What brokers answer when a coordinator died, or gave the transaction up: nobody else has this transactional id.
+    /// Brokers' answers when a coordinator failed or aborted the transaction, although no other process has this transactional id.
     static let finalAnswers: [(request: EmbeddedBroker.API, code: Int32)] = [
         (.endTxn, 48),  // INVALID_TXN_STATE
         (.addPartitionsToTxn, 90),  // PRODUCER_FENCED
@@ -85,7 +86,7 @@ struct ExactlyOnceTests {
         await fixture.stop()
     }
 
-    /// The group says that another process has this static member's place: FENCED_INSTANCE_ID.
+    /// The group reports that another process has replaced this static member: FENCED_INSTANCE_ID.
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: WorkerConfiguration.Delivery.allCases)
@@ -137,7 +138,7 @@ struct ExactlyOnceTests {
 
     @Test func eachRequestHasExactlyOneOutcome() async throws {
         let fixture = try WorkerFixture { target in
-            // Some finish long after those behind them.
+            // Some requests finish long after the ones behind them.
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
         let ids = (0..<300).map { "t\($0)" }
@@ -148,7 +149,7 @@ struct ExactlyOnceTests {
         #expect(found.count == ids.count + 1)
         #expect(Set(found).isSuperset(of: ids))
         #expect(fixture.provider.targets.count == ids.count)
-        // Outcomes leave in the order of their requests: only unbroken runs are released.
+        // Outcomes are published in the order of their requests: only contiguous runs are released.
         for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
         where partition.topic == fixture.topics.results {
             let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try $0.outcome().source) }
@@ -159,7 +160,7 @@ struct ExactlyOnceTests {
         await fixture.stop()
     }
 
-    /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
+    /// A transaction that cannot be committed is aborted; its outcomes go into the next one without new calls.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerRepeatsAnAbortedTransactionWithoutAskingAgain() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
@@ -168,14 +169,13 @@ struct ExactlyOnceTests {
         let ids = (0..<20).map { "a\($0)" }
         try await fixture.send(ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) })
         let records = try await fixture.run(untilDone: ids) { $0.delivery = .exactlyOnce }
-        // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
+        // The embedded broker shows aborted records too, so there may be duplicates; each request caused one call.
         #expect(Set(try records.map { try $0.outcome().requestID }) == Set(ids))
         #expect(fixture.provider.targets.count == ids.count)
         await fixture.stop()
     }
 
-    /// What cannot be delivered is left to whoever comes next: a worker that is told to end neither waits for brokers nor
-    /// calls it a failure.
+    /// Unconfirmed outcomes are left to the next owner: a draining worker neither waits for brokers nor reports a failure.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])

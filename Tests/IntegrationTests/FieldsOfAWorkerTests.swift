@@ -5,10 +5,10 @@ import PlaceProviders
 import TestSupport
 import Testing
 
-/// What results have when Google is asked for less: the simulator's answers over TCP, and a whole worker's.
+/// The members of results for smaller Google field sets: the simulator's answers over TCP, and a whole worker's results.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FieldsOfAWorkerTests {
-    /// The optional members that a place has.
+    /// Returns the names of the optional members that a place has.
     private func members(_ place: Place) -> Set<String> {
         var members: Set<String> = []
         func note(_ name: String, _ isThere: Bool) { if isThere { members.insert(name) } }
@@ -56,7 +56,7 @@ struct FieldsOfAWorkerTests {
             #expect(!text.places.isEmpty)
             #expect(members(text).isSubset(of: search))
 
-            // One that has all there is to ask for.
+            // A place with all members.
             let place = try #require(all.places.first { members($0) == Self.enterprise })
             let answer = try await harness.ask(service, ProviderFixture.details(place.id))
             let detailed = try #require(answer.places.first)
@@ -69,7 +69,7 @@ struct FieldsOfAWorkerTests {
         }
     }
 
-    /// Every name that the setting takes is one that the API knows, for each operation.
+    /// The API knows every name that the setting accepts, for each operation.
     @Test func apiKnowsEachFieldThatTheSettingTakes() async throws {
         let names = try #require(GooglePlacesFields.expectation.split(separator: "some of ").last)
         let fields = try #require(GooglePlacesFields(text: String(names)))

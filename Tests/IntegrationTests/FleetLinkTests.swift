@@ -39,7 +39,7 @@ struct FleetLinkTests {
         return FleetLink(configuration, clients: clients, loop: loop, log: log)
     }
 
-    /// Runs a link while `body` does, which begins once the topic is open.
+    /// Runs a link during `body`, which begins once the topic is open.
     private func run(_ link: FleetLink, _ inbox: Inbox, _ body: () async throws -> Void) async throws {
         let running = Task { await link.run { records in inbox.received.withLock { $0 += records } } }
         try await eventually("the topic is open", within: .seconds(40)) { link.problem == nil }
@@ -124,7 +124,7 @@ struct FleetLinkTests {
         #expect(second.numbers(isOld: true) == [2, 3], "the newest two of what was there")
     }
 
-    /// The embedded broker keeps 5 MB of a partition. A reader that is slower than its writers misses the rest.
+    /// The embedded broker keeps 5 MB of a partition. A reader that is slower than its writers misses records.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "another broker keeps more of a topic"))
     func topicIsReadAnewWhenRecordsWereDeletedUnread() async throws {
@@ -141,7 +141,7 @@ struct FleetLinkTests {
         let running = Task {
             await reader.run(topicOpened: { extent in extents.withLock { $0.append(extent) } }) { records in
                 inbox.received.withLock { $0 += records }
-                // Receives nothing more until the topic has lost the next records.
+                // Stops reading until the topic has dropped the next records.
                 while !isOpen.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
             }
         }

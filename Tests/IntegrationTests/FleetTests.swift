@@ -9,7 +9,7 @@ struct FleetTests {
         "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "20", "PROVIDERS_HOTPEPPER_BURST": "2", "WORKER_DEADLINE": "30s",
     ]
 
-    /// Sends all work to one of two workers, and waits until it has what the other does not need.
+    /// Sends all requests to one of two workers, and waits until it has the share that the other does not need.
     /// - Parameters:
     ///   - more: settings of both workers.
     ///   - ofSecond: settings of the second one.
@@ -33,7 +33,7 @@ struct FleetTests {
             try await eventually("one of them may use nearly all", within: .seconds(30)) {
                 let own = try await harness.metric(#"locsearch_provider_rate_limit{provider="hotpepper"}"#)
                 parts.append(own)
-                // The work is either the harness's own worker's, which then has all, or the other's, to which it leases all.
+                // Either the harness's own worker gets the requests and has the whole limit, or it leases its share to the other one.
                 return own > 19 || (own < 1 && parts.contains { $0 > 9 })
             }
             let outcomes = try await harness.outcomes(requests.count)
@@ -68,7 +68,7 @@ struct FleetTests {
             with: ["KAFKA_GROUP_PROTOCOL": "consumer", "KAFKA_PROPERTIES": "fetch.wait.max.ms=10"])
     }
 
-    /// It reads the topic for orders of people only, so that its state there is no metric to alert on.
+    /// It reads the topic only for operators' orders, so the topic's state is no metric to alert on.
     @Test(.timeLimit(.minutes(2))) func workerWithoutALimitOrABudgetHasNoMetricOfTheTopic() async throws {
         try await WorkerHarness.run { harness in
             let metrics = try await harness.get("/metrics").body

@@ -3,13 +3,14 @@ import Kafka
 import TestSupport
 import Testing
 
-/// Workers whose partitions the brokers share out (`kafka.groupProtocol=consumer`, KIP-848). It is the embedded broker that
-/// does so here, which knows the protocol in the versions of librdkafka that have the client's side of it.
+/// Workers whose partitions the brokers assign (`kafka.groupProtocol=consumer`, KIP-848).
+///
+/// Here the embedded broker does that. It supports the protocol in the versions of librdkafka whose client supports it.
 @Suite(.enabled(if: LibraryVersion.running >= LibraryVersion(2, 12), "needs librdkafka 2.12: make test-newest"))
 struct GroupProtocolTests {
     private static let settings = ["KAFKA_GROUP_PROTOCOL": "consumer", "KAFKA_PROPERTIES": "fetch.wait.max.ms=10"]
 
-    /// Sends requests that differ in more than their ids, so that no call serves two of them.
+    /// Sends requests that differ in more than their ids, so that they share no calls.
     /// - Returns: their ids.
     private static func send(
         _ count: Int, named prefix: String, to harness: WorkerHarness, _ more: String = ""
@@ -20,15 +21,14 @@ struct GroupProtocolTests {
         return Set(ids)
     }
 
-    /// Expects that each request has a result, and that nothing else comes before them, such as a second outcome of an
-    /// earlier one.
+    /// Expects that each request has a result, and that no other outcome comes first, such as a duplicate of an earlier one.
     private static func expectResults(of ids: Set<String>, in harness: WorkerHarness) async throws {
         let outcomes = try await harness.outcomes(ids.count)
         #expect(Set(outcomes.keys) == ids)
         #expect(outcomes.values.allSatisfy { $0.places != nil })
     }
 
-    /// The partitions that the harness's own worker has.
+    /// Returns the number of partitions of the harness's own worker.
     private static func partitions(of harness: WorkerHarness) async throws -> Int {
         try await harness.status("assignment", as: [[String: Any]].self)?.count ?? 0
     }
@@ -44,7 +44,7 @@ struct GroupProtocolTests {
                 try await Self.partitions(of: harness) == 2 && second.error.contains(#""owned":"2""#)
             }
 
-            // Some of these are in flight at the second worker when it is told to leave.
+            // Some of these are in flight at the second worker when it is drained.
             let slow = try await Self.send(16, named: "leaving", to: harness, #","keyword":"fault:delay=1000""#)
             try await eventually("the provider has all of them") {
                 try await harness.count("inFlight", of: "hotpepper") == 16

@@ -4,10 +4,10 @@ import PlaceProviders
 import TestSupport
 import Testing
 
-/// What a result has when Hot Pepper is asked for less: the simulator's answers over TCP.
+/// The members of results for smaller Hot Pepper answers: the simulator's answers over TCP.
 @Suite(.timeLimit(.minutes(1)))
 struct HotpepperResponseTests {
-    /// A place without what `lite` cuts.
+    /// Returns a place without the members that `lite` omits.
     private func lite(_ place: Place) -> Place {
         var place = place
         place.types = Array(place.types.prefix(1))

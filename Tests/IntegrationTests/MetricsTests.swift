@@ -17,7 +17,7 @@ struct MetricsTests {
         PrometheusDocument(try await harness.get("/metrics").body)
     }
 
-    /// Waits until the worker has taken so many records and finished them all.
+    /// Waits until the worker has taken and finished `count` records.
     private static func everythingIsDone(_ count: Int, in harness: WorkerHarness) async throws {
         try await eventually("\(count) records are done", within: .seconds(100)) {
             let metrics = try await metrics(of: harness)
@@ -27,7 +27,7 @@ struct MetricsTests {
     }
 
     @Test(.timeLimit(.minutes(3))) func everyMetricOfTheReferenceIsShownWithAPlausibleValue() async throws {
-        // Nobody listens there, which is no matter: the metrics of tracing are there as soon as it is on.
+        // No server listens there, which does not matter: the metrics of tracing exist as soon as it is enabled.
         let more = ["TRACING_ENDPOINT": "http://127.0.0.1:1", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000"]
         try await WorkerHarness.run(Self.settings.merging(more) { own, _ in own }) { harness in
             let answered = (0..<20).map { WorkerHarness.request("a\($0)", "hotpepper", #","keyword":"\#($0)""#) }
@@ -50,16 +50,17 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: the embedded broker tells no topic's settings, no topic or partition is blocked, no order
-    /// is in force, and tenants are not told apart.
+    /// The metrics that are absent here: the embedded broker reports no topic settings, no topic or partition is blocked, no order is
+    /// in
+    /// force, and tenants are not distinguished.
     private static let absent: Set = [
         "locsearch_requests_retention_seconds", "locsearch_requests_past_half_retention", "locsearch_topic_blocked",
         "locsearch_control_active", "locsearch_tenant_requests_waiting", "locsearch_partition_blocked",
     ]
 
-    /// The page and the program tell the same: docs/metrics.md is made of these descriptions.
+    /// The page and the program agree: docs/metrics.md is generated from these descriptions.
     private static func expectTheReference(_ metrics: PrometheusDocument) {
-        // The metrics of the console are those of another process.
+        // The console's metrics are those of another process.
         let all = MetricDescription.all.filter { $0.section != .console }
         #expect(Set(metrics.families.keys).union(absent) == Set(all.map(\.name)))
         for metric in all where !absent.contains(metric.name) {
@@ -111,7 +112,7 @@ struct MetricsTests {
         #expect(metrics.value("locsearch_producer_queue_bytes") == 0)
         #expect(metrics.value("locsearch_fetch_queue_records") == 0)
 
-        // The records say that they are a minute old; the end of it all is a little later.
+        // The records' timestamps are a minute old, and the test takes a little longer.
         let mean = metrics.total("locsearch_request_end_to_end_seconds_sum") / 25
         #expect(mean >= 60 && mean < 180, "\(mean)")
         let busy = metrics.value("locsearch_loop_busy_seconds_total", ["loop": "0"]) ?? 0
@@ -121,9 +122,9 @@ struct MetricsTests {
         }
     }
 
-    // MARK: - What is sent makes no series
+    // MARK: - Requests create no series
 
-    /// How many values each label can have in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
+    /// The number of values of each label in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
     private static let values = [
         "provider": ProviderID.allCases.count, "sku": PriceClass.allCases.count,
         "code": SearchError.Code.allCases.count + 2, "state": 4, "reason": 9,
@@ -132,10 +133,10 @@ struct MetricsTests {
         "messaging_destination_name": 2, "class": RequestClass.allCases.count, "tenant": 10,
     ]
 
-    /// The most series that a metric can have.
+    /// Returns the largest number of series that a metric can have.
     private static func bound(of metric: MetricDescription) -> Int {
         let combinations = metric.labels.reduce(1) { $0 * (values[$1] ?? 1) }
-        // Buckets with the one that has no bound, sum and count.
+        // Buckets including the unbounded one, sum and count.
         return combinations * (metric.kind == .histogram ? metric.bounds.count + 3 : 1)
     }
 
@@ -171,7 +172,7 @@ struct MetricsTests {
             }
             #expect(metrics.families.keys.allSatisfy { MetricDescription.named($0) != nil })
 
-            // Only a code that no call had ended with before may have come, each with one histogram.
+            // New series may come only from codes that no call had ended with before, each with one histogram.
             let calls = "locsearch_provider_call_duration_seconds"
             func others(_ metrics: PrometheusDocument) -> Int {
                 metrics.seriesCount - (metrics.families[calls]?.samples.count ?? 0)
@@ -229,7 +230,7 @@ struct MetricsTests {
         }
     }
 
-    /// Lag is known from the assignment on, before anything was committed, and goes down where transactions commit.
+    /// Lag is known from the assignment on, before anything was committed, and decreases when transactions commit.
     @Test(.timeLimit(.minutes(2))) func exactlyOnceWorkerShowsItsLagFromTheAssignmentOn() async throws {
         let settings = ["WORKER_DELIVERY": "exactly-once", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]
         try await WorkerHarness.run(settings) { harness in

@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is asked of providers that cost money, and what is not: by their own counts.
+/// The calls to providers that cost money, by the providers' own counts.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct PaidCallsTests {
     private static let providers = ["hotpepper", "google-places", "google-places-legacy"]
 
-    /// So many requests that no other shares a call with.
+    /// Returns requests that share no calls.
     private func requests(_ prefix: String, _ count: Int, _ provider: String, _ more: String = "") -> [String] {
         (0..<count).map { WorkerHarness.request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
     }
@@ -84,7 +84,7 @@ struct PaidCallsTests {
             try await harness.send(requests("failing", 4, "hotpepper"))
             for outcome in try await harness.outcomes(4).values { #expect(outcome.code == "upstream-unavailable") }
             try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
-            // Their own time is far shorter than the breaker's.
+            // Their own deadline is far shorter than the breaker's open duration.
             try await harness.send(requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
             try await eventually("as many wait as may be in flight") {
                 try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 4
@@ -144,7 +144,7 @@ struct PaidCallsTests {
             #expect(outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) } == 2)
             #expect(try await harness.calls() == 2)
             #expect(try await harness.metric("locsearch_provider_calls_shared_total{provider=\"hotpepper\"}") == 9)
-            // Nothing is kept: the same again is a call again.
+            // Results are not cached: an identical request causes another call.
             try await harness.configureProviders(#"{"latency":"0ms"}"#)
             try await harness.send([WorkerHarness.request("later", "hotpepper")])
             #expect(try await harness.outcomes(1)["later"]?.attempts == 1)
@@ -192,7 +192,7 @@ struct PaidCallsTests {
         }
     }
 
-    // MARK: - Time
+    // MARK: - Expiry
 
     @Test func expiredRequestCausesNoCall() async throws {
         try await WorkerHarness.run(["WORKER_MAX_AGE": "10m"]) { harness in
@@ -211,7 +211,7 @@ struct PaidCallsTests {
         }
     }
 
-    /// What is held back is not paid for once it is over.
+    /// No call is made for a parked request that has expired.
     @Test func heldRequestExpiresWithoutACall() async throws {
         try await WorkerHarness.run([
             "WORKER_MAX_AGE": "4s", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
@@ -229,7 +229,7 @@ struct PaidCallsTests {
         }
     }
 
-    // MARK: - Waste
+    // MARK: - Undelivered answers
 
     @Test func workerCountsACallWhoseAnswerWasNotDelivered() async throws {
         try await WorkerHarness.run { harness in

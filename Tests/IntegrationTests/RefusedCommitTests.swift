@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// What is finished and cannot be committed is repeated after a crash, paid calls and all: so nothing new begins then.
+/// Finished requests that cannot be committed are repeated after a crash, including billed calls. So no new requests begin meanwhile.
 @Suite(.serialized, .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
 struct RefusedCommitTests {
-    /// What brokers answer for seconds, and for good.
+    /// Brokers' answers of a temporary and of a permanent kind.
     private static let (rebalanceInProgress, groupAuthorizationFailed): (Int32, Int32) = (27, 30)
     private static let count = 400
 
-    /// A worker that asks at most 200 times a second, four at a time, with requests that nobody can share.
+    /// A worker with at most 200 calls a second, four at a time, and requests that share no calls.
     private func fixture(assignor: String? = nil) async throws -> WorkerFixture {
         let fixture = try WorkerFixture(session: 3000, assignor: assignor) { _ in
             .init(body: WorkerFixture.shop, delay: .milliseconds(20))
@@ -28,7 +28,7 @@ struct RefusedCommitTests {
         configuration.concurrency = 4
         configuration.commitInterval = .milliseconds(500)
         configuration.shutdownGrace = .seconds(1)
-        // Without notes beside the offset, the first requests of an assignment begin before anything is committed.
+        // Without crash notes, the first requests of an assignment begin before anything is committed.
         configuration.doneSetBytes = 0
     }
 
@@ -38,8 +38,8 @@ struct RefusedCommitTests {
 
     private func accept(at fixture: WorkerFixture) { fixture.broker.embedded?.clearFailures(of: .offsetCommit) }
 
-    /// Waits until nothing begins any more.
-    /// - Returns: how many requests did.
+    /// Waits until no more requests begin.
+    /// - Returns: the number of requests that began.
     private func stopped(_ lane: WorkerLane, _ fixture: WorkerFixture, after begun: Int = 0) async throws -> Int {
         try await eventually("nothing begins any more", within: .seconds(40)) {
             let status = await lane.status
@@ -54,7 +54,7 @@ struct RefusedCommitTests {
         refuse(at: fixture)
         let outcomes = try await fixture.whileWorking(settings) { lane in
             let begun = try await stopped(lane, fixture)
-            // An interval of them at full speed, what was in flight before it, and what was in flight behind it.
+            // A commit interval at full speed, the requests in flight before it, and those in flight after it.
             #expect(begun <= 100 + 4 + 4)
             try await eventually("it lasts") { (await lane.status.commitOverdue ?? .zero) > .seconds(2) }
             #expect(fixture.provider.targets.count == begun)
@@ -67,7 +67,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    /// How a worker is told to end.
+    /// The ways to end a worker.
     enum End: CaseIterable {
         case drain, cancellation
     }
@@ -91,7 +91,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    /// A drain that meets a group that forms, as when all workers are replaced one after another.
+    /// A drain during a rebalance, as when all workers are replaced one after another.
     @Test func drainRepeatsACommitUntilItsGraceIsOver() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
@@ -106,7 +106,7 @@ struct RefusedCommitTests {
         accept(at: fixture)
         try await working.value
         loop.stop()
-        // Who comes next repeats nothing.
+        // The next worker repeats nothing.
         let outcomes = try await fixture.run(expecting: Self.count)
         #expect(outcomes.count == Self.count)
         #expect(begun < Self.count)
@@ -114,8 +114,9 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    /// The lanes of a process end at different times. The embedded coordinator refuses a commit while the group forms
-    /// anew, as it does as soon as one of them has left.
+    /// The lanes of a process end at different times. The embedded coordinator rejects commits during a rebalance, which begins as
+    /// soon as one of
+    /// the lanes has left.
     @Test func lanesOfOneProcessLeaveOnceAllHaveCommitted() async throws {
         let fixture = try WorkerFixture(session: 3000) { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.contains("slow") ? 900 : 0))
@@ -125,7 +126,7 @@ struct RefusedCommitTests {
         let loops = [try EventLoop(), try EventLoop()]
         let lanes = try loops.map { loop in
             try fixture.lane(on: loop, departure: departure) {
-                // Nothing is committed before the end.
+                // No commit before the end.
                 $0.commitInterval = .seconds(60)
             }
         }
@@ -143,7 +144,7 @@ struct RefusedCommitTests {
         for lane in lanes { await lane.drain() }
         for task in working { try await task.value }
         for loop in loops { loop.stop() }
-        // Who comes next repeats nothing.
+        // The next worker repeats nothing.
         try await fixture.send(values)
         try await fixture.whileWorking { try await fixture.allIsCommitted(by: $0) }
         #expect(fixture.provider.targets.count == 81)
@@ -151,7 +152,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    /// What is lost is another's to do: there is nothing left to wait for.
+    /// Lost partitions have another owner, so there is nothing to wait for.
     @Test func lostPartitionHoldsNothingUp() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
@@ -164,7 +165,7 @@ struct RefusedCommitTests {
     }
 
     @Test func revokedPartitionHoldsNothingUp() async throws {
-        // Takes back all partitions, those too that come back.
+        // Revokes all partitions, including those that are assigned again.
         let fixture = try await fixture(assignor: "range")
         refuse(at: fixture)
         try await fixture.whileWorking(settings) { lane in
@@ -177,7 +178,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    /// Whoever watches the worker sees it, and reads what to do.
+    /// Metrics and logs show overdue commits, and what to do.
     @Test(.timeLimit(.minutes(2))) func overdueCommitsAreSeenFromOutside() async throws {
         try await WorkerHarness.run { harness in
             harness.broker.fail(.offsetCommit, with: 30, count: 100_000)

@@ -34,7 +34,7 @@ struct RequestTopicsTests {
             }
         }
 
-        /// The positions of the requests that have outcomes.
+        /// Returns the positions of the requests that have outcomes.
         func answered() async throws -> [SourcePosition] {
             try await base.contents(of: base.outcomeTopics).compactMap { SourcePosition(headers: $0.headers) }
         }
@@ -50,7 +50,7 @@ struct RequestTopicsTests {
             let outcomes = try await fixture.base.run(expecting: ids.count, fixture.configure)
             #expect(Set(try outcomes.map { try $0.outcome().requestID }) == Set(ids))
 
-            // The next worker begins where this one has committed, in both topics.
+            // The next worker begins at the committed offsets, in both topics.
             try await fixture.send("c", to: fixture.topics.requestTopics[1])
             _ = try await fixture.base.run(expecting: ids.count + Self.count, fixture.configure)
             let answered = try await fixture.answered()
@@ -61,8 +61,8 @@ struct RequestTopicsTests {
         try result.get()
     }
 
-    /// While workers are updated one by one, some of them read one topic only. The group gives each partition to a member that
-    /// reads its topic.
+    /// During a rolling update, some workers read only one of the topics. The group assigns each partition to a member that reads its
+    /// topic.
     @Test(.enabled(if: TestBroker.isEmbedded, "topics are made while a test runs"))
     func workerOfTheFirstTopicAloneWorksBesideOneOfBoth() async throws {
         let fixture = try Fixture()

@@ -4,12 +4,12 @@ import Kafka
 import TestSupport
 import Testing
 
-/// The start of a worker, as a process: what it shows from its first moment, and that a start which fails disturbs nobody.
+/// The start of a worker process: what it reports from the first moment, and that a failed start disturbs no other worker.
 @Suite(.serialized)
 struct StartingTests {
     // MARK: - A start that fails
 
-    /// As a pod that crashes in a loop does beside one that works.
+    /// A crash-looping pod beside a healthy one.
     @Test(.timeLimit(.minutes(2))) func workerThatCannotStartLeavesTheOthersPartitionsAlone() async throws {
         // Members learn of a rebalance by their heartbeats.
         let kafka = ["KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=100,fetch.wait.max.ms=10"]
@@ -27,7 +27,7 @@ struct StartingTests {
                 #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
             }
 
-            // The first worker would hear of a member that came and went within a heartbeat, and a session's end.
+            // The first worker would notice a member that joined and left within a heartbeat interval and a session timeout.
             let end = Instant.now + .seconds(8)
             while Instant.now < end {
                 #expect(try await Self.partitions(of: harness) == 4)
@@ -77,7 +77,7 @@ struct StartingTests {
         }
     }
 
-    // MARK: - What is shown from the start
+    // MARK: - Reports from the start
 
     @Test(.timeLimit(.minutes(2))) func workerShowsItsVersionAndProvidersBeforeTheFirstRequest() async throws {
         let program = try RunningProgram(["--version"])
@@ -90,7 +90,7 @@ struct StartingTests {
         try await WorkerHarness.run { harness in
             let first = try #require(harness.worker.error.split(separator: "\n").first)
             #expect(first.contains("worker starts") && first.contains(#""version":"\#(version)""#), "\(first)")
-            // Where a sanitizer watches memory, the allocator is its own.
+            // With a sanitizer, the allocator is the sanitizer's.
             if !RunningProgram.isSanitized { #expect(first.contains(#""allocator":"mimalloc "#), "\(first)") }
 
             #expect(try await harness.status("host", as: String.self) == ProcessInfo.processInfo.hostName)
@@ -108,7 +108,7 @@ struct StartingTests {
         }
     }
 
-    /// A loop may be stuck for 10 s, by no setting. The watch must not take a longer pause of the process for that.
+    /// A loop may be blocked for 10 s; this is no setting. The watch must not mistake a longer standstill of the process for that.
     @Test(.timeLimit(.minutes(2))) func frozenProcessIsAliveAsSoonAsItGoesOn() async throws {
         try await WorkerHarness.run { harness in
             harness.worker.signal(SIGSTOP)
@@ -123,7 +123,7 @@ struct StartingTests {
         }
     }
 
-    /// The reader of its log has stopped reading, and the log is far more than the pipe and the buffer hold.
+    /// The reader of its log has stopped reading, and the log exceeds the pipe and the buffer by far.
     @Test(.timeLimit(.minutes(2))) func workerWhoseLogNobodyReadsWorksOnAndEnds() async throws {
         let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]
         try await WorkerHarness.run(settings) { harness in

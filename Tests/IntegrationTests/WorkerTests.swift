@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// Holds threads up until it is opened.
+/// Blocks threads until it is opened.
 private final class Gate: Sendable {
     private let isOpen = Atomic<Bool>(false)
 
@@ -17,7 +17,7 @@ private final class Gate: Sendable {
     func wait() { while !isOpen.load(ordering: .acquiring) { Thread.sleep(forTimeInterval: 0.005) } }
 }
 
-/// A worker on a real broker and a real provider: what goes in comes out, once each.
+/// A worker with a real broker and a provider over TCP: each request has exactly one outcome.
 @Suite(.serialized)
 struct WorkerTests {
     @Test func eachRequestHasExactlyOneOutcome() async throws {
@@ -29,7 +29,7 @@ struct WorkerTests {
         for record in records {
             #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try record.outcome().requestID))
         }
-        // What the first worker finished is committed: a second one has nothing to do.
+        // The first worker's requests are committed: a second one has nothing to repeat.
         let calls = fixture.provider.targets.count
         try await fixture.send([("last", WorkerFixture.request("last"))])
         let more = try await fixture.run(expecting: ids.count + 1)
@@ -38,7 +38,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    /// More than begin at once (`InFlightWindow.least`): a provider that takes its time gets all that may be in flight.
+    /// More than begin at once (`InFlightWindow.least`): a slow provider gets all requests that may be in flight.
     @Test func workerKeepsAsManyRequestsInFlightAsConfigured() async throws {
         let mayAnswer = Gate()
         let fixture = try WorkerFixture { _ in
@@ -147,7 +147,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    /// Cancellation is how task groups end what they run: it drains as well.
+    /// Task groups end their children by cancellation: it drains the worker too.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
     func cancelledWorkerDrains() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
@@ -164,7 +164,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    /// What cannot begin ends, clients and all, and says why.
+    /// A worker that cannot start ends, including its clients, and reports the reason.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerThatCannotBeginEndsWithTheReason() async throws {
@@ -177,7 +177,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    /// What was paid for is kept until it is delivered: by a new producer where the old one can do no more.
+    /// Billed results are kept until they are delivered, by a new producer if the old one has failed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerReplacesAFailedProducerWithoutAskingAgain() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
@@ -186,13 +186,13 @@ struct WorkerTests {
             ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
         fixture.broker.embedded?.fail(.produce, with: 45, count: 1)  // OUT_OF_ORDER_SEQUENCE_NUMBER: fatal
         let records = try await fixture.run(untilDone: ids)
-        // What the failed producer could not tell about may be there twice.
+        // Records whose status the failed producer did not know may be duplicated.
         #expect(Set(try records.map { try $0.outcome().requestID }).isSuperset(of: ids))
         #expect(fixture.provider.targets.count == ids.count)
         await fixture.stop()
     }
 
-    /// What waits for the brokers is in memory twice, so its bytes count, not its number alone.
+    /// Unconfirmed outcomes are in memory twice, so their bytes are limited, not only their number.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerTakesLittleWhileMuchIsUndelivered() async throws {
         let (count, size) = (250, 50_000)
@@ -203,16 +203,16 @@ struct WorkerTests {
         let body = #"{"results":{"results_available":100,"shop":[\#(shops.joined(separator: ","))]}}"#
         let fixture = try WorkerFixture { _ in .init(body: body) }
         try await fixture.send((0..<count).map { ("k\($0)", WorkerFixture.request("r\($0)", #","limit":100"#)) })
-        // As many answers as the producer waits for at once come late. No failures: that broker does not look at sequence
-        // numbers, so a batch that it refused would be taken for written once the one behind it is.
+        // The answers to all concurrent requests of the producer are delayed. They are no failures, because that broker does not check
+        // sequence numbers: a rejected batch would count as written once the following one is.
         try fixture.broker.embedded?.fail(.produce, with: [0, 0, 0, 0, 0], broker: 1, delay: .seconds(8))
         let outcomes = try await fixture.whileWorking { lane in
-            // Outcomes of `size` bytes and more.
+            // Outcomes have `size` bytes or more.
             let most = 3 << 20
             try await eventually("much is undelivered") { await lane.status.unconfirmed >= 40 }
             let start = Instant.now
             try await eventually("nothing more is taken") {
-                // 64 more came with the last that there was room for.
+                // 64 more came with the last request that there was room for.
                 #expect(await lane.status.unconfirmed <= most / size + 1 + 64)
                 return start.duration(to: .now) > .seconds(1)
             }

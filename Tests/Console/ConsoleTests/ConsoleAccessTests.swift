@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who may use the console, and what a browser lets its page do.
+/// Access to the console, and the restrictions that a browser applies to its page.
 struct ConsoleAccessTests {
     private static let token = "a-token-of-the-console"
 

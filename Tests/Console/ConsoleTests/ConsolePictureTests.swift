@@ -4,7 +4,7 @@ import Testing
 
 @testable import Console
 
-/// Pictures of places, whose URLs stand in records that nobody vouches for.
+/// Pictures of places, whose URLs come from untrusted records.
 struct ConsolePictureTests {
     private static let hosts = PictureHosts(["imgfp.hotp.jp", "LH3.googleusercontent.com"])
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Console
 
-/// What goes by: outcomes, rates, workers.
+/// The traffic page: outcomes, rates, workers.
 struct ConsoleTrafficTests {
     private static func record(_ number: Int, code: String? = nil, bytes: Int = 0) -> OutcomeRecord {
         let padding = String(repeating: "x", count: bytes)
@@ -90,7 +90,7 @@ struct ConsoleTrafficTests {
         #expect(second.latency?.p50 == 900)
     }
 
-    /// An outcome with times in milliseconds since 1970.
+    /// Returns an outcome with times in milliseconds since 1970.
     private static func timed(
         _ number: Int, requested: Int64? = nil, received: Int64, completed: Int64, code: String? = nil,
         now: Int64 = .max
@@ -213,7 +213,7 @@ struct ConsoleTrafficTests {
         await console.stop()
     }
 
-    /// The number comes out of a URL or a header.
+    /// The number comes from a URL or a header.
     @Test(arguments: [Int.max, Int.max - 1, 1 << 60, -1, Int.min + 1, Int.min])
     func pageMayNameAnyOutcomeAsItsLast(after: Int) async throws {
         let console = try await RunningConsole()

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Orders in the console.
+/// Operators' orders in the console.
 struct ControlRoutesTests {
     @Test func ordersAreShownWithWhoAndUntilWhen() async throws {
         let console = try await RunningConsole()

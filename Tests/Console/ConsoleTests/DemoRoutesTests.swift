@@ -3,7 +3,7 @@ import HTTPServing
 import Synchronization
 import Testing
 
-/// The panel of a demo in the console.
+/// The control panel of a demo in the console.
 struct DemoRoutesTests {
     /// A panel with two controls.
     private final class FakePanel: DemoPanel {
@@ -71,7 +71,7 @@ struct DemoRoutesTests {
         #expect(panel.isOn.withLock { $0.isEmpty })
     }
 
-    /// The routes stand behind the same rules as those that send dead letters back.
+    /// The routes have the same access rules as those that send dead letters back.
     @Test func panelIsForThoseWhoMayUseTheConsole() async throws {
         let panel = FakePanel()
         let console = try await RunningConsole(demo: panel) { $0.token = BearerToken("0123456789abcdef") }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Console
 
-/// How much the pages of a console ask of Kafka at a time, and for how long.
+/// The limit on concurrent Kafka queries of a console's pages, and on their duration.
 struct KafkaGateTests {
-    /// Asks for all paths at once, while the backend answers none of them, and returns the answers once it does.
+    /// Requests all paths at once while the backend answers none of them, and returns the answers after it does.
     private static func answers(
         of paths: [String], from console: RunningConsole, whileHeld: () async throws -> Void
     ) async throws -> [RunningConsole.Answer] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Console
 
-/// The files of the page are part of the program.
+/// The files of the page are embedded in the program.
 struct PageFilesTests {
     private static let folder = Repository.folder.appending(path: "Sources/Console/Console/Page")
 
@@ -19,7 +19,7 @@ struct PageFilesTests {
         }
     }
 
-    /// All that pages have in common stands in one place.
+    /// The common parts of pages are defined in one place.
     @Test func eachPageHasTheSameHeadAndIsMarkedInItsHeader() async throws {
         let console = try await RunningConsole()
         let entries = ["/": ("/", "page"), "/traffic": ("/traffic", "page"), "/request": ("/request", "page")]

@@ -3,7 +3,7 @@ import EventContract
 import HTTPServing
 import Testing
 
-/// Whether requests get through, as pages and programs are told.
+/// The health of the pipeline, as reported to pages and programs.
 struct PipelineTests {
     private static func backlog(
         members: Int?, waiting: Int64 = 0, isProgressing: Bool = false
@@ -34,7 +34,7 @@ struct PipelineTests {
         (PipelineReport(backlog: backlog(members: 0), workers: workers(1)), .workersNotReady),
         (PipelineReport(backlog: backlog(members: 3), workers: workers(1)), .workersNotReady),
         (PipelineReport(backlog: backlog(members: 3), workers: workers(1, ready: 1)), .working),
-        // Workers whose admin endpoints cannot be reached from here work all the same.
+        // Workers whose admin endpoints are unreachable from the console may still work.
         (PipelineReport(backlog: backlog(members: 3), workers: workers(0)), .working),
         (PipelineReport(backlog: backlog(members: 3, waiting: 5, isProgressing: true), workers: workers(0)), .working),
         (

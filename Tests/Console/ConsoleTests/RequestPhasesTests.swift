@@ -3,13 +3,13 @@ import EventContract
 import LocationSearch
 import Testing
 
-/// How an outcome cuts the way of its request into phases.
+/// The division of a request's time into phases, based on its outcome.
 struct RequestPhasesTests {
     private static let source = SourcePosition(topic: "requests", partition: 3, offset: 7)
 
     private static func time(_ milliseconds: Int64) -> EventTime { EventTime(milliseconds: 1_000_000 + milliseconds) }
 
-    /// A life whose record was written at 0, taken at 100, answered at 600 and whose outcome was written at 640.
+    /// A request whose record was written at 0, taken at 100, and answered at 600, and whose outcome was written at 640.
     private static func life(steps: String?) -> RequestLife {
         var life = RequestLife(source: source)
         life.request = RequestLife.Request(time: time(0), key: nil, value: [], headers: [], requestID: "r")
@@ -48,12 +48,12 @@ struct RequestPhasesTests {
                     "publish 600.0+40.0",
                 ]
             ),
-            // Time of which no step tells is the worker's, from 10 ms on.
+            // Time without a step belongs to the worker, from 10 ms on.
             (
                 "topic 100; call hotpepper 9+100 ok",
                 ["topic 0.0+100.0", "call 109.0+100.0", "worker 209.0+391.0", "publish 600.0+40.0"]
             ),
-            // A kind of a later version is shown by its name.
+            // A step of an unknown kind is shown by its name.
             ("topic 100; dance hotpepper 0+500", ["topic 0.0+100.0", "dance 100.0+500.0", "publish 600.0+40.0"]),
         ] as [(String?, [String])])
     func anOutcomeTellsWhereTheTimeWent(steps: String?, expected: [String]) throws {

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The life of a request in the console.
+/// The page about one request in the console.
 struct RequestRoutesTests {
     private static func lives(of id: String) -> RequestLives {
         var life = RequestLife(source: SourcePosition(topic: "requests", partition: 3, offset: 7))

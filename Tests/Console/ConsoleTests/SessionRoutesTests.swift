@@ -55,7 +55,7 @@ struct SessionRoutesTests {
         let (age, rest) = (try #require(pending["ageMs"] as? Int), try #require(pending["expiresInMs"] as? Int))
         #expect((0...20_000).contains(age) && age + rest == 40_000, "\(age) \(rest)")
 
-        // How long others want their outcomes is not known here.
+        // The expiry of other clients' requests is not known here.
         let other = SearchRequest(requestID: "r", location: Coordinate(latitude: 1, longitude: 1), sessionID: "s")
         console.store.dispatch(.requested(other, at: .now()))
         let later = try await page.waitFor("the other's request") { $0.data.contains(#""requestId":"r""#) }
@@ -118,8 +118,8 @@ struct SessionRoutesTests {
         let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
         try await page.waitFor("the first state") { $0.name == "state" }
 
-        // Each search has two states. Together they are more than the buffers of a socket hold, so the one that is stuck
-        // cannot have them all.
+        // Each search has two states. Together they are more than the buffers of a socket hold, so the stuck client cannot have
+        // received them all.
         let count = 60
         for number in 1...count {
             console.search("r\(number)", place: String(repeating: "あ", count: 30_000) + "\(number)")
@@ -137,7 +137,7 @@ struct SessionRoutesTests {
 }
 
 extension RunningConsole {
-    /// A newer search of session `s`, and its result.
+    /// Dispatches a newer search of session `s`, and its result.
     fileprivate func search(_ id: String, place name: String) {
         let request = SearchRequest(requestID: id, location: Coordinate(latitude: 1, longitude: 1), sessionID: "s")
         store.dispatch(.requested(request, at: .now()))

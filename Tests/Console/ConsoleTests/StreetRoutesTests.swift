@@ -2,7 +2,7 @@ import Testing
 
 @testable import Console
 
-/// The streets of a simulated world are those of a demo's console alone.
+/// Only a demo's console serves the streets of the simulated world.
 struct StreetRoutesTests {
     @Test func demoServesBlocksOfStreets() async throws {
         let console = try await RunningConsole {

@@ -14,7 +14,7 @@ import Testing
 struct AdminServerTests {
     private struct Source: AdminSource {
         var problem: String?
-        /// How long `/metrics` takes.
+        /// The duration of `/metrics`.
         var delay = Duration.zero
         let asked = Asked()
 
@@ -22,14 +22,14 @@ struct AdminServerTests {
         func readinessProblem() async -> String? { problem }
         func metrics() async -> String {
             asked.flag.store(true, ordering: .releasing)
-            // Goes on when it is cancelled, as a question to an event loop does.
+            // Does not stop on cancellation, as a job on an event loop does not.
             await Task.detached { [delay] in try? await Task.sleep(for: delay) }.value
             return "# TYPE a counter\na 1\n"
         }
         func status() async -> String { "{\"inFlight\":3}\n" }
     }
 
-    /// Says that `/metrics` was asked for.
+    /// Set when `/metrics` is requested.
     private final class Asked: Sendable {
         let flag = Atomic(false)
     }
@@ -160,7 +160,7 @@ struct AdminServerTests {
         await #expect(throws: URLError.self) { _ = try await Self.get("/livez", from: server) }
     }
 
-    /// The answer takes a minute, the second client sends half a request, the third one reads none of its answers.
+    /// The answer takes a minute, the second client sends half a request, and the third one reads none of its answers.
     @Test(.timeLimit(.minutes(1)))
     func noClientHoldsTheStopUp() async throws {
         let server = try await Self.start(Source(delay: .seconds(60)))

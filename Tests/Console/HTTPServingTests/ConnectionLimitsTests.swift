@@ -5,9 +5,9 @@ import Testing
 
 @testable import HTTPServing
 
-/// Clients that keep a server waiting, on real connections.
+/// Slow clients of a server, on real connections.
 struct ConnectionLimitsTests {
-    /// A server that answers `/` at once, `/large` with 64 MB, and `/stream` with a line each 20 ms for as long as it lives.
+    /// A server that answers `/` at once, `/large` with 64 MB, and `/stream` with a line every 20 ms for as long as it lives.
     private static func start(_ adjust: (inout ConnectionLimits) -> Void) async throws -> HTTPServer {
         var limits = ConnectionLimits()
         (limits.idleTimeout, limits.headTimeout) = (.seconds(3600), .seconds(3600))

@@ -3,14 +3,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How many wrong tokens a client can try.
+/// The limit on wrong tokens of a client.
 struct GuessThrottleTests {
     private let clock = ManualClock()
 
     private func throttle() -> GuessThrottle { GuessThrottle(now: { [clock] in clock.now }) }
 
-    /// Shows wrong tokens.
-    /// - Returns: the number that were looked at.
+    /// Sends wrong tokens.
+    /// - Returns: the number of tokens that were compared.
     private func guess(_ count: Int, from address: String?, at throttle: GuessThrottle) -> Int {
         (0..<count).count { _ in throttle.judge(from: address) { false } == .wrong }
     }

@@ -5,12 +5,13 @@ import Testing
 
 @testable import SessionState
 
-/// Invented histories in invented orders. Each seed is one history in ten orders. A failure names its seed: set
-/// `LOCSEARCH_SEED` to run that history alone.
+/// Random histories in random orders. Each seed is one history in ten orders. A failure names its seed: set `LOCSEARCH_SEED` to run
+/// only
+/// that history.
 struct AnyOrderTests {
     private static let ordersOfHistory = 10
 
-    /// `LOCSEARCH_PERMUTATIONS` for more.
+    /// Set `LOCSEARCH_PERMUTATIONS` for more seeds.
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["LOCSEARCH_SEED"].flatMap({ UInt64($0) }) { return seed..<seed + 1 }
@@ -60,11 +61,11 @@ struct AnyOrderTests {
         return state
     }
 
-    /// Checks what holds in every state.
+    /// Checks invariants that hold in every state.
     private func check(_ state: SessionState, after before: SessionState, _ seed: Comment) throws {
         try #require((state.revision == before.revision) == (state == before), seed)
 
-        // Bounds: three of each operation with their requests, two without, among them outcomes of no known operation.
+        // Bounds: three of each operation with their requests, two without, including outcomes of unknown operations.
         try #require(state.exchanges.all.count <= 3 * 3 + 4 * 2, seed)
 
         // The list and the detail cannot disagree.

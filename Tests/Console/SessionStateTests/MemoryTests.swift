@@ -5,15 +5,16 @@ import SessionState
 import Testing
 
 struct MemoryTests {
-    /// `LOCSEARCH_SESSIONS` for more.
+    /// Set `LOCSEARCH_SESSIONS` for more sessions.
     private static let sessions =
         ProcessInfo.processInfo.environment["LOCSEARCH_SESSIONS"].flatMap { Int($0) } ?? 1000
 
-    /// 10,000 sessions of 100 places fit into 500 MB, as the module's page says.
+    /// 10,000 sessions of 100 places fit into 500 MB, as the module's page states.
     private static let bytesOfSession = 50_000
 
-    /// Checks that sessions of 100 places, the like of which a provider in Tokyo gives, keep to their memory. Details of one
-    /// place make the list another than the result, so it has memory of its own from then on.
+    /// Checks the memory of sessions with 100 places each, as a provider in Tokyo returns them.
+    ///
+    /// After the details of one place, the list differs from the result, so it needs separate memory.
     @Test func sessionsOfAHundredPlacesKeepToTheirMemory() throws {
         guard let before = Self.residentBytes else { return }
         let store = Store()
@@ -66,7 +67,7 @@ struct MemoryTests {
             url: "https://www.example/shop/J001234567/\(number)")
     }
 
-    /// The memory of this process that is resident; `nil` where the system does not say.
+    /// The resident memory of this process; `nil` if the system does not provide it.
     private static var residentBytes: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })

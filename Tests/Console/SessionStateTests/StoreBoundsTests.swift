@@ -13,7 +13,7 @@ struct StoreBoundsTests {
         return Store(configuration, now: { [clock] in clock.now })
     }
 
-    /// A search of a session that found so many places.
+    /// A search of a session that found the given number of places.
     private func found(_ places: Int, session: String, request: String = "r") -> Action {
         let list = Places((0..<places).map { .named("\($0)") })
         return .outcome(
@@ -91,7 +91,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "c").list?.places.count == 50 && store.state(of: "d").list?.places.count == 50)
     }
 
-    /// An error whose message has so many bytes.
+    /// An error whose message has the given number of bytes.
     private func failed(bytes: Int, session: String, request: String, at time: Int64 = 1) -> Action {
         let failure = OutcomeEvent.Failure(
             code: "timeout", message: String(repeating: "x", count: bytes), isRetryable: true)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct SubscriberTests {
-    /// A search of a session, with a number that tells one from another.
+    /// A search of a session with a unique number.
     private static func search(_ number: Int, session: String = "session") -> Action {
         .requested(
             SearchRequest(requestID: "r\(number)", location: .shinjuku, sessionID: session),
@@ -22,7 +22,7 @@ struct SubscriberTests {
         let second = try #require(await states.next())
         #expect(second.search?.requestID == "r1" && second.revision == 1)
 
-        // A copy shows nothing new, so the next state is that of the next search.
+        // A duplicate changes nothing, so the next state is that of the next search.
         store.dispatch(Self.search(1))
         store.dispatch(Self.search(2))
         #expect(await states.next()?.search?.requestID == "r2")
@@ -68,7 +68,7 @@ struct SubscriberTests {
             }
             try await eventually("all have subscribed") { store.subscriberCount == 200 }
 
-            // Two who dispatch at a time, so that their wake-ups overtake each other.
+            // Two concurrent dispatchers, so that their wake-ups overtake each other.
             for half in 0..<2 {
                 group.addTask {
                     for number in stride(from: 1 + half, through: last, by: 2) {

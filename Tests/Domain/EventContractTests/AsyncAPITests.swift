@@ -5,12 +5,13 @@ import Testing
 @testable import EventContract
 @testable import LocationSearch
 
-/// schemas/asyncapi.yaml names every header and attribute that the code reads or writes. `schemas/validate.py` checks the
-/// document itself, and `SchemaExamplesTests` the events' values.
+/// schemas/asyncapi.yaml names every header and attribute that the code reads or writes.
+///
+/// `schemas/validate.py` checks the document itself, and `SchemaExamplesTests` the events' values.
 struct AsyncAPITests {
     private static let document = Repository.folder.appending(path: "schemas/asyncapi.yaml")
 
-    /// Returns the properties of a schema or a message: the keys of its `properties`, at whatever depth that stands.
+    /// Returns the properties of a schema or a message: the keys of its `properties`, at any depth.
     private func properties(of name: String) throws -> Set<String> {
         let lines = try String(contentsOf: Self.document, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -34,7 +35,7 @@ struct AsyncAPITests {
         EventHeader("tracestate", text: "a=b"),
     ]
 
-    /// What `EventAttributes` takes from headers, and what it takes from a structured event.
+    /// The attributes that `EventAttributes` reads from headers and from a structured event.
     @Test func everyAttributeOfARequestIsDescribed() throws {
         let attributes = [
             "specversion", "id", "source", "type", "time", "expirytime", "priority", "traceparent", "tracestate",
@@ -51,7 +52,7 @@ struct AsyncAPITests {
     }
 
     @Test func everyHeaderOfAnOutcomeIsDescribed() throws {
-        // The one outcome with all of them: the error for a worker's own result, with steps and a trace.
+        // The only outcome with all of them: the error for a worker's own result, with steps and a trace.
         let result = EventHeader("ce_type", text: EventType.completed.rawValue)
         let record = Records.record([1], headers: [result] + Self.trace)
         let rejected = try #require(Records.rejection(of: record))

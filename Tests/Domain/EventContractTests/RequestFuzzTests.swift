@@ -5,10 +5,9 @@ import Testing
 
 @testable import EventContract
 
-/// Damaged records, the same in every run: each is a valid request or one rejection that says what is wrong, and either
-/// becomes an event that others can read.
+/// Damaged records, the same in every run. Each is a valid request or one rejection with a reason, and either becomes a readable event.
 struct RequestFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
 
@@ -29,7 +28,7 @@ struct RequestFuzzTests {
             }
             #expect(fault == nil, "input \(number): \(String(decoding: record.value ?? [], as: UTF8.self))")
         }
-        // Both ways are taken: else the damage is too small or too great to tell anything.
+        // Both cases must occur: otherwise the damage is too small or too great to test anything.
         #expect(min(accepted, rejected) > share / 10, "\(accepted) accepted, \(rejected) rejected")
     }
 
@@ -41,7 +40,7 @@ struct RequestFuzzTests {
         return fault(ofRepeated: request) ?? fault(ofOutcomesOf: decoded)
     }
 
-    /// Asked by another producer, it is the same request. Coordinates are written to a centimetre.
+    /// A request that is encoded again stays the same. Coordinates are written to a centimetre.
     private static func fault(ofRepeated request: SearchRequest) -> String? {
         var encoder = RequestEncoder()
         let encoded = encoder.encode(request, at: Outcomes.receivedAt)
@@ -94,14 +93,14 @@ struct RequestFuzzTests {
         return fault(of: encoded, requestID: rejected.requestID, sessionID: rejected.sessionID)
     }
 
-    /// What was put aside can be taken up again.
+    /// A dead letter can be read back.
     private static func fault(of letter: DeadLetter) -> String? {
         DeadLetter(key: letter.key, value: letter.value, headers: letter.headers) == letter ? nil : "dead letter"
     }
 
     // MARK: Events
 
-    /// Valid JSON for another reader too, and the same ids for ours.
+    /// The event is valid JSON for another reader too, and our reader finds the same ids.
     private static func fault(of encoded: EncodedOutcome, requestID: String, sessionID: String?) -> String? {
         guard (try? JSONSerialization.jsonObject(with: Data(encoded.value))) is [String: Any] else { return "no JSON" }
         guard let event = try? OutcomeReader().read(value: encoded.value, headers: encoded.headers) else {
@@ -115,9 +114,9 @@ struct RequestFuzzTests {
         return areLines ? nil : "header that is no line of text"
     }
 
-    // MARK: Much of one thing
+    // MARK: Large inputs
 
-    /// As much as a record may hold, and more: time grows with the size, not its square.
+    /// More than a record may have: the time must grow with the size, not its square.
     private static let decoder = RequestDecoder(maximumBytes: 1 << 20)
     private static func much(_ text: String) -> [UInt8] {
         Array(String(repeating: text, count: 65_536 / text.utf8.count).utf8)
@@ -136,7 +135,7 @@ struct RequestFuzzTests {
         }
     }
 
-    /// What nobody asks for may be there; what must be text of an event is not.
+    /// Unknown headers are allowed; attributes of an event must be text.
     @Test(arguments: ["ce_id", "ce_type", "tracestate", "CE_TIME", "content-type", "ce_", "x"])
     func manyHeadersAndLongOnesEndSoon(name: String) {
         let body = Array(Records.search(with: "\"limit\":1").utf8)
@@ -150,9 +149,9 @@ struct RequestFuzzTests {
     }
 }
 
-/// Records of one envelope: those of the schemas' examples and invented ones, most of them damaged.
+/// Records of one envelope, from the schemas' examples and random ones, most of them damaged.
 private struct RandomRecords {
-    /// Stands in records only, never in what is said of them.
+    /// A text that occurs in records only, and must not occur in errors about them.
     static let secret = "S3CRET"
 
     private let envelope: Envelope
@@ -239,7 +238,7 @@ private struct RandomRecords {
         case 4: bytes.insert(contentsOf: Array(bytes[place..<min(bytes.count, place + 1 + below(40))]), at: place)
         case 5: bytes.insert(contentsOf: pick(Self.pieces), at: place)
         default:
-            // Another value: it stays JSON more often than not.
+            // Replaces a value: the result usually stays valid JSON.
             guard let colon = bytes[place...].firstIndex(of: UInt8(ascii: ":")),
                 let end = bytes[colon...].firstIndex(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") })
             else { return }

@@ -6,7 +6,7 @@ import Testing
 @testable import LocationSearch
 @testable import ProviderCalls
 
-/// The schemas' examples and the decoder must agree: `schemas/validate.py` judges the same files with other tools.
+/// The schemas' examples and the decoder must agree. `schemas/validate.py` checks the same files with other tools.
 struct SchemaExamplesTests {
     private static let folder = Repository.folder.appending(path: "schemas/examples")
 
@@ -19,7 +19,7 @@ struct SchemaExamplesTests {
         try files(in: "request").map { Array(try Data(contentsOf: $0)) }
     }
 
-    /// The values of examples that are refused.
+    /// Returns the values of the examples that must be rejected.
     static func invalidRequests() throws -> [[UInt8]] { try files(in: "invalid/request").map { try value(of: $0) } }
 
     private static func value(of file: URL) throws -> [UInt8] {
@@ -37,7 +37,7 @@ struct SchemaExamplesTests {
         }
     }
 
-    /// Readers copy from the examples, so a page token there is one that a worker would take.
+    /// Readers copy the examples, so their page tokens must be accepted by a worker.
     @Test func pageTokensOfRequestsContinueTheirSearch() throws {
         var tokens = 0
         for file in try Self.files(in: "request") {

@@ -16,7 +16,7 @@ struct PlacesTests {
         #expect(Places().isEmpty)
     }
 
-    /// Their texts stand elsewhere: what counts is what they say.
+    /// Their texts may be stored differently; only the content counts.
     @Test func listsAreEqualByTheirPlaces() {
         var other: Places = [Self.bare, Self.full, Self.bare]
         #expect(other != [Self.full, Self.bare])

@@ -6,14 +6,13 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Damaged answers: whatever the bytes, there is an answer or an error, soon, and no more of it than the bytes hold.
+/// Damaged answers: any bytes lead to an answer or an error, soon, with no more content than the bytes have.
 struct AnswerFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
 
-    /// A provider's answers, and what they answer: the fixtures, and the recordings where they lie, large ones only in a
-    /// long run.
+    /// A provider's answers and their requests: the fixtures, and the recordings if they exist. Large ones are used only in a long run.
     private struct Seeds {
         var answers: [(body: [UInt8], request: SearchRequest)] = []
         var errors: [[UInt8]] = []
@@ -53,8 +52,8 @@ struct AnswerFuzzTests {
         "\"x\":[[]],",
     ].map { Array($0.utf8) }
 
-    /// One to four changes: bits, bytes, cuts, repeats, grammar where it does not belong, pieces of another answer; and,
-    /// so that it stays JSON more often than not, other values and more members.
+    /// Applies one to four changes: bits, bytes, cuts, repetitions, misplaced grammar, and pieces of another answer. Other values and
+    /// additional members usually keep the JSON valid.
     private static func mutate(_ seed: [UInt8], with other: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         func pick(_ choices: [[UInt8]]) -> [UInt8] { choices[Int.random(in: 0..<choices.count, using: &random)] }
         var bytes = seed
@@ -92,7 +91,7 @@ struct AnswerFuzzTests {
     @Test(arguments: [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy])
     func damagedAnswersEndAsAnswersOrErrors(provider: ProviderID) async throws {
         let seeds = try Seeds(of: provider)
-        // What another provider sends is damage too.
+        // An answer of another provider counts as damage too.
         let others = try ProviderID.allCases.flatMap { try Seeds(of: $0).all }
         var random = SplitMix64(state: 20_261_121)
         var (answers, errors) = (0, 0)
@@ -102,7 +101,7 @@ struct AnswerFuzzTests {
             let other = others[Int.random(in: 0..<others.count, using: &random)]
             let body = Self.mutate(isError ? seeds.errors[number % seeds.errors.count] : seed, with: other, &random)
             let status = isError ? [200, 302, 400, 403, 404, 429, 500].randomElement(using: &random) ?? 500 : 200
-            // A picture takes a second call at Google.
+            // A picture needs a second call at Google.
             let picture = HTTPResponse(status: 302, location: "https://pictures.example/1")
             let http = FakeHTTP([.success(HTTPResponse(status: status, body: body)), .success(picture)])
             do throws(SearchError) {
@@ -115,15 +114,17 @@ struct AnswerFuzzTests {
                 let fault = Self.fault(of: error)
                 #expect(fault == nil, "input \(number)")
             }
-            // Others want to run as well.
+            // Lets other tests run.
             if number % 64 == 0 { await Task.yield() }
         }
-        // Neither everything nor nothing may pass: else the mutations prove nothing.
+        // Both cases must occur: otherwise the mutations test nothing.
         #expect(min(answers, errors) > Self.inputs / 10, "\(answers) answers, \(errors) errors")
     }
 
-    /// Shops are written alike, and so are read by what the ones before them looked like. An empty list in each of them makes
-    /// that impossible, and must change nothing: neither what is read of damaged shops, nor the fault that is found.
+    /// Shops with the same layout are read with the help of the previous one's layout.
+    ///
+    /// An empty list in each of them prevents that, and must not change the result: neither the content of damaged shops, nor the
+    /// error.
     @Test func shopsAreReadAlikeWithAndWithoutALayout() async throws {
         func ask(_ shops: [[UInt8]], insertion: String) async -> Result<ProviderAnswer, SearchError> {
             let list = shops.map { $0.prefix(1) + Array(insertion.utf8) + $0.dropFirst() }
@@ -146,7 +147,7 @@ struct AnswerFuzzTests {
                     (#"{"id":"J\#(index)","name":"鳥 \#(number)","address":"中央区\#(index)-2","lat":"35.6","lng":139.7,"capacity":12,"#
                         + #""genre":{"code":"G1","name":"居酒屋"},"urls":{"pc":"https://shops.example.jp/\#(index)"},"#
                         + #""photo":{"mobile":{"l":"m","s":""},"pc":{"l":"l","m":"\/","s":""}}}"#).utf8)
-                // The first five bytes stay, so that the list can be put behind the first.
+                // The first five bytes stay, so that the list can be inserted after the first one.
                 return number % 8 == 0
                     ? shop : shop.prefix(5) + Self.mutate(Array(shop.dropFirst(5)), with: [], &random)
             }
@@ -158,7 +159,7 @@ struct AnswerFuzzTests {
         #expect(answers > Self.inputs / 32)
     }
 
-    /// What is in an answer was in the bytes: no text is handed over more often than a place's members use it.
+    /// All content of an answer comes from the bytes: no text is copied more often than a place's members use it.
     private static func fault(of answer: ProviderAnswer, _ body: [UInt8]) -> String? {
         var size = 0
         for place in answer.places {
@@ -184,11 +185,11 @@ struct AnswerFuzzTests {
         return error.retryAfter.map { $0 > .zero && $0 <= .seconds(3600) } ?? true ? nil : "retry after"
     }
 
-    // MARK: - Much of one thing
+    // MARK: - Large inputs
 
     private static func repeated(_ text: (Int) -> String) -> String { (0..<60_000).map(text).joined(separator: ",") }
 
-    /// Bodies near the limit of two megabytes that hold as many entries as fit: time grows with size, not its square.
+    /// Bodies near the limit of two megabytes with as many entries as fit: the time must grow with the size, not its square.
     @Test func manySmallEntriesTakeNoLonger() async throws {
         let shops = Self.repeated { #"{"id":"\#($0)","name":"n"}"# }
         let hotpepper = try await Providers.hotpepper(FakeHTTP(#"{"results":{"shop":[\#(shops)]}}"#)).ask(

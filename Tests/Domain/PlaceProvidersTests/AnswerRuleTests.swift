@@ -5,13 +5,13 @@ import Testing
 
 @testable import PlaceProviders
 
-/// What counts as an answer of each provider, and what a gateway in front of it sends in its place.
+/// Valid answers of each provider, and answers of a gateway in front of it.
 struct AnswerRuleTests {
     struct Answer: CustomTestStringConvertible, Sendable {
         let provider: ProviderID
         let body: String
         var operation = SearchOperation.search
-        /// `nil`: it is an answer.
+        /// `nil`: the answer is valid.
         let code: SearchError.Code?
 
         init(_ provider: ProviderID, _ operation: SearchOperation, _ body: String, _ code: SearchError.Code?) {
@@ -58,7 +58,7 @@ struct AnswerRuleTests {
         #expect(await answer.failure()?.code == answer.code)
     }
 
-    /// `auto` moves on to the next provider only after a failure that allows it.
+    /// `auto` falls back to the next provider only after a failure that allows it.
     @Test func gatewayInFrontOfGoogleIsAFailureThatAnotherProviderMayCure() async throws {
         let error = await Answer(.googlePlaces, .search, #"{"message":"x"}"#, nil).failure()
         #expect(error?.code.isRetryable == true)
@@ -88,7 +88,7 @@ struct AnswerRuleTests {
         }
     }
 
-    /// Beside `errors`, newer services send what says more.
+    /// Newer services send more specific reasons in addition to `errors`.
     @Test(arguments: [
         (
             #""errors":[{"reason":"badRequest"}],"details":[{"reason":"API_KEY_INVALID"}]"#,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Whole answers, and what becomes of them.
+/// Whole answers and the results of decoding them.
 struct FixtureTests {
     struct Expected: CustomTestStringConvertible {
         let recorded: RecordedAnswer
@@ -119,7 +119,7 @@ struct FixtureTests {
         #expect(!answer.attributions.isEmpty)
     }
 
-    /// The picture that stands for "no image" is none; the tracking query of a page is part of its address.
+    /// The placeholder picture for "no image" is omitted; the tracking query of a page's URL is kept.
     @Test func shopKeepsItsPictureAndItsPagesAddress() async throws {
         let places = try await RecordedAnswer("hotpepper/gourmet-first-of-two-pages.json").service().ask(
             Providers.search()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Asks the best candidate once, so that every call a test sees was made for the one request.
+/// Calls the best candidate once, so that all calls that a test sees belong to one request.
 private struct SingleCallWorker: SearchReporting {
     func begin(
         _ addressed: AddressedRequest, before deadline: Deadline,
@@ -30,7 +30,7 @@ private struct SingleCallWorker: SearchReporting {
 }
 
 extension SearchInteractor {
-    /// Returns the outcome of a request that has half a minute.
+    /// Returns the outcome of a request with a deadline of half a minute.
     fileprivate func run(_ request: SearchRequest) async -> SearchOutcome {
         let answer = AsyncStream<SearchReport>.makeStream()
         do throws(SearchError) {
@@ -43,7 +43,7 @@ extension SearchInteractor {
     }
 }
 
-/// A page token on its way from one provider's answer through the outcome into the next request.
+/// A page token from a provider's answer, through the outcome, to the next request.
 struct PageTokenTests {
     private static let answers: [ProviderID: (body: String, ownToken: String)] = [
         .hotpepper: (#"{"results":{"results_available":40,"shop":[{"id":"J000000001","name":"A"}]}}"#, "2"),
@@ -54,7 +54,7 @@ struct PageTokenTests {
     ]
 
     /// Runs one search with all three providers configured.
-    /// - Returns: the outcome, and the calls each provider got.
+    /// - Returns: the outcome, and the calls to each provider.
     private static func run(_ request: SearchRequest) async -> (
         outcome: SearchOutcome, calls: [ProviderID: [HTTPRequest]]
     ) {
@@ -80,7 +80,7 @@ struct PageTokenTests {
         Providers.search(category: "cafe", keyword: "抹茶", language: "ja", pageToken: pageToken)
     }
 
-    /// What earlier versions handed out, what people type, and what a copy may do to a token of ours.
+    /// Providers' own tokens, typing mistakes, and damaged copies of a token.
     @Test(arguments: ["garbage", "21", "CpQC-AgE_x", "~", "1h", "1h.AAAAAAAA.2", "1h.AAAAAAAA.", "9h.AAAAAAAA.2", "…"])
     func searchWithTokenThatIsNotOursIsRefusedWithoutACall(token: String) async {
         for provider in [.auto] + ProviderID.allCases.map(ProviderChoice.named) {
@@ -114,7 +114,7 @@ struct PageTokenTests {
         }
     }
 
-    /// The provider's own token as the call carries it.
+    /// The provider's own token in a call.
     private static func ownToken(in call: HTTPRequest) -> String? {
         if case .post(let body) = call.method {
             let text = String(decoding: body, as: UTF8.self)
@@ -173,7 +173,7 @@ struct PageTokenTests {
         var request = Self.search(pageToken: try await Self.firstPage(of: provider))
         (request.limit, request.timeout, request.sessionID) = (7, .seconds(9), "s-2")
         request.requestID = "another"
-        // `false` filters no more than leaving it out does.
+        // `false` filters no more than an absent value.
         request.openNow = false
         let (outcome, _) = await Self.run(request)
         #expect((try? outcome.result.get()) != nil)

@@ -55,7 +55,7 @@ struct ProviderFailureTests {
         hotpepper("error-3000.json", .invalidRequest, "3000"),
         hotpepper("error-3000.json", .invalidRequest, "3000", for: .details),
         hotpepper("error-9999.json", .upstreamRejected, "9999"),
-        // A body that says more than its status wins.
+        // A body that is more specific than its status takes precedence.
         hotpepper("error-2000.json", .unauthorized, "2000", status: 503),
         hotpepper("gourmet-first-of-two-pages.json", .upstreamUnavailable, status: 503),
         hotpepper("gourmet-nothing-found.json", .notFound, for: .details),
@@ -72,7 +72,7 @@ struct ProviderFailureTests {
         new("error-400-field-mask.json", .invalidRequest, "INVALID_ARGUMENT"),
         new("error-400-api-key-invalid.json", .unauthorized, "INVALID_ARGUMENT"),
         new("error-400-api-key-invalid.json", .unauthorized, "INVALID_ARGUMENT", for: .details),
-        // An id that came from a user; a search has none, so there it is a parameter.
+        // The id comes from a user. A search has no id, so there it is a parameter.
         new("error-400-place-id.json", .notFound, "INVALID_ARGUMENT", for: .details),
         new("error-400-place-id.json", .invalidRequest, "INVALID_ARGUMENT"),
         new("error-400-place-id-no-longer-valid.json", .notFound, "INVALID_ARGUMENT", for: .photo),
@@ -95,7 +95,7 @@ struct ProviderFailureTests {
         new("error-501-unimplemented.json", .upstreamRejected, "UNIMPLEMENTED"),
         new("error-503-unavailable.json", .upstreamUnavailable, "UNAVAILABLE"),
         new("error-504-deadline-exceeded.json", .upstreamUnavailable, "DEADLINE_EXCEEDED"),
-        // An error behind a front end that says 200 for everything is no empty list.
+        // An error behind a front end that answers everything with 200 must not become an empty list.
         new("error-403-no-key.json", .unauthorized, "PERMISSION_DENIED", status: 200),
         new("error-404-not-found.json", .notFound, "NOT_FOUND", status: 200, for: .details),
         new("front-end.html", .badResponse, nil), new("front-end.html", .upstreamUnavailable, nil, status: 502),
@@ -121,7 +121,7 @@ struct ProviderFailureTests {
         legacy("error-over-daily-limit.json", .rateLimited, "OVER_DAILY_LIMIT", after: .seconds(3600), allows: false),
         legacy("error-unknown.json", .upstreamUnavailable, "UNKNOWN_ERROR"),
         legacy("error-status-of-tomorrow.json", .upstreamRejected, "PAYMENT_REQUIRED"),
-        // The body wins where it says something.
+        // A specific body takes precedence.
         legacy("error-request-denied.json", .unauthorized, "REQUEST_DENIED", status: 400),
         legacy("error-no-status.json", .badResponse, nil),
         legacy("error-no-status.json", .upstreamUnavailable, nil, status: 500),
@@ -147,7 +147,7 @@ struct ProviderFailureTests {
         Self.checkPrivacy(of: error)
     }
 
-    /// One line, without the key and without what providers' messages tell about us.
+    /// Checks for one line, without the key and without account data from providers' messages.
     static func checkPrivacy(of error: SearchError) {
         let text = "\(error)"
         for secret in [Providers.key, "000000000000", "192.0.2.1", "\n"] { #expect(!text.contains(secret), "\(text)") }
@@ -169,7 +169,7 @@ struct ProviderFailureTests {
         }
     }
 
-    /// A front end may repeat what it was asked, in a link or a name: that goes into no event.
+    /// A front end may echo the request in a link or a name: this must not reach an event.
     @Test func answerThatRepeatsTheKeyIsRefused() async {
         let hotpepper = [
             #"{"id":"a","name":"x","urls":{"pc":"https://a/?key=KEY"}}"#, #"{"id":"a","name":"KEY"}"#,
@@ -199,17 +199,17 @@ struct ProviderFailureTests {
                 error.map(Self.checkPrivacy)
             }
         }
-        // What is not read goes nowhere.
+        // Unread members are ignored.
         let unread = FakeHTTP(#"{"places":[{"id":"a","url":"\#(key)"}]}"#)
         #expect(await Providers.google(unread).failure(Providers.search()) == nil)
-        // Behind the last byte that could begin it, and but for its last byte.
+        // A prefix of the key after its last possible start, and the key without its last byte.
         for end in ["S", String(Providers.key.dropLast())] {
             let http = FakeHTTP(#"{"places":[{"id":"\#(end)"}]}"# + String(repeating: " ", count: 100))
             #expect(await Providers.google(http).failure(Providers.search()) == nil)
         }
     }
 
-    /// `test`, as simulators take it: found in any answer, and no secret.
+    /// `test`, a key for simulators: it may occur in any answer, and is no secret.
     @Test func answerThatHoldsAShortKeyIsTaken() async {
         let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
         let service = GooglePlacesService(
@@ -217,7 +217,7 @@ struct ProviderFailureTests {
         #expect(await service.failure(Providers.search()) == nil)
     }
 
-    /// Nor does any text made of what holds it.
+    /// The same holds for texts made from its parts.
     @Test func descriptionOfAServiceHoldsNoKey() {
         let http = FakeHTTP("")
         var texts: [String] = []
@@ -246,7 +246,7 @@ struct ProviderFailureTests {
         #expect(http.requests.isEmpty)
     }
 
-    /// A provider's own word for a failure goes into events, so only what looks like one.
+    /// A provider's status is copied into events only if it looks like a status name.
     @Test(arguments: ["two words", "a\\nb", "\\u0000", String(repeating: "A", count: 65), "<b>", "状態"])
     func statusThatIsNoNameIsNotPassedOn(status: String) async {
         let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(

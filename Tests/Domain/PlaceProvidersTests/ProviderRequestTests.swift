@@ -8,9 +8,9 @@ import Testing
 
 @testable import PlaceProviders
 
-/// What is sent, to the byte: for each provider and operation.
+/// The exact bytes of requests, for each provider and operation.
 struct ProviderRequestTests {
-    /// Everything a search can ask for.
+    /// A search with every parameter.
     private static let everything = Providers.search(
         category: "cafe", radius: 1499.5, keyword: "抹茶 & \"latte\"", language: "zh-TW", openNow: true, limit: 50)
     private static let key = Providers.key
@@ -122,7 +122,7 @@ struct ProviderRequestTests {
         #expect(!body.contains("pageToken"))
     }
 
-    /// The next page wants everything else as it was.
+    /// The next page must repeat all other parameters.
     @Test func nextPageOfATextSearchRepeatsTheRequest() async {
         var next = Self.everything
         next.pageToken = "token/+ \"1\""
@@ -155,7 +155,7 @@ struct ProviderRequestTests {
                 "https://old.test/maps/api/place/nearbysearch/json?location=35.6895%2C139.6917123&radius=1500&type=cafe"
                     + "&keyword=%E6%8A%B9%E8%8C%B6%20%26%20%22latte%22&language=zh-TW&opennow&key=\(Self.key)"
             ])
-        // With a page's token all else would be ignored.
+        // With a page token the service would ignore all other parameters.
         let next = await Self.sent(.googlePlacesLegacy, Providers.search(keyword: "x", pageToken: "t/1"))
         #expect(
             next.map(\.url) == [
@@ -182,7 +182,7 @@ struct ProviderRequestTests {
         #expect((search + next + details + photo).allSatisfy { Self.text($0) == "GET" && $0.headers.isEmpty })
     }
 
-    /// `opennow` counts by being there; the type as a keyword too can give nothing.
+    /// `opennow` applies by its presence. A keyword that repeats the type would find nothing.
     @Test func filterThatIsOffAndKeywordThatRepeatsTheTypeAreNotSent() async {
         let url = await Self.sent(
             .googlePlacesLegacy, Providers.search(category: "hospital", keyword: "Hospital", openNow: false))[0].url
@@ -210,7 +210,7 @@ struct ProviderRequestTests {
         #expect(Self.text(await Self.sent(.googlePlaces, request)[0]).contains("\"longitude\":\(text)}"))
     }
 
-    /// In the box lies every point of the circle, on the globe's seams as well, and the box is no larger than needed.
+    /// The box contains every point of the circle, also at the poles and the date line, and is no larger than needed.
     @Test(arguments: [
         (35.69, 139.7), (0, 0), (-33.8, 151.2), (64.1, -21.9), (10, 179.99), (10, -179.99), (84, 20), (89.9, 20),
         (-89.9, 0),
@@ -244,7 +244,7 @@ struct ProviderRequestTests {
 
     private static let notYet = HTTPResponse(status: 200, body: Array(#"{"status":"INVALID_REQUEST"}"#.utf8))
 
-    /// Three times, two seconds later each; then the token is to blame.
+    /// After three retries, each two seconds later, the token is invalid.
     @Test func tokenThatStaysInvalidIsRefusedAfterFourCalls() async throws {
         let http = FakeHTTP([.success(Self.notYet)])
         let service = Providers.legacy(http)
@@ -266,7 +266,7 @@ struct ProviderRequestTests {
         #expect(http.requests.count == 4)
     }
 
-    /// Nothing else is asked for again: not without a token, not after another refusal.
+    /// No other failure is retried: not without a token, and not after another rejection.
     @Test func onlyATokenIsWaitedFor() async {
         let refused = HTTPResponse(status: 200, body: Array(#"{"status":"REQUEST_DENIED"}"#.utf8))
         for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
@@ -278,7 +278,7 @@ struct ProviderRequestTests {
 
     // MARK: - Pictures
 
-    /// A picture that says "over quota" is no picture; a redirect to one is.
+    /// An "over quota" picture is no photo; a redirect to a picture is one.
     @Test func pictureOfAQuotaNoticeIsNoPhotoAndARedirectIsOne() async throws {
         let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
         func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
@@ -307,7 +307,7 @@ struct ProviderRequestTests {
 }
 
 extension Coordinate {
-    /// The point that far along the great circle that leaves in that direction, in degrees from north.
+    /// Returns the point at this distance along the great circle that starts in this direction, in degrees from north.
     fileprivate func point(at bearing: Double, metres: Double) -> Coordinate {
         let (angle, direction) = (metres / 6_371_008.8, bearing * .pi / 180)
         let (lat, lng) = (latitude * .pi / 180, longitude * .pi / 180)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Real providers' answers, where they lie beside the repository: they are other people's data and not part of it.
+/// Answers of real providers, if they exist beside the repository. They are other people's data and not part of it.
 struct RecordingsTests {
-    /// `LOCSEARCH_RECORDINGS` for another folder.
+    /// Set `LOCSEARCH_RECORDINGS` for another folder.
     private static let folder =
         ProcessInfo.processInfo.environment["LOCSEARCH_RECORDINGS"].map { URL(fileURLWithPath: $0) }
         ?? Repository.folder.resolvingSymlinksInPath().deletingLastPathComponent()

@@ -9,14 +9,14 @@ import Testing
 
 @testable import PlaceProviders
 
-/// What shuts a provider for every request: an answer that blames our key, not one that merely forbids one request.
+/// A provider is closed for every request by an answer that rejects the key, but not by one that forbids a single request.
 struct RefusedKeyTests {
     private static let answers: [ProviderID: String] = [
         .hotpepper: #"{"results":{"results_available":0,"shop":[]}}"#, .googlePlaces: "{}",
         .googlePlacesLegacy: #"{"results":[],"status":"ZERO_RESULTS"}"#,
     ]
 
-    /// What a firewall in front of a provider sends to a request that it dislikes.
+    /// The answer of a firewall in front of a provider to a request that it blocks.
     private static let forbidden: Result<HTTPResponse, HTTPError> = .success(
         HTTPResponse(status: 403, body: Array("<html><h1>403 Forbidden</h1></html>".utf8)))
 
@@ -24,7 +24,7 @@ struct RefusedKeyTests {
         .success(HTTPResponse(status: status, body: Array(body.utf8)))
     }
 
-    /// Sends searches one after another through everything that stands before a provider.
+    /// Sends searches one after another through all limits of a provider.
     /// - Returns: the code of each failure, `nil` for an answer.
     private static func codes(
         of keywords: [String], from provider: ProviderID, _ http: FakeHTTP
@@ -52,7 +52,7 @@ struct RefusedKeyTests {
         #expect(http.requests.count == 3)
     }
 
-    /// A key that a front end refuses without a word is found out by its failing calls, as any outage is.
+    /// If a front end rejects a key without a reason, the breaker opens after failing calls, as in any outage.
     @Test(arguments: ProviderID.allCases)
     func providerThatForbidsEverythingIsShutSoon(provider: ProviderID) async throws {
         let http = FakeHTTP([Self.forbidden])
@@ -61,7 +61,7 @@ struct RefusedKeyTests {
         #expect(http.requests.count == 20)
     }
 
-    /// The answers by which each provider refuses a key, or a project.
+    /// The answers with which each provider rejects a key, or a project.
     static let refusals: [(ProviderID, status: Int, body: String)] = [
         (.hotpepper, 200, #"{"results":{"error":[{"code":2000,"message":"key"}]}}"#),
         (.hotpepper, 403, #"{"results":{"error":[{"code":2000,"message":"key"}]}}"#), (.hotpepper, 401, ""),

@@ -7,7 +7,7 @@ import Testing
 
 /// A provider that repeats our key in its answer: the key reaches no event, neither in a result nor in an error.
 struct RepeatedKeyTests {
-    /// All in one case, and of characters that a provider's name of a failure may have.
+    /// All in one case, with only characters that a provider's status name may have.
     private static let key = "SECRET0123456789"
 
     private func failure(_ provider: ProviderID, _ status: Int, _ body: String) async -> SearchError? {
@@ -61,7 +61,7 @@ struct RepeatedKeyTests {
 
     // MARK: - Escaped spellings
 
-    /// Spellings of the key in JSON's own escapes, percent-encoded, as character references, and of these within each other.
+    /// Spellings of the key: in JSON escapes, percent-encoded, as character references, and nested combinations.
     private static let spellings = [
         key, "%53ECRET0123456789", "%53%45%43%52%45%54%30%31%32%33%34%35%36%37%38%39", "%2553ECRET0123456789",
         "&#83;ECRET0123456789", "&#x53;ECRET012345678&#57;", "&#83ECRET0123456789", #"\\u0053ECRET0123456789"#,

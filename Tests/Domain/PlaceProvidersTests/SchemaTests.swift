@@ -7,9 +7,9 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Whatever a provider answers, the outcome keeps the schemas that its readers were promised.
+/// For any answer of a provider, the outcome satisfies the published schemas.
 struct SchemaTests {
-    /// Values that a provider may put in the place of any other.
+    /// Values that a provider may send in place of any other.
     private static let oddities = [
         "null", "true", "0", "-1", "-0.5", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "1e-320",
         "99999999999999999999", "{}", "[]", "[null]", #""""#, #"" ""#, #""x""#, #""0""#, #""-1""#, #""nan""#, #""inf""#,
@@ -44,7 +44,7 @@ struct SchemaTests {
         #"{"status":~,"error_message":~}"#,
     ]
 
-    /// Puts a value into each place that is marked. Most are ordinary, or hardly an answer would have a place.
+    /// Fills each marked position with a value. Most values are ordinary, because otherwise hardly any answer would have a place.
     private static func filled(_ template: String, _ random: inout SplitMix64) -> String {
         let parts = template.split(separator: "~", omittingEmptySubsequences: false)
         return parts.dropLast().reduce(into: "") { text, part in
@@ -108,7 +108,7 @@ struct SchemaTests {
         ])
     func onlyWebAddressesWithAHostAreURLs(url: String, isValid: Bool) async throws {
         #expect(WebAddress.isValid(url) == isValid)
-        // The example in a text of a provider.
+        // The URL in a provider's answer.
         let escaped = url.replacing("\\", with: "\\\\").replacing("\u{0}", with: "\\u0000")
         let shop = #"{"id":"J1","name":"n","urls":{"pc":"\#(escaped)"},"photo":{"pc":{"l":"\#(escaped)"}}}"#
         let place = try await Providers.hotpepper(FakeHTTP(#"{"results":{"shop":[\#(shop)]}}"#))
@@ -128,8 +128,7 @@ struct SchemaTests {
         #expect(legacy.places.first?.url == "https://a.example/")
     }
 
-    /// The same shop, once with its numbers and texts as they are and once with each character as an escape, along a layout and
-    /// without one.
+    /// The same shop, with its numbers and texts as they are and with each character escaped, with a shared layout and without one.
     @Test func escapesChangeNothingThatIsRead() async throws {
         func read(_ shops: [String]) async throws -> Places {
             let body = #"{"results":{"shop":[\#(shops.joined(separator: ","))]}}"#

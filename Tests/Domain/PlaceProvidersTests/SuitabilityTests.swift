@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// What `auto` learns from the services themselves before anybody is called.
+/// The suitability of providers for `auto`, before any call.
 struct SuitabilityTests {
     static let positions: [(latitude: Double, longitude: Double, isInJapan: Bool)] = [
         (35.69, 139.70, true), (43.06, 141.35, true), (26.21, 127.68, true), (34.40, 129.30, true),

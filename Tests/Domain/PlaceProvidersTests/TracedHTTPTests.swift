@@ -11,7 +11,7 @@ import Tracing
 
 struct TracedHTTPTests {
     /// Makes a provider's first call within a span.
-    /// - Returns: what the span holds then.
+    /// - Returns: the content of the span.
     private func span(_ provider: ProviderID, _ http: FakeHTTP) async -> RecordedSpan.Content {
         let configuration = ProviderConfiguration(baseURL: "https://api.test:8443/base", apiKey: Providers.key)
         let traced = TracedHTTP(http)

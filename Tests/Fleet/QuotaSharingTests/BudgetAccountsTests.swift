@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// Which accounts a member keeps of a topic that many fleets and keys share, and for how long.
+/// The accounts that a member keeps of a topic shared by many fleets and keys, and their end.
 struct BudgetAccountsTests {
     private static let start = Instant.now
     private static let day = "2026-11-23"
@@ -17,7 +17,7 @@ struct BudgetAccountsTests {
         BudgetMessage.Entry(scope, day: day, limit: 100, take: take, made: ["search": take])
     }
 
-    /// A member of the fleet `f` that has read an empty topic.
+    /// Returns a member of the fleet `f` that has read an empty topic.
     private static func member(_ name: String = "m-0", key: String = "k") -> BudgetMember {
         let member = BudgetMember(name: name, budgets: ["p": 100], scopes: ["p": scope(key)], at: start)
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
@@ -29,7 +29,7 @@ struct BudgetAccountsTests {
         member.setDay(BudgetDay(label: label, end: start + .seconds(86_400)), of: "p")
     }
 
-    /// Writes messages to a topic, and has a member read them.
+    /// Lets a member read messages, as from a topic.
     private static func read(_ messages: [BudgetMessage], from first: Int64 = 0, by member: BudgetMember) {
         for (index, message) in messages.enumerated() {
             member.read(message, at: first + Int64(index), now: start)
@@ -41,7 +41,7 @@ struct BudgetAccountsTests {
         return BudgetMessage(sender: "person \(fleet) \(day)", number: 1, order: order)
     }
 
-    /// Has a member ask for a call, and read what it published.
+    /// Lets a member request a call, and read its own message.
     private static func ask(_ member: BudgetMember, at offset: Int64) throws -> Int? {
         member.setWaiting(1, of: 0)
         let message = try #require(member.tick(at: start + .seconds(1)))
@@ -49,7 +49,7 @@ struct BudgetAccountsTests {
         return member.tryTake(0, at: start + .seconds(1))
     }
 
-    /// What a thousand groups say, each with a reservation, an order of a person, a replaced key and a snapshot.
+    /// The messages of a thousand groups, each with a reservation, an operator's order, a replaced key and a snapshot.
     private static let thousandGroups: [BudgetMessage] = (0..<1000).flatMap { number -> [BudgetMessage] in
         let fleet = "group \(number)"
         var ledger = BudgetLedger()
@@ -79,7 +79,7 @@ struct BudgetAccountsTests {
         #expect(member.tick(at: Self.start + .seconds(2))?.answers == "person f \(Self.day)")
     }
 
-    /// The founder's larger numbers are `make scale`'s. These bounds are ten times what was measured.
+    /// `make scale` measures larger numbers. These bounds are ten times the measured values.
     @Test func messageOfAnotherGroupCostsLittleTimeAndNoMemory() throws {
         let member = Self.member()
         let bytes = Self.thousandGroups.map { FleetCodec.bytes(of: .budget($0)) }
@@ -126,7 +126,7 @@ struct BudgetAccountsTests {
     @Test func accountsAndReplacedKeysEndWithTheirDays() {
         let member = Self.member()
         for day in 0..<400 {
-            // A worker is restarted with another key each day, and one replaces its key while it runs.
+            // A worker is restarted with another key each day, and another one replaces its key while it runs.
             let renewal = BudgetMessage.Renewal(provider: "p", fleet: "f", old: "r\(day)", new: "r\(day + 1)")
             let entries = [Self.scope("k\(day)"), Self.scope("r\(day + 1)")].map {
                 Self.entry($0, take: 10, day: Self.label(day))
@@ -141,7 +141,7 @@ struct BudgetAccountsTests {
         #expect(member.ledger.renewalOffsets.count == member.ledger.renewed.count)
     }
 
-    /// One member's clock is wrong; the day that the others speak of stays.
+    /// One member's clock is wrong; the day that the others use stays.
     @Test func clockThatIsWrongEndsNoDayOfOtherAccounts() {
         var ledger = BudgetLedger()
         for number in 0..<50 {
@@ -155,9 +155,9 @@ struct BudgetAccountsTests {
         #expect(ledger.days.count == 4)
     }
 
-    // MARK: - Where there is no room
+    // MARK: - Full table of accounts
 
-    /// A member whose key is one more than there is room for.
+    /// Returns a member whose key is one more than the table has room for.
     private static func memberWithoutRoom() -> BudgetMember {
         let member = Self.member(key: "one more")
         Self.read((0..<256).map { Self.message(of: "k\($0)") }, by: member)
@@ -178,7 +178,7 @@ struct BudgetAccountsTests {
         #expect(member.isUsedUp(0, at: Self.start + .seconds(10)))
         #expect(member.ledger.days.count == 256)
 
-        // A key that is replaced by one without an account is refused as well: it must not begin another budget.
+        // A replacement key without an account is rejected as well: it must not start another budget.
         var ledger = member.ledger
         let renewal = BudgetMessage.Renewal(provider: "p", fleet: "f", old: "k1", new: "one more")
         ledger.apply(BudgetMessage(sender: "x", number: 1, renewals: [renewal]), at: 300)
@@ -219,9 +219,9 @@ struct BudgetAccountsTests {
         }
     }
 
-    // MARK: - What a stranger writes
+    // MARK: - Forged messages
 
-    /// Anybody who may write to the topic can use a member's name and number.
+    /// Every writer of the topic can use a member's name and number.
     @Test func forgedRecordUnderAMembersOwnNameEndsNothing() throws {
         let member = Self.member()
         member.setWaiting(1, of: 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// What the records of the log do to a budget.
+/// The effect of the log's records on a budget.
 struct BudgetLedgerTests {
     private static func message(
         _ number: UInt64, from sender: String = "a", take: Int = 0, giveBack: Int = 0, made: Int = 0, limit: Int = 10,
@@ -121,7 +121,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(2, take: 1, for: Self.scope("f", "k")), at: 3)?.granted == [0])
     }
 
-    /// Workers of a version that knows no scopes go by one budget for all. Beside them nobody may reserve what they have.
+    /// Workers without scopes share one budget. Other workers must not reserve the calls that these have taken.
     @Test func callsOfOlderWorkersCountForEveryFleet() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "known", take: 1, for: Self.scope("f", "k")), at: 0)
@@ -161,7 +161,7 @@ struct BudgetLedgerTests {
 
         ledger.apply(Self.message(2, from: "restarted", take: 2, for: Self.scope("f", "new")), at: 3)
         #expect(Self.taken(Self.scope("f", "old"), in: ledger) == 9)
-        // Back to the old key, and said twice.
+        // Back to the old key, reported twice.
         ledger.apply(Self.renewal(3, from: "a", "new", "old"), at: 4)
         ledger.apply(Self.renewal(3, from: "b", "old", "new"), at: 5)
         #expect(ledger.apply(Self.message(4, from: "a", take: 9, for: Self.scope("f", "old")), at: 6)?.granted == [1])
@@ -174,7 +174,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["p"])
     }
 
-    /// A clock that wanders names more days than are kept.
+    /// A member whose clock jumps names more days than are kept.
     @Test func dayThatIsSpokenOfStaysWhateverOtherDaysAreNamed() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// What one member that goes by daily budgets says, and when.
+/// The messages of one member with daily budgets, and their times.
 struct BudgetMemberTests {
     private static let start = Instant.now
     private static let day = BudgetDay(label: "2026-11-23", end: start + .seconds(86_400))
@@ -13,7 +13,7 @@ struct BudgetMemberTests {
         QuotaScope(provider: provider, fleet: "f", key: key)
     }
 
-    /// A member that has read an empty topic.
+    /// Returns a member that has read an empty topic.
     private static func member(_ budgets: [String: Int], name: String = "m-0") -> BudgetMember {
         let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
         let member = BudgetMember(name: name, budgets: budgets, scopes: scopes, at: start)
@@ -32,7 +32,7 @@ struct BudgetMemberTests {
         #expect(member.tryTake(busy, at: now) != nil)
         member.setWaiting(0, of: busy)
 
-        // The next reservation does not come back.
+        // The next reservation is not read back.
         while member.tick(at: now) == nil, now < Self.start + .seconds(20) {
             _ = member.tryTake(busy, at: now)
             now += .milliseconds(100)
@@ -68,7 +68,7 @@ struct BudgetMemberTests {
             now += .milliseconds(100)
         }
 
-        // What was refused would still be called for, at the pace of a moment ago.
+        // Otherwise the rejected calls would still count as demand, at the previous pace.
         member.setWaiting(1, of: 0)
         #expect(member.isUsedUp(0, at: now))
         #expect(member.nextTick(at: now) == BudgetTerms().tick)
@@ -120,7 +120,7 @@ struct BudgetMemberTests {
         #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 1000) == 600)
     }
 
-    /// It is made anew while the member reads it from its beginning, after records that it had not read were deleted.
+    /// The topic is recreated while the member reads it again from its beginning, because unread records were deleted.
     @Test func countIsKeptWhenTheTopicIsMadeAnewWhileItIsReadAgain() throws {
         let member = Self.member(["p": 10])
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
@@ -134,7 +134,7 @@ struct BudgetMemberTests {
         #expect(member.tick(at: Self.start + .seconds(1))?.snapshot != nil)
     }
 
-    /// A member that starts on a topic that was made anew may read it before the others have written the day's count down.
+    /// A member that starts on a recreated topic may read it before the others have written the day's count.
     @Test func memberThatCameBeforeTheStateTakesItOver() throws {
         let known = Self.member(["p": 10])
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
@@ -158,9 +158,9 @@ struct BudgetMemberTests {
         #expect(new.ledger == known.ledger)
     }
 
-    /// A member that had not read the last records of the topic before it was deleted knows less than the one that writes the day's
-    /// count down. The first record of the new topic is about something else, and
-    /// the count is written down before it is read.
+    /// A member that had not read the last records before the topic was deleted has an older count than the one that writes it.
+    ///
+    /// The first record of the new topic is about something else, and the count is written before that record is read.
     @Test func memberThatWasBehindTakesTheStateOver() throws {
         let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
@@ -177,7 +177,7 @@ struct BudgetMemberTests {
         }
     }
 
-    /// Three members have read different parts of the topic that was deleted. The one that knows least writes the count down first.
+    /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
     @Test func countIsThatOfTheMemberThatHadReadMost() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
         let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 100, take: 30)
@@ -188,7 +188,7 @@ struct BudgetMemberTests {
             }
         }
 
-        // The sender of what they lack has written to the new topic already.
+        // The sender of the records that they lack has already written to the new topic.
         let remade = FleetTopicExtent(first: 0, end: 1, oldest: 0, isRemade: true)
         let again = BudgetMessage(sender: "gone", number: 4, entries: [entry])
         for member in members {
@@ -209,7 +209,7 @@ struct BudgetMemberTests {
         }
     }
 
-    /// Another member may have read more of the former topic, and not have said so yet.
+    /// Another member may have read more of the former topic, and not have published its count yet.
     @Test func memberAsksForNothingWhenTheTopicWasJustMadeAnew() throws {
         let member = Self.member(["p": 100])
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)

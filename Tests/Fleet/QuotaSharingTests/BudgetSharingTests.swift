@@ -5,7 +5,7 @@ import Testing
 
 /// A daily budget that a fleet shares over a log, in virtual time.
 struct BudgetSharingTests {
-    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join; the log is cut.
+    /// Messages are lost, duplicated, late and out of order; members are stopped, killed, leave and join; the log is truncated.
     private static let hostile: BudgetSimulation.Conditions = {
         var conditions = BudgetSimulation.Conditions()
         conditions.lost = 0.05
@@ -29,7 +29,7 @@ struct BudgetSharingTests {
         print("measured: never more calls than the budget in \(seeds.count) schedules")
     }
 
-    /// Where nobody crashes, the whole budget is used while work waits, although messages are lost and members stop.
+    /// Without crashes, waiting work uses the whole budget, although messages are lost and members stop.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func waitingWorkUsesAllOfTheBudgetUnlessSomebodyCrashes(seed: UInt64) {
         var conditions = Self.hostile
@@ -74,7 +74,7 @@ struct BudgetSharingTests {
         #expect(simulation.warnings == 3)
     }
 
-    /// What is printed stands in docs/internals/budgets.md.
+    /// docs/budgets.md contains the printed figures.
     @Test func largeFleetPublishesLittleMoreThanASmallOne() {
         let count = Schedules.members(unlessSet: 60)
         var conditions = BudgetSimulation.Conditions()

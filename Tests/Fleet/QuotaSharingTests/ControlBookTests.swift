@@ -2,7 +2,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// Which of several orders counts.
+/// The precedence of several orders.
 struct ControlBookTests {
     private func order(
         _ control: ControlOrder.Control = .rate, of provider: String? = "hotpepper", number: Double? = nil,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// The bytes of messages about orders. Workers of other versions read them.
+/// The bytes of messages about orders, which workers of other versions read.
 struct ControlCodecTests {
     private static var order: ControlOrder {
         var order = ControlOrder(
@@ -50,7 +50,7 @@ struct ControlCodecTests {
         #expect(FleetCodec.message(Array(text.utf8)) == .control(message))
     }
 
-    /// As those who do not know this kind of message find: a record without a message.
+    /// A reader that does not know this kind of message finds a record without a message.
     @Test func kindOfALaterVersionIsNoMessage() {
         #expect(FleetCodec.message(Array(#"{"later":{"sender":"s"}}"#.utf8)) == nil)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// What a process knows of the orders in the fleet topic, and what it writes down.
+/// A process's view of the orders in the fleet topic, and the snapshots that it writes.
 struct ControlMemberTests {
     private let start = Instant.now
 
@@ -23,8 +23,8 @@ struct ControlMemberTests {
         ControlMessage(sender: "other", fleet: "f", snapshot: ControlMessage.Snapshot(offset: offset, orders: orders))
     }
 
-    /// A process that has read these records of a topic.
-    /// - Parameter first: the offset of the first of them; below it there are older ones.
+    /// Returns a process that has read these records of a topic.
+    /// - Parameter first: the offset of the first record; below it there are older ones.
     private func member(
         _ records: [ControlMessage?], from first: Int64 = 0, oldest: Int64 = 0, named name: String = "a"
     ) -> ControlMember {
@@ -86,7 +86,7 @@ struct ControlMemberTests {
         #expect(paused(member) == [])
     }
 
-    // MARK: - What is asked of a process
+    // MARK: - Orders and queries for a process
 
     @Test func newOrdersAndQuestionsToThisProcessAreNews() {
         let member = member([])
@@ -143,7 +143,7 @@ struct ControlMemberTests {
         #expect(member.book.orders.isEmpty)
     }
 
-    /// A worker's clock that is ahead must not take a pause from the workers that start with its snapshot.
+    /// A worker's clock that is ahead must not remove a pause from the snapshot that new workers read.
     @Test func clockThatIsAheadDropsNoOrderThatLasts() throws {
         var order = Self.pause("hotpepper")
         order.until = 3_600_000
@@ -159,7 +159,7 @@ struct ControlMemberTests {
         #expect(ahead.book.orders.isEmpty, "by then it is over, by whatever clock")
     }
 
-    /// The one who gave it has a clock that is ahead, so it lasts longer by the workers' clocks.
+    /// The clock of the order's sender is ahead, so by the workers' clocks it lasts longer.
     @Test func orderThatLastsByTheOwnClockIsKeptHoweverLongAgoItWasRead() {
         var order = Self.pause("hotpepper")
         (order.at, order.until) = (7_200_000, 9_000_000)
@@ -168,7 +168,7 @@ struct ControlMemberTests {
         #expect(paused(member) == ["hotpepper"])
     }
 
-    // MARK: - A topic that is made anew
+    // MARK: - A recreated topic
 
     @Test func processThatKnowsTheOrdersWritesThemIntoTheNewTopicAndOthersTakeThemOver() throws {
         let knowing = member([message(Self.pause("hotpepper"))])

@@ -30,7 +30,7 @@ struct FleetClassesTests {
         print("measured: never more than \((highest * 1e6).rounded() / 1e4) % of the limit in \(seeds.count) schedules")
     }
 
-    /// A lessor that grants away what it uses for batch stops using it in the same moment.
+    /// A lessor that leases out its batch share stops using it at the same moment.
     @Test func lessorStopsUsingWhatItGrants() throws {
         let limit = FleetSimulation.limit
         var now = Instant.now
@@ -56,9 +56,9 @@ struct FleetClassesTests {
         #expect((lessor.share(of: limit, at: now) - 0.025).magnitude < 1e-9)
     }
 
-    // MARK: - What is served
+    // MARK: - Served demand
 
-    /// A calm fleet, every member of which has batch work for all of the limit.
+    /// Returns a fleet without faults in which every member has batch demand for the whole limit.
     private static func busyFleet(of count: Int) -> FleetSimulation {
         var conditions = FleetSimulation.Conditions()
         conditions.members = count...count
@@ -71,7 +71,7 @@ struct FleetClassesTests {
 
     private static let batch = LimitDemand(1, interactive: 0)
 
-    /// Every other member has batch work for all of the limit. The demand of people comes in one member, which has a third.
+    /// All other members have batch demand for the whole limit. The interactive demand is in one member, which has a third.
     @Test(arguments: [0.4, 0.7, 1.0])
     func interactiveDemandIsServedHalfASecondAfterItBegins(interactive: Double) {
         var simulation = Self.busyFleet(of: 3)
@@ -89,13 +89,13 @@ struct FleetClassesTests {
             #expect(simulation.share(of: member) >= LeasePlan.usualBatchFloor / 3 - 1e-9, "batch keeps its floor")
         }
 
-        // Batch has all of it back soon after.
+        // Soon after, batch demand has the whole limit again.
         simulation.setDemand(Self.batch, of: 0)
         simulation.run(until: 17.5)
         #expect((0..<3).allSatisfy { simulation.share(of: $0) > 0.333 })
     }
 
-    /// A member that leases to batch work of others needs its share back for people.
+    /// A member that leases to other members' batch demand needs its share back for interactive requests.
     @Test func interactiveDemandHasItsOwnShareBackWithinHalfASecond() {
         var simulation = Self.busyFleet(of: 3)
         simulation.setDemand(0, of: 0)
@@ -126,7 +126,7 @@ struct FleetClassesTests {
         }
     }
 
-    /// A plan that changed with each message would cost messages, and quota between a lease's end and the next.
+    /// A plan that changed with each message would cost messages, and quota between the end of a lease and the next one.
     @Test func fleetWithSteadyDemandByClassPublishesAtItsPace() {
         var simulation = Self.busyFleet(of: 3)
         simulation.setDemand(LimitDemand(1, interactive: 0.6, interactiveTenants: 3), of: 0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// The bytes of the fleet topic's messages. Workers of other versions read them, so a change here is one of the protocol.
+/// The bytes of the fleet topic's messages. Workers of other versions read them, so a change here changes the protocol.
 struct FleetCodecTests {
     private static let scope = QuotaScope(provider: "hotpepper", fleet: "3f9a", key: "b81d")
 
@@ -18,7 +18,7 @@ struct FleetCodecTests {
         return message
     }
 
-    /// Numbers of all sizes that a share may have.
+    /// Shares of all possible magnitudes.
     private static var shares: LeaseMessage {
         let shares = [1.0 / 3, 0.1 + 0.2, 0.0001, 0.000_015, 1e-6, .leastNonzeroMagnitude, 0.123_456_789_012_345_67]
         var message = LeaseMessage(sender: "a", number: 1, owned: 0, partitionCount: 0)
@@ -35,7 +35,7 @@ struct FleetCodecTests {
         return message
     }
 
-    /// Members of whatever order a dictionary has, with names that need escapes.
+    /// Members in the arbitrary order of a dictionary, with names that need escapes.
     private static var names: LeaseMessage {
         var message = LeaseMessage(
             sender: "\"a\\\u{8}\t\n\u{c}\r\u{1}\u{1f}\u{7f}/é\u{2028}😀", number: 1, owned: 1, partitionCount: 2)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// Messages of the fleet topic that other versions of the worker, or others, have written.
+/// Messages in the fleet topic from other versions of the worker, or from other programs.
 struct FleetMessageTests {
     static let unusable = [
         #"{}"#, #"[]"#, #"{"news": {}}"#, #"{"shares": {"sender": "a"}}"#,

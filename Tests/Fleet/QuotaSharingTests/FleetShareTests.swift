@@ -17,7 +17,7 @@ struct FleetShareTests {
         #expect(mode.value(assigned: assigned, of: partitions) == share)
     }
 
-    /// Members come and go; partitions leave their owner before another has them, as Kafka's groups do it.
+    /// Members come and go; as in Kafka's groups, partitions leave their owner before another one has them.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func fleetStaysWithinTheLimitWhileItRebalances(seed: UInt64) {
         let limit = RateLimit(perSecond: 200, burst: 24)
@@ -55,7 +55,7 @@ struct FleetShareTests {
                     let present = (0..<members).filter { _ in Bool.random(using: &random) }
                     let living = present.isEmpty ? [0] : present
                     let planned = (0..<partitions).map { living[$0 % living.count] }
-                    // Each loser says so when it has, each winner some time later.
+                    // Each member reports a loss when it has happened, and each gain some time later.
                     for index in owners.indices where owners[index] != planned[index] { owners[index] = nil }
                     for member in 0..<members { tell(member) }
                     await time.sleep(for: .milliseconds(Int.random(in: 0...20, using: &random)))

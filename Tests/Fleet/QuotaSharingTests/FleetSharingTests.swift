@@ -7,7 +7,7 @@ import Testing
 
 /// A limit that a fleet shares by demand, in virtual time.
 struct FleetSharingTests {
-    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join.
+    /// Messages are lost, duplicated, late and out of order; members are stopped, killed, leave and join.
     private static let hostile: FleetSimulation.Conditions = {
         var conditions = FleetSimulation.Conditions()
         conditions.lost = 0.05
@@ -35,8 +35,9 @@ struct FleetSharingTests {
         print("measured: never more than \((highest * 1e6).rounded() / 1e4) % of the limit in \(seeds.count) schedules")
     }
 
-    /// What breaks a rule must be seen, or the test above proves nothing: here a member that the group gave up hears of it much
-    /// later than a new owner waits.
+    /// The simulation must detect a broken rule, or the test above proves nothing.
+    ///
+    /// Here a member that the group has removed learns of it much later than a new owner waits.
     @Test func simulationSeesAMemberThatGoesOnWithWhatOthersHave() {
         var conditions = Self.hostile
         conditions.noticing = 4...6
@@ -49,7 +50,7 @@ struct FleetSharingTests {
         #expect(isSeen)
     }
 
-    /// A member that owns partitions of other topics than the first one has requests and no share of its own.
+    /// A member that owns only partitions of other topics than the first one has requests but no share.
     @Test func memberWithoutAShareWaitsWhileNobodyHasQuotaToLeaseOut() {
         let limit = FleetSimulation.limit
         var now = Instant.now
@@ -83,7 +84,7 @@ struct FleetSharingTests {
         #expect(owner.share(of: limit, at: now) + other.share(of: limit, at: now) <= 1 + 1e-9)
     }
 
-    /// A borrower that is never heard of again has stopped using the loan before its lender uses that part again.
+    /// A lessee whose messages stop has stopped using the lease before its lessor uses that share again.
     @Test func lessorReservesALeaseForLongerThanItLasts() throws {
         let limit = FleetSimulation.limit
         var now = Instant.now
@@ -93,7 +94,7 @@ struct FleetSharingTests {
         lessee.assign([1], of: 2, at: now)
         lessee.setDemand(LimitDemand(1), of: limit)
 
-        // They talk until all is lent.
+        // They exchange messages until everything is leased.
         let talkingEnds = now + .seconds(10)
         while lessee.share(of: limit, at: now) < 1, now < talkingEnds {
             if let message = lessee.tick(at: now) { lessor.receive(message, at: now) }
@@ -103,7 +104,7 @@ struct FleetSharingTests {
         #expect(lessee.share(of: limit, at: now) == 1)
         #expect(lessor.share(of: limit, at: now) == 0)
 
-        // Then neither hears the other any more, and the lender has work of its own.
+        // Then no message arrives any more, and the lessor has demand.
         lessor.setDemand(LimitDemand(1), of: limit)
         var (leaseEnd, reservedUntil): (Instant?, Instant?)
         let silenceEnds = now + .seconds(5)
@@ -117,18 +118,18 @@ struct FleetSharingTests {
         #expect(end < held)
     }
 
-    /// A member that needs a loan no more gives it back at once, so that its lender need not wait for the loan's end.
+    /// A member that has no demand for a lease returns it at once, so that its lessor need not wait for the end of the lease.
     @Test func lesseeReleasesALeaseForWhichItHasNoDemand() {
         let used = Self.used(for: 12) { second, member in
-            // The work moves from the first to the second after six seconds; the third has none.
+            // The demand moves from the first to the second member after six seconds; the third has none.
             (second < 6 ? 0 : 1) == member ? 1 : 0
         }
         #expect(used[13] > 0.99, "\(used)")
     }
 
-    // MARK: - What is used
+    // MARK: - Use of the limit
 
-    /// Runs a calm fleet of three, and returns the part of the limit that was used at each half second.
+    /// Runs a fleet of three without faults, and returns the used part of the limit at each half second.
     private static func used(for seconds: Int, demand: (_ second: Double, _ member: Int) -> Double) -> [Double] {
         var conditions = FleetSimulation.Conditions()
         conditions.members = 3...3
@@ -143,7 +144,7 @@ struct FleetSharingTests {
         }
     }
 
-    /// The least that was used in any ten seconds that begin three seconds after the start.
+    /// Returns the least use in any ten seconds that begin at least three seconds after the start.
     private static func leastInTenSeconds(_ used: [Double]) -> Double {
         let averages = (6...used.count - 20).map { begin in used[begin..<begin + 20].reduce(0, +) / 20 }
         return averages.min() ?? 0
@@ -185,7 +186,7 @@ struct FleetSharingTests {
 
     // MARK: - Large fleets
 
-    /// What is printed stands in docs/internals/fleet.md.
+    /// docs/internals/fleet.md contains the printed figures.
     @Test(.timeLimit(.minutes(60)), arguments: ["one of them has work", "half of them have", "none has"])
     func largeFleetUsesTheLimitWithinTwoSeconds(load: String) {
         let count = Schedules.members(unlessSet: 24)

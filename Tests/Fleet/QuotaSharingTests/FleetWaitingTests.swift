@@ -5,16 +5,16 @@ import Testing
 @testable import QuotaSharing
 @testable import Resilience
 
-/// How long calls of people wait in a fleet whose other members are busy with batch work, in virtual time.
+/// The waits of interactive calls in a fleet whose other members have batch demand, in virtual time.
 struct FleetWaitingTests {
-    /// One worker: its membership, its token bucket, and the requests that wait for it.
+    /// One worker: its membership, its token bucket, and its waiting requests.
     private final class Worker {
         let member: LeaseMember
         let hasBatch: Bool
         var demand = RateDemand()
         var statistics = RateBucket.Statistics()
         var tokens = 0.0
-        /// The times at which the waiting interactive requests came, oldest first.
+        /// The arrival times of waiting interactive requests, oldest first.
         var line: [Double] = []
         var nextTick = 0.0
         var inbox: [(at: Double, message: LeaseMessage)] = []
@@ -31,14 +31,14 @@ struct FleetWaitingTests {
         var batchCalls = 0
         var messages = 0
 
-        /// The wait that one of a hundred requests exceeds.
+        /// The 99th percentile of the waits.
         var p99: Double { waits.isEmpty ? 0 : waits.sorted()[waits.count * 99 / 100] }
     }
 
     private static let limit = RateLimit(perSecond: 100)
     private static let step = 0.005
 
-    /// Runs three workers with a third of the partitions each. Interactive requests come to the first as chance has it.
+    /// Runs three workers with a third of the partitions each. Interactive requests arrive at the first at random.
     private func run(
         perSecond rate: Double, firstHasBatch: Bool, seconds: Double = 60, seed: UInt64
     ) -> Outcome {
@@ -102,12 +102,12 @@ struct FleetWaitingTests {
         }
     }
 
-    /// The least that is used of the limit: a member without batch work of its own cannot use what it holds for the next moment.
+    /// The least use of the limit: a member without batch demand cannot use the share that it keeps for the next moment.
     static let cases: [(rate: Double, firstHasBatch: Bool, leastUsed: Double)] = [
         (5, true, 0.99), (5, false, 0.97), (20, true, 0.99), (20, false, 0.95), (60, true, 0.96), (60, false, 0.88),
     ]
 
-    /// What is printed stands in docs/internals/fleet.md.
+    /// docs/internals/fleet.md contains the printed figures.
     @Test(arguments: cases)
     func interactiveCallsWaitShortlyWhereOthersHaveBatchWork(rate: Double, firstHasBatch: Bool, leastUsed: Double) {
         let outcome = run(perSecond: rate, firstHasBatch: firstHasBatch, seed: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// Which leases the members of a fleet should grant each other.
+/// The leases that the members of a fleet should grant each other.
 struct LeasePlanTests {
     private typealias Member = LeasePlan.Member
 
@@ -20,7 +20,7 @@ struct LeasePlanTests {
 
     private static func isNear(_ a: Double, _ b: Double) -> Bool { (a - b).magnitude < 1e-9 }
 
-    /// Returns the share that each member has when all leases of a plan are granted.
+    /// Returns each member's share after all leases of a plan are granted.
     private static func shares(_ members: [Member], _ plan: LeasePlan) -> [String: Double] {
         var shares = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.own) })
         for (lessor, leases) in plan.leases {
@@ -48,8 +48,9 @@ struct LeasePlanTests {
         }
     }
 
-    /// Whatever is wanted, no member is planned to have more than its demand or to lack its floor, all is used that is wanted
-    /// by somebody, and no batch request has what an interactive one lacks.
+    /// Whatever the demand, no member gets more than its demand or less than its floor, and all quota with demand is used. No batch
+    /// request
+    /// gets quota that an interactive one lacks.
     @Test func planUsesTheLimitAndServesInteractiveDemandFirst() {
         var random = SplitMix64(state: 2)
         for _ in 0..<5000 {
@@ -102,7 +103,7 @@ struct LeasePlanTests {
         #expect(Self.isNear(shares["b"] ?? 0, 0.94))
     }
 
-    /// Batch work gives way in proportion, and not beyond what interactive requests want.
+    /// Batch demand gives way in proportion, and only as far as interactive requests need it.
     @Test func batchGivesWayAsFarAsIsNeeded() {
         let members = [
             Self.member("a", own: 0.4, batch: 1), Self.member("b", own: 0.2, interactive: 0.5),
@@ -114,7 +115,7 @@ struct LeasePlanTests {
         #expect(Self.isNear(shares["c"] ?? 0, 0.25))
     }
 
-    /// A member that has both leases what its batch requests would use.
+    /// A member with both classes leases out the share of its batch requests.
     @Test func memberWithBothClassesKeepsItsInteractivePart() {
         let members = [
             Self.member("a", own: 0.5, interactive: 0.2, batch: 0.8), Self.member("b", own: 0.5, interactive: 0.75),

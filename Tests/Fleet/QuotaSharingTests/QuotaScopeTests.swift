@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuotaSharing
 
-/// Which messages of a fleet topic count, where several fleets or keys share it.
+/// The messages that count in a fleet topic shared by several fleets or keys.
 struct QuotaScopeTests {
     private static let start = Instant.now
 
@@ -20,7 +20,7 @@ struct QuotaScopeTests {
 
     // MARK: - Rate
 
-    /// A member of a fleet that shares one limit.
+    /// Returns a member of a fleet that shares one limit.
     private static func member(_ name: String, fleet: String, key: String = "k") -> LeaseMember {
         LeaseMember(name: name, limits: [limit(fleet, key)], at: start)
     }
@@ -29,7 +29,7 @@ struct QuotaScopeTests {
         QuotaScope(provider: "p", fleet: fleet, key: key).name
     }
 
-    /// Has members tell each other what they need for six seconds.
+    /// Lets members exchange their demand for six seconds.
     private static func talk(
         _ members: [(LeaseMember, limit: String, demand: Double)], until end: Duration = .seconds(6)
     ) -> Instant {
@@ -45,7 +45,7 @@ struct QuotaScopeTests {
         return now
     }
 
-    /// Two groups with one key for each other's topics: an idle member of one has nothing for the other.
+    /// Two groups share a key but read different topics: an idle member of one leases nothing to the other.
     @Test func idleMemberOfAnotherFleetLeasesNothing() {
         let (a, b) = (Self.member("a", fleet: "f"), Self.member("b", fleet: "f"))
         let idle = Self.member("idle", fleet: "g")

@@ -9,12 +9,12 @@ import Resilience
 import Synchronization
 import TestSupport
 
-/// The providers' services, the transport of the worker and the simulator that they ask over TCP. No Kafka.
+/// The providers' services and the worker's transport, which call a simulator over TCP. No Kafka.
 struct ProviderFixture: Sendable {
     let http: CountedHTTP
     private let baseURL: String
 
-    /// Runs `body` in a fixture of its own and takes it down, whatever comes of it.
+    /// Runs `body` in a separate fixture and always shuts it down.
     static func run(_ body: (ProviderFixture) async throws -> Void) async throws {
         let simulator = try SimulatorServer(SimulatorConfiguration())
         let loop = try EventLoop()
@@ -59,14 +59,14 @@ struct ProviderFixture: Sendable {
     }
 }
 
-/// Passes calls on, and remembers what was asked and how large the answers were.
+/// Forwards calls, and records the requests and the sizes of the answers.
 final class CountedHTTP: HTTPSending {
     private let next: any HTTPSending
     private let seen = Mutex<(requests: [HTTPRequest], bytes: [Int])>(([], []))
 
     init(_ next: any HTTPSending) { self.next = next }
 
-    /// What was asked since the last look, and the bytes of the answers' bodies.
+    /// Returns and clears the recorded requests and the sizes of the answers' bodies.
     func takeSeen() -> (requests: [HTTPRequest], bytes: [Int]) {
         seen.withLock { exchange(&$0, with: ([], [])) }
     }

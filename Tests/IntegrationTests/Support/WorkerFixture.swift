@@ -11,7 +11,7 @@ import ProviderCalls
 import TestSupport
 import WorkerRuntime
 
-/// A broker, a provider and everything to send requests and see outcomes: real TCP, in this process.
+/// A broker, a provider, and clients to send requests and read outcomes: real TCP, in this process.
 struct WorkerFixture: Sendable {
     let broker: TestBroker
     let topics: WorkerConfiguration.Topics
@@ -22,17 +22,18 @@ struct WorkerFixture: Sendable {
     var outcomeTopics: [String] { [topics.results, topics.errors] }
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The embedded coordinator's joins hang below a session of about 3 s, others take 6 s or more; some form their groups
-    /// with the members' heartbeats.
+    /// The embedded coordinator's joins hang with a session timeout below about 3 s, other brokers need 6 s or more. Some rebalance
+    /// with the
+    /// members' heartbeats.
     static let properties = ["session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10"]
 
-    /// What this fixture's consumers run with.
+    /// The properties of this fixture's consumers.
     private let properties: [String: String]
     private let assignor: String?
 
-    /// - Parameter answer: of the provider, from the request's target.
+    /// - Parameter answer: the provider's answer, from the request's target.
     /// - Parameter session: in ms; the embedded coordinator's rebalances take as long, less a second.
-    /// - Parameter assignor: `nil`: what suits the library.
+    /// - Parameter assignor: `nil`: the one that suits the library.
     init(
         session: Int = 6000, assignor: String? = nil,
         answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerFixture.shop) }
@@ -55,11 +56,12 @@ struct WorkerFixture: Sendable {
         tools.stop()
     }
 
-    /// That of every lane: one that starts fences the one before it.
+    /// The transactional id of every lane: each new lane fences the previous one.
     var transactionalID: String { broker.name("lane") }
 
-    /// Runs a worker beside `body`, then drains it, whatever became of `body`. Only then its loop stops: jobs of a loop
-    /// that has stopped never run, and who waits for them waits for good.
+    /// Runs a worker during `body`, then drains it, whatever the result of `body`. Only then its loop stops: the jobs of a stopped
+    /// loop never
+    /// run, so a task would wait for them forever.
     func whileWorking<Value>(
         at baseURL: String? = nil, policy: ProviderPolicy? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in },
@@ -72,12 +74,12 @@ struct WorkerFixture: Sendable {
         let result = await Result.of { try await body(lane) }
         await lane.drain()
         let end = await working.result
-        // What went wrong first: a test whose worker has failed waits in vain.
+        // The worker's error comes first: after it, the test waited for nothing.
         if case .failure(let error) = end { throw error }
         return try result.get()
     }
 
-    /// A lane of a worker on a loop of its own, with all three providers at `baseURL`, ours if not given.
+    /// Returns a lane of a worker on a separate loop, with all three providers at `baseURL`; by default the fixture's own provider.
     func lane(
         on loop: EventLoop, at baseURL: String? = nil, _ policy: ProviderPolicy? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), groupInstanceID: String? = nil,
@@ -121,15 +123,16 @@ struct WorkerFixture: Sendable {
             departure: departure, meters: WorkerMeters(topics: configuration.topics), log: log)
     }
 
-    /// Runs one worker until as many outcomes are there as expected, then drains it.
+    /// Runs one worker until there are as many outcomes as expected, then drains it.
     func run(
         expecting count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) async throws -> [ConsumerRecord] {
         try await whileWorking(change) { _ in try await outcomes { $0.count >= count } }
     }
 
-    /// Runs one worker until each of some requests has an outcome, then drains it: for tests where outcomes may be there
-    /// more than once, so that their number says nothing.
+    /// Runs one worker until each of some requests has an outcome, then drains it. For tests with possible duplicates, in which the
+    /// number of
+    /// outcomes proves nothing.
     func run(
         untilDone ids: [String], _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) async throws -> [ConsumerRecord] {
@@ -140,7 +143,7 @@ struct WorkerFixture: Sendable {
         }
     }
 
-    /// Results and errors from the first one on; ends when `isEnough`.
+    /// Reads results and errors from the first one on; ends when `isEnough`.
     func outcomes(until isEnough: ([ConsumerRecord]) -> Bool) async throws -> [ConsumerRecord] {
         try await records(of: outcomeTopics, until: isEnough)
     }
@@ -161,8 +164,8 @@ struct WorkerFixture: Sendable {
                 topic: topics.requests, key: Array(key.utf8), value: value, headers: headers))
     }
 
-    /// Waits until a worker has committed the offset behind the last request: all have their outcomes then, and none
-    /// is done again by whoever comes next.
+    /// Waits until a worker has committed the offset after the last request: then all have their outcomes, and the next worker repeats
+    /// none.
     func allIsCommitted(by lane: WorkerLane) async throws {
         let requests = try await TopicReader(readerConfiguration, log: log).bounds(
             of: topics.requests, within: .seconds(20))
@@ -174,7 +177,7 @@ struct WorkerFixture: Sendable {
         }
     }
 
-    /// Everything that stands in some topics now.
+    /// Returns all current records of some topics.
     func contents(of topics: [String], atLeast known: Int? = nil) async throws -> [ConsumerRecord] {
         try await TopicReader(readerConfiguration, log: log).contents(of: topics, atLeast: known)
     }
@@ -185,7 +188,7 @@ struct WorkerFixture: Sendable {
         return configuration
     }
 
-    /// A consumer beside the workers.
+    /// Returns a consumer that is independent of the workers.
     func member(of group: String) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = group
@@ -194,7 +197,7 @@ struct WorkerFixture: Sendable {
         return try KafkaConsumer(loop: tools, configuration: configuration, log: log)
     }
 
-    /// A transactional producer beside the workers, or in the place of one.
+    /// Returns a transactional producer that competes with the workers, or replaces one.
     func transactionalProducer() async throws -> KafkaProducer {
         var configuration = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.transactionalID = transactionalID
@@ -203,7 +206,7 @@ struct WorkerFixture: Sendable {
         return producer
     }
 
-    /// Everything on some topics, as it arrives; ends when `isEnough`.
+    /// Reads all records of some topics as they arrive; ends when `isEnough`.
     func records(
         of topics: [String], within bound: Duration = .seconds(40), until isEnough: ([ConsumerRecord]) -> Bool
     ) async throws -> [ConsumerRecord] {
@@ -231,7 +234,7 @@ struct WorkerFixture: Sendable {
 }
 
 extension WorkerConfiguration.Topics {
-    /// As they are called there.
+    /// The topics' names on that broker.
     init(on broker: TestBroker) {
         self.init()
         requests = broker.name("requests")
@@ -242,14 +245,14 @@ extension WorkerConfiguration.Topics {
 }
 
 extension Result where Failure == any Error {
-    /// What became of `body`, to be looked at once everything is put away.
+    /// Returns the result of `body`, to be checked after everything is shut down.
     static func of(_ body: () async throws -> Success) async -> Self {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 }
 
 extension ConsumerRecord {
-    /// As an outcome event.
+    /// Decodes the record as an outcome event.
     func outcome() throws -> OutcomeEvent {
         try OutcomeReader().read(value: value, headers: headers)
     }

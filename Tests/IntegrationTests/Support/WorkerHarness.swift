@@ -15,12 +15,13 @@ import WorkerRuntime
     import FoundationNetworking
 #endif
 
-/// `locsearch worker` as a process between a broker and all three providers, which live in this one. It is judged by
-/// what it publishes, by the providers' own counts, and by its status, metrics and log.
+/// `locsearch worker` as a process, with a broker and all three providers in this process.
+///
+/// It is checked by its published records, by the providers' counts, and by its status, metrics and log.
 struct WorkerHarness: Sendable {
     let worker: RunningProgram
     let broker: EmbeddedBroker
-    /// What the worker was started with, for others like it.
+    /// The worker's environment, for further workers like it.
     let environment: [String: String]
     private let simulator: SimulatorServer
     private let tools: EventLoop
@@ -29,8 +30,8 @@ struct WorkerHarness: Sendable {
     private let simulatorURL: String
     private let adminURL: String
 
-    /// Runs `body` in a harness of its own and takes it down, whatever comes of it.
-    /// - Parameter settings: as environment variables, over those that every harness has.
+    /// Runs `body` in a separate harness and always shuts it down.
+    /// - Parameter settings: environment variables, in addition to those of every harness.
     static func run(_ settings: [String: String] = [:], _ body: (WorkerHarness) async throws -> Void) async throws {
         let simulator = try SimulatorServer(SimulatorConfiguration())
         let url = try await simulator.start()
@@ -49,7 +50,7 @@ struct WorkerHarness: Sendable {
             let environment = base.merging(settings) { _, own in own }
             let worker = try RunningProgram(["worker"], environment: environment)
             defer { worker.end() }
-            // A start takes a fraction of a second, and a busy machine may take a while to let it run.
+            // A start takes a fraction of a second, but may be delayed on a busy machine.
             try await eventually("the worker tells its admin port", within: .seconds(60)) { worker.firstLine != nil }
             let harness = try await WorkerHarness(
                 worker: worker, broker: broker, environment: environment, simulator: simulator, simulatorURL: url,
@@ -83,9 +84,9 @@ struct WorkerHarness: Sendable {
         try await reader.open([topics.results, topics.errors], at: .beginning, within: .seconds(20))
     }
 
-    // MARK: - What others write
+    // MARK: - Other writers
 
-    /// Writes what other workers and people say of their budgets.
+    /// Writes other workers' and operators' messages about budgets.
     func writeToFleetTopic(_ messages: [BudgetMessage]) async throws {
         var receipts: [KafkaProducer.Receipt] = []
         for message in messages {
@@ -104,8 +105,8 @@ struct WorkerHarness: Sendable {
         #"{"requestId":"\#(id)","provider":"\#(provider)","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
     }
 
-    /// - Parameter key: the same for all; `nil`: a key of its own for each.
-    /// - Parameter age: of the records, by their timestamps.
+    /// - Parameter key: the same for all; `nil`: a separate key for each.
+    /// - Parameter age: the age of the records, by their timestamps.
     func send(_ values: [String], key: String? = nil, age: Duration = .zero) async throws {
         let now = Date().timeIntervalSince1970 - age / .seconds(1)
         for (number, value) in values.enumerated() {
@@ -116,7 +117,7 @@ struct WorkerHarness: Sendable {
         }
     }
 
-    /// Sends values without waiting for one before the next, each under a key of its own.
+    /// Sends values without waiting between them, each under a separate key.
     func sendTogether(_ values: [String]) async throws {
         var receipts: [KafkaProducer.Receipt] = []
         for (number, value) in values.enumerated() {
@@ -127,7 +128,7 @@ struct WorkerHarness: Sendable {
         for receipt in receipts { _ = try await sender.confirm(receipt) }
     }
 
-    /// The next outcomes, by request. One that comes twice is an issue.
+    /// Returns the next outcomes, by request. A duplicate is an issue.
     func outcomes(_ count: Int, within bound: Duration = .seconds(40)) async throws -> [String: OutcomeEvent] {
         var found: [String: OutcomeEvent] = [:]
         let end = Instant.now + bound
@@ -146,13 +147,13 @@ struct WorkerHarness: Sendable {
 
     // MARK: - The providers
 
-    /// As `POST /_sim/config`.
+    /// Sends `POST /_sim/config`.
     func configureProviders(_ json: String) async throws {
         #expect(try await call(simulatorURL + "/_sim/config", body: json).status == 200)
     }
 
-    /// What a provider counted: `requests`, `aborted`, `inFlight` and so on.
-    /// - Parameter provider: as in requests; `nil`: all of them.
+    /// Returns a provider's count: `requests`, `aborted`, `inFlight` and so on.
+    /// - Parameter provider: the provider's name in requests; `nil`: all of them.
     func count(_ name: String, of provider: String? = nil) async throws -> Int? {
         let stats = try json(try await call(simulatorURL + "/_sim/stats").body)
         guard let provider else { return stats[name] as? Int }
@@ -161,30 +162,31 @@ struct WorkerHarness: Sendable {
 
     func calls(to provider: String? = nil) async throws -> Int? { try await count("requests", of: provider) }
 
-    // MARK: - What the worker says of itself
+    // MARK: - The worker's reports
 
-    /// A provider's entry in `/status`.
+    /// Returns a provider's entry in `/status`.
     func status(of provider: String) async throws -> [String: Any] {
         let providers = try json(try await get("/status").body)["providers"] as? [[String: Any]]
         return providers?.first { $0["provider"] as? String == provider } ?? [:]
     }
 
-    /// A member of `/status`; `nil` when it is not there, or of another type.
+    /// Returns a member of `/status`; `nil` if it is missing, or of another type.
     func status<Value>(_ member: String, as type: Value.Type) async throws -> Value? {
         try json(try await get("/status").body)[member] as? Value
     }
 
-    /// One line of `/metrics`, its labels among the name; 0 while there is none.
+    /// Returns the value of a line of `/metrics`, by its name with labels; 0 if there is none.
     func metric(_ name: String) async throws -> Double {
         let line = try await get("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0
     }
 
-    /// How many lines of the log hold all these texts.
+    /// Returns the number of log lines that contain all these texts.
     func logLines(with texts: String...) -> Int { logLines(withAll: texts) }
 
-    /// Waits until the log has a line that holds all these texts, and returns how many do. A line comes through a pipe, and so
-    /// later than the outcome or the metric that tells the same.
+    /// Waits until a log line contains all these texts, and returns the number of such lines.
+    ///
+    /// Log lines arrive through a pipe, and so later than an outcome or a metric.
     func awaitedLogLines(with texts: String...) async throws -> Int {
         try await eventually("a line of the log with \(texts)") { logLines(withAll: texts) > 0 }
         return logLines(withAll: texts)
@@ -196,7 +198,7 @@ struct WorkerHarness: Sendable {
 
     func get(_ path: String) async throws -> (status: Int, body: String) { try await call(adminURL + path) }
 
-    /// The port that the worker's admin endpoints listen on.
+    /// The port of the worker's admin endpoints.
     var adminPort: Int { adminURL.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
 
     private func call(_ url: String, body: String? = nil) async throws -> (status: Int, body: String) {
@@ -215,7 +217,7 @@ struct WorkerHarness: Sendable {
 }
 
 extension OutcomeEvent {
-    /// `nil` for one that failed.
+    /// `nil` for a failure.
     var places: [String]? {
         guard case .completed(let result) = body else { return nil }
         return result.places.map(\.id)

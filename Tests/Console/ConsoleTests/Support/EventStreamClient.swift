@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A page that listens to one stream of a console, and reads only when it is told to.
+/// A page that subscribes to one event stream of a console, and reads only on demand.
 final class EventStreamClient {
     struct Event: Equatable {
         var name = ""
@@ -18,7 +18,7 @@ final class EventStreamClient {
     /// All events so far.
     private(set) var events: [Event] = []
 
-    /// - Parameter host: what the page calls the console.
+    /// - Parameter host: the page's host name for the console.
     /// - Parameter receiveBuffer: see `LoopbackConnection`.
     init(
         port: Int, path: String, host: String = "localhost", lastEventID: Int? = nil, receiveBuffer: Int32? = nil
@@ -39,7 +39,7 @@ final class EventStreamClient {
         return String(decoding: line, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    /// Reads what is there.
+    /// Reads the available data.
     func read() {
         unread += connection.readAvailable()
         while let end = unread.range(of: Data("\n\n".utf8)) {
@@ -49,11 +49,11 @@ final class EventStreamClient {
         }
     }
 
-    /// Reads until an event satisfies `condition`, and returns the newest that does.
+    /// Reads until an event satisfies `condition`, and returns the newest one that does.
     @discardableResult
     func waitFor(_ what: String, _ condition: (Event) -> Bool) async throws -> Event {
         var found: Event?
-        // An event may be large, so each is looked at once.
+        // An event may be large, so each is checked once.
         var seen = 0
         try await eventually(what) {
             read()
@@ -64,7 +64,7 @@ final class EventStreamClient {
         return found ?? Event()
     }
 
-    /// Reads one event. Chunk sizes and the head of the answer, which stand between, are passed over.
+    /// Parses one event. Skips chunk sizes and the head of the answer.
     private static func event(_ block: String) -> Event? {
         var event = Event()
         for line in block.split(whereSeparator: \.isNewline) {

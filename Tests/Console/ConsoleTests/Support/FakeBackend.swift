@@ -3,17 +3,17 @@ import EventContract
 import LocationSearch
 import Synchronization
 
-/// A backend without Kafka, which keeps what it was asked to do.
+/// A backend without Kafka, which records its calls.
 final class FakeBackend: ConsoleBackend {
     struct State {
         var sent: [SearchRequest] = []
-        /// How long an outcome of each was wanted.
+        /// The expiry of each request.
         var expiries: [Duration] = []
         var refusal: ConsoleError?
         var list = DeadLetterList(
             total: 0, pending: 0, matching: 0, letters: [], groups: [], readAt: EventTime(milliseconds: 0),
             version: "none")
-        /// What the page wanted to see last.
+        /// The last query of a page.
         var query: DeadLetterQuery?
         var redriven: [DeadLetterList.Position: [UInt8]?] = [:]
         var report = RedriveReport(chosen: 0, wentBefore: 0, deleted: 0, wait: .seconds(60))
@@ -23,9 +23,9 @@ final class FakeBackend: ConsoleBackend {
         var pictures: [String: Picture] = [:]
         /// True while reads of controls and letters wait.
         var isHeld = false
-        /// How many of these are under way, and were at most.
+        /// The current number of such reads, and the largest one.
         var (underWay, mostUnderWay) = (0, 0)
-        /// The URLs that were asked for.
+        /// The requested URLs.
         var fetched: [String] = []
     }
     let state = Mutex(State())
@@ -54,7 +54,7 @@ final class FakeBackend: ConsoleBackend {
         }
     }
 
-    /// Notes that something is asked of Kafka, and waits for as long as a test wants.
+    /// Counts a Kafka query, and waits while a test holds the queries.
     private func passGate() async {
         state.withLock { state in
             state.underWay += 1
@@ -70,7 +70,7 @@ final class FakeBackend: ConsoleBackend {
         return Array(#"{"reason":"invalid-request"}"#.utf8)
     }
 
-    /// Takes one value as a request, and no other.
+    /// Accepts one value as a request, and no other.
     func judge(
         _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
     ) async throws(ConsoleError) -> SearchError? {

@@ -8,21 +8,21 @@ import SessionState
     import FoundationNetworking
 #endif
 
-/// A console on a port of its own, and a client of it.
+/// A console on an unused port, and its HTTP client.
 struct RunningConsole {
     struct Answer {
         let status: Int
         let headers: [String: String]
         let body: String
-        /// The answer as JSON; empty where it is no object.
+        /// The answer as JSON; empty if it is no object.
         var json: [String: Any] {
             (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
         }
-        /// The line for a person.
+        /// The error message of the answer.
         var problem: String { (json["error"] as? [String: Any])?["message"] as? String ?? "" }
     }
 
-    /// A client that keeps no cookies: a test says itself which it sends.
+    /// A client that keeps no cookies: each test sends its own.
     private static let client: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

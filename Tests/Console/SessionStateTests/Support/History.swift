@@ -3,22 +3,23 @@ import LocationSearch
 import SessionState
 import TestSupport
 
-/// Invents what happened to a session. Whoever begins with the same seed invents the same.
+/// A random history of a session. The same seed gives the same history.
 ///
-/// Times repeat, tokens and places are few, so that requests meet in every way: pages of pages, details of the same place,
-/// outcomes that are lost, doubled or contradict each other, and requests that are never seen.
+/// Times repeat, and there are few tokens and places, so that requests interact in every way: pages of pages, details of the same
+/// place,
+/// outcomes that are lost, duplicated or contradictory, and requests that never arrive.
 struct History {
-    /// What happened, in the order of the requests.
+    /// The actions, in the order of the requests.
     private(set) var actions: [Action] = []
-    /// Limits that the session keeps to, however late its requests are seen.
+    /// The limits that the session respects, however late its requests arrive.
     let limits: SessionLimits
 
     private static let tokens = ["second", "third", nil]
 
-    /// - Parameter requests: the most requests.
+    /// - Parameter requests: the largest number of requests.
     init(using random: inout SplitMix64, requests: Int = 10) {
         let count = Int.random(in: 1...requests, using: &random)
-        // The default limits hold for short histories, whose outcomes may all come before their requests.
+        // The default limits suffice for short histories, in which all outcomes may precede their requests.
         limits = count <= SessionLimits().unrequestedOutcomes ? .init() : .init(unrequestedOutcomes: requests)
 
         for number in 0..<count {
@@ -98,7 +99,7 @@ struct History {
 }
 
 extension SplitMix64 {
-    /// Returns one of the choices, of which there must be one at least.
+    /// Returns one of the choices, of which there must be at least one.
     fileprivate mutating func pick<Choice>(from choices: [Choice]) -> Choice {
         choices[Int.random(in: choices.indices, using: &self)]
     }

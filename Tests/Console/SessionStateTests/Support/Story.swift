@@ -2,13 +2,13 @@ import EventContract
 import LocationSearch
 import SessionState
 
-/// What happens to a session, step by step: each request is sent a second after the one before.
+/// The events of a session, step by step: each request is sent a second after the previous one.
 struct Story {
     private(set) var actions: [Action] = []
     private var seconds: Int64 = 0
     private var sent: [String: SearchRequest] = [:]
 
-    /// The state after all of it.
+    /// The state after all events.
     var state: SessionState { Timeline(actions).state }
 
     static func time(_ seconds: Int64) -> EventTime { EventTime(milliseconds: 1_700_000_000_000 + 1000 * seconds) }
@@ -75,9 +75,9 @@ struct Story {
                     upstream: .milliseconds(80), attempts: 1)))
     }
 
-    // MARK: What is lost
+    // MARK: Lost records
 
-    /// Forgets the last action, as if it had never reached us.
+    /// Removes the last action, as if its record had been lost.
     mutating func losesLastAction() { actions.removeLast() }
 }
 

@@ -7,7 +7,7 @@ struct DeadLetterTests {
     private static let time = EventTime(milliseconds: 1_700_000_000_000)
     private static let error = SearchError.invalid("location.latitude", expected: "a finite number from -90 to 90")
 
-    /// Headers that a record may bring along, among them such as a dead letter has.
+    /// Headers that a record may contain, including those of dead letters.
     static let brought: [[EventHeader]] = [
         [], [EventHeader("a", nil), EventHeader("a", []), EventHeader("", [0xFF, 0x00])], Records.eventHeaders,
         [
@@ -85,7 +85,7 @@ struct DeadLetterTests {
         #expect(DeadLetter.isOne(letter.headers))
     }
 
-    /// For a topic that does not take records of that size: it still says what was wrong and where the record is.
+    /// For a topic that does not accept records of that size: it still contains the error and the position of the record.
     @Test func deadLetterWithoutContentSaysWhereTheRecordIs() throws {
         let headers = [EventHeader("dead-letter-content", text: "mine")]
         let whole = DeadLetter(Records.record([1], key: [2], headers: headers), error: Self.error, at: Self.time)

@@ -48,7 +48,7 @@ struct EnvelopeTests {
 
     private static let unreadableTimes = ["tomorrow", "", "2026-11-21", "1700000000", "2026-11-21T09:30:00"]
 
-    /// Ignored, the request would be asked for after its producer has given it up.
+    /// If it were ignored, calls would be made after the request has expired.
     @Test(arguments: unreadableTimes)
     func expiryTimeThatIsNoTimeIsRefused(text: String) throws {
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: text)]
@@ -76,7 +76,7 @@ struct EnvelopeTests {
         #expect(try Records.decode(Records.record(Self.body, headers: none)).envelope.expiry == nil)
     }
 
-    /// A good event in structured mode with one more member.
+    /// A valid event in structured mode with one additional member.
     private func structured(_ member: String) throws -> IncomingRecord {
         let good = try #require(Records.record(Self.body, in: .structured).value)
         return Records.record(Array(good.dropLast() + Array(",\(member)}".utf8)), headers: [Records.structuredType])
@@ -148,7 +148,7 @@ struct EnvelopeTests {
         #expect(try Records.decode(record).request.requestID == "event-1")
     }
 
-    /// What replaces a good event's attribute, and the member that is at fault.
+    /// Replacements for an attribute of a valid event, and the member that is at fault.
     static let brokenEvents: [(String, String)] = [
         (#""specversion":"1.1""#, "specversion"), (#""specversion":1.0"#, "specversion"),
         (#""id":"""#, "id"), (#""id":7"#, "id"), (#""id":null"#, "id"), (#""id":"\ud800""#, "id"),
@@ -162,7 +162,7 @@ struct EnvelopeTests {
     ]
     @Test(arguments: brokenEvents)
     func rejectionNamesTheEventsMemberAtFault(replaced: (json: String, name: String)) throws {
-        // Of a member that is there twice, the last counts.
+        // If a member is there twice, the last one counts.
         let good = Records.record(Self.body, in: .structured)
         let event = try #require(good.value).dropLast() + Array(",\(replaced.json)}".utf8)
         let rejected = try #require(
@@ -190,9 +190,9 @@ struct EnvelopeTests {
         #expect(try Records.decode(record).request.requestID == "r-1")
     }
 
-    // MARK: An event that does not say that it is one
+    // MARK: An event without its content type
 
-    /// Its members lie in `data`, so read as bare JSON it would be refused for a location that it has.
+    /// Its members lie in `data`, so as bare JSON it would be rejected for a missing location that it has.
     @Test(arguments: [[], [EventHeader("content-type", text: "application/json")]])
     func structuredEventWithoutItsContentTypeIsToldSo(headers: [EventHeader]) throws {
         for envelope in [Envelope.structured, .structuredBase64] {

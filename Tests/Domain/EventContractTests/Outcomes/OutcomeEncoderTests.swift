@@ -130,7 +130,7 @@ struct OutcomeEncoderTests {
         #expect(encoded.headers.last(named: "source-offset")?.text == "42")
     }
 
-    /// A sender whose `requestId` could not be read finds its error by one of these.
+    /// A sender whose `requestId` could not be read finds its error by the key or the position.
     @Test(
         arguments: ["{", #"{"requestId":"read-before-the-fault","limit":"#, "no JSON", "", nil] as [String?],
         ["order-7", "", nil] as [String?])

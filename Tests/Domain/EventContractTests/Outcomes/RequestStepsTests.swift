@@ -6,7 +6,7 @@ import Testing
 
 @testable import EventContract
 
-/// The header `request-steps`: what is written is what docs/events.md says, and is read back.
+/// The header `request-steps` is written as docs/events.md specifies, and can be read back.
 struct RequestStepsTests {
     private static func milliseconds(_ number: Int64) -> Int64 { number * 1_000_000 }
 
@@ -44,7 +44,7 @@ struct RequestStepsTests {
             "topic 12; wait hotpepper 0+35; call hotpepper 35+154 upstream-unavailable 503; pause hotpepper 189+87; "
                 + "call hotpepper 276+400 given-up; park google-places-legacy 676+61 cancelled"
         ),
-        // What is no status of HTTP, and what no clock can measure.
+        // Invalid HTTP statuses, and impossible durations.
         (
             steps([step(.call, .hotpepper, .failed(.badResponse, httpStatus: 777), at: -5, for: -1)]),
             "call hotpepper 0+0 bad-response"
@@ -75,7 +75,7 @@ struct RequestStepsTests {
         #expect(OutcomeEvent.Steps(text: Self.steps([step]).text).steps == [expected])
     }
 
-    /// The end of a request is always there, and the header keeps to 1 KB.
+    /// The last step of a request is always included, and the header has at most 1 KB.
     @Test func stepsThatAreTooManyAreLeftOutBeforeTheLast() {
         let longest = Self.step(
             .refused, .googlePlacesLegacy, .failed(.upstreamUnavailable, httpStatus: 599), at: .max / 1_000_000,
@@ -95,7 +95,7 @@ struct RequestStepsTests {
         #expect(!steps.areCut && !Self.text(steps).contains("..."))
     }
 
-    /// A newer worker may write other steps, and more words behind those that are known.
+    /// A newer worker may write other steps, and more words after the known ones.
     @Test func whatOnlyANewerWorkerKnowsIsKept() {
         let text = "topic 5; teleport mars 1+2 ok 200 more words; nonsense; call hotpepper 3+4 fresh-code; queue 7"
         let read = OutcomeEvent.Steps(text: Array(text.utf8))
@@ -127,9 +127,9 @@ struct RequestStepsTests {
     }
 }
 
-/// Damaged texts of the header: each is read without a trap, within bounds.
+/// Damaged texts of the header are read without a trap, within bounds.
 struct RequestStepsFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
 

@@ -28,7 +28,7 @@ struct RequestDecoderTests {
         #expect(try Records.decode(body, in: envelope).request == expected)
     }
 
-    /// The decoder has the names of its own, for the sake of speed.
+    /// For speed, the decoder has a separate list of the names.
     @Test func everyOperationAndProviderIsReadByItsName() throws {
         for operation in SearchOperation.allCases {
             for provider in ProviderID.allCases.map({ ProviderChoice.named($0) }) + [.auto] {
@@ -57,7 +57,7 @@ struct RequestDecoderTests {
         #expect(throws: Never.self) { try Records.decode(Records.search(with: member), in: envelope) }
     }
 
-    /// What stands in a search beside its location, and the member that is at fault.
+    /// Additional members of a search, and the member that is at fault.
     static let refused: [(String, String)] = [
         (#""requestId":7"#, "requestId"), (#""requestId":"""#, "requestId"), (#""requestId":["a"]"#, "requestId"),
         (#""requestId":"\#(String(repeating: "x", count: 10_240))""#, "requestId"),
@@ -116,7 +116,7 @@ struct RequestDecoderTests {
         }
     }
 
-    // MARK: What is wrong with the record as a whole
+    // MARK: Faults of the whole record
 
     static let noRequests: [[UInt8]?] = [
         nil, [], [0x20], Array("null".utf8), Array("[]".utf8), Array("7".utf8), Array("\"text\"".utf8),

@@ -2,7 +2,7 @@ import LocationSearch
 
 @testable import EventContract
 
-/// Outcomes that tests encode, of invented content.
+/// Outcomes with invented content, to be encoded.
 enum Outcomes {
     static let receivedAt = EventTime(milliseconds: 1_700_000_000_000)
     static let completedAt = EventTime(milliseconds: 1_700_000_000_087)
@@ -46,7 +46,7 @@ enum Outcomes {
 extension EncodedOutcome {
     var text: String { String(decoding: value, as: UTF8.self) }
 
-    /// The `requestId` of the event, or an empty text when it has none.
+    /// The `requestId` of the event; an empty text if it has none.
     var requestID: String { (try? OutcomeReader().read(value: value, headers: headers).requestID) ?? "" }
 }
 

@@ -3,12 +3,12 @@ import LocationSearch
 
 @testable import EventContract
 
-/// How a request is laid out in its record.
+/// The layout of a request in its record.
 enum Envelope: CaseIterable, Sendable {
     case bare, binary, structured, structuredBase64
 }
 
-/// Records that tests decode.
+/// Records to be decoded.
 enum Records {
     static let source = SourcePosition(topic: "requests", partition: 3, offset: 42)
     static let timestamp = EventTime(milliseconds: 1_700_000_000_000)
@@ -19,7 +19,7 @@ enum Records {
         IncomingRecord(source: source, timestamp: timestamp, key: key, value: value, headers: headers)
     }
 
-    /// A record whose request is `body`, in that envelope.
+    /// A record with the request `body`, in that envelope.
     static func record(_ body: [UInt8], in envelope: Envelope) -> IncomingRecord {
         switch envelope {
         case .bare: record(body)
@@ -53,7 +53,7 @@ enum Records {
         try decode(record(Array(text.utf8), in: envelope))
     }
 
-    /// Why the record is refused; `nil` when it is not.
+    /// Returns the rejection of a record; `nil` if it is accepted.
     static func rejection(of record: IncomingRecord) -> RejectedRecord? {
         do throws(RejectedRecord) {
             _ = try decode(record)
@@ -67,7 +67,7 @@ enum Records {
         rejection(of: record(Array(text.utf8), in: envelope))
     }
 
-    /// A search with one more member.
+    /// A search with one additional member.
     static func search(with member: String) -> String {
         #"{"location":{"latitude":35.5,"longitude":139.5},\#(member)}"#
     }

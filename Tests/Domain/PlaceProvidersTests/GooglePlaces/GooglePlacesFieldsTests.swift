@@ -5,7 +5,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// The fields that Google is asked for, and what calls cost for them.
+/// The fields that are requested from Google, and the resulting prices of calls.
 struct GooglePlacesFieldsTests {
     private static let nearby = Providers.search()
     private static let text = Providers.search(keyword: "x")
@@ -82,7 +82,7 @@ struct GooglePlacesFieldsTests {
         #expect(service.priceClass(of: Self.details, followUp: nil) == details)
     }
 
-    /// The API's own tiers, from its pages of nearby search, text search and details.
+    /// The API's price tiers, from its pages about nearby search, text search and details.
     @Test(
         arguments: [
             ("id", "pro", "ids-only", "ids-only"), ("attributions", "pro", "ids-only", "ids-only"),

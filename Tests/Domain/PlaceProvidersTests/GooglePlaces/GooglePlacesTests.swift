@@ -58,7 +58,7 @@ struct GooglePlacesTests {
         #expect(body.contains(#""rectangle""#))
     }
 
-    /// A box has corners outside the circle.
+    /// The search box has corners outside the circle.
     @Test func textSearchKeepsToTheCircle() async throws {
         let body =
             #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#

@@ -78,7 +78,7 @@ struct GooglePlacesLegacyTests {
         }
     }
 
-    /// The redirect is read, not followed; the picture's address holds no key.
+    /// The redirect is read, not followed; the picture's URL has no key.
     @Test func photoURLIsTakenFromTheRedirect() async throws {
         func http(_ location: String?) -> FakeHTTP {
             FakeHTTP([
@@ -93,7 +93,7 @@ struct GooglePlacesLegacyTests {
         }
     }
 
-    /// A token is not good at once: INVALID_REQUEST means "not yet".
+    /// A token becomes valid after a delay: INVALID_REQUEST means "not yet".
     @Test func aFreshPageTokenIsAskedForAgain() async throws {
         let notYet = HTTPResponse(status: 200, body: Array(Self.page("", status: "INVALID_REQUEST").utf8))
         let good = HTTPResponse(status: 200, body: Array(Self.page(Self.full).utf8))

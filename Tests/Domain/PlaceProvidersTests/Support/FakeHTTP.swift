@@ -6,7 +6,7 @@ import ProviderCalls
 import Resilience
 import Synchronization
 
-/// Answers as a test says, one after another, and remembers what was asked.
+/// Returns scripted answers, one after another, and records the requests.
 final class FakeHTTP: HTTPSending {
     private let state: Mutex<(answers: [Result<HTTPResponse, HTTPError>], requests: [HTTPRequest])>
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// An answer of `Fixtures/`: the shapes of real ones, the content invented.
+/// An answer of `Fixtures/`: the shape of a real one, with invented content.
 struct RecordedAnswer: CustomTestStringConvertible {
     let path: String
 
@@ -24,12 +24,12 @@ struct RecordedAnswer: CustomTestStringConvertible {
         return Array(try Data(contentsOf: folder.appending(path: path)))
     }
 
-    /// The provider's service, which gets this answer to whatever it asks.
+    /// Returns the provider's service, which receives this answer to every request.
     func service(status: Int = 200) throws -> any PlaceService {
         Providers.service(provider, FakeHTTP([.success(HTTPResponse(status: status, body: try body()))]))
     }
 
-    /// All of them.
+    /// Returns all recorded answers.
     static func all() throws -> [RecordedAnswer] {
         let folder = try #require(Bundle.module.resourceURL).appending(path: "Fixtures").resolvingSymlinksInPath()
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
@@ -38,7 +38,7 @@ struct RecordedAnswer: CustomTestStringConvertible {
 }
 
 extension Place {
-    /// What a table of expectations shows of a place: `id · name · category · where · address · rating · price · open`.
+    /// The line of a place in a table of expectations: `id · name · category · location · address · rating · price · open`.
     var line: String {
         let position = location.map { "\($0.latitude),\($0.longitude)" }
         let votes = ratingCount.map { "/\($0)" } ?? ""

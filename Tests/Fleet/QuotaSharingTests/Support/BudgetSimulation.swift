@@ -3,36 +3,37 @@ import TestSupport
 
 @testable import QuotaSharing
 
-/// A fleet with a daily budget in virtual time: members, the log between them, and what goes wrong.
+/// A fleet with a daily budget in virtual time: members, the log between them, and faults.
 ///
-/// One seed is one schedule. After each event `problem` says what must not be: a day with more calls than its budget, or two
-/// members that have read the same records and do not agree.
+/// One seed is one schedule. After each event `problem` describes a broken rule, if there is one: a day with more calls than its
+/// budget,
+/// or two members that have read the same records and do not agree.
 struct BudgetSimulation {
-    /// What a schedule may do to its fleet. Times are in seconds.
+    /// The faults of a schedule. Times are in seconds.
     struct Conditions {
         var members = 1...6
         var seconds = 60.0
         var day = 20.0
         var budget = 300
-        /// How long a record takes to the log, and from there to a reader.
+        /// The delay of a record on its way to the log, and from there to a reader.
         var delay = 0.002...0.03
-        /// Parts of all messages.
+        /// Fractions of all messages.
         var lost = 0.0
         var doubled = 0.0
         var late = 0.0
         var lateness = 0.5...6.0
-        /// How many times a second something happens: a member is stopped for a while, killed, leaves or joins.
+        /// The number of incidents per second: a member is stopped for a while, killed, leaves or joins.
         var incidents = 0.0
-        /// True when members may be killed and may leave; else they are stopped at the most.
+        /// True if members may be killed and may leave; otherwise they may only be stopped.
         var ends = true
-        /// Clocks begin up to so far apart, also those that tell the day.
+        /// The largest initial difference of clocks, including those that determine the day.
         var skew = 1.0
-        /// Calls that a member would make in a second, at the most.
+        /// The demand of a member in calls per second.
         var demand = 0.0...40.0
-        /// When nobody wants to make calls any more.
+        /// The time after which there is no demand.
         var quietFrom = Double.infinity
         var mostWaiting = 30
-        /// The newest records that the log keeps.
+        /// The number of the newest records that the log keeps.
         var retention = 150
         var history: Int64 = 25
         var terms: BudgetTerms = {
@@ -75,9 +76,9 @@ struct BudgetSimulation {
     let conditions: Conditions
     private(set) var processes: [Process] = []
     private(set) var now = 0.0
-    /// The calls made, by day.
+    /// The number of calls made, by day.
     private(set) var calls: [String: Int] = [:]
-    /// The first thing that must not be.
+    /// The first broken rule.
     private(set) var problem: String?
     private(set) var messages = 0
     private(set) var warnings = 0
@@ -85,7 +86,7 @@ struct BudgetSimulation {
     private var random: SplitMix64
     private var queue = EventQueue<Event>()
     private let begin: Instant
-    /// What the first member that had read up to an offset took for the state.
+    /// The state of the first member that had read up to an offset.
     private var states: [Int64: [String: [String: BudgetLedger.Day]]] = [:]
 
     init(seed: UInt64, _ conditions: Conditions = Conditions()) {
@@ -151,7 +152,7 @@ struct BudgetSimulation {
             FleetTopicExtent(first: first, end: Int64(log.count), oldest: oldest), at: clock(of: process))
     }
 
-    /// - Returns: the process, if it runs now; an event for one that is stopped is kept for later.
+    /// - Returns: the process, if it runs now; an event for a stopped one is kept for later.
     private func running(_ index: Int, or event: Event) -> Process? {
         let process = processes[index]
         guard process.isRunning else { return nil }
@@ -217,7 +218,7 @@ struct BudgetSimulation {
         publishIfDue(process)
     }
 
-    /// All who have read the same records know the same.
+    /// Checks that all members that have read the same records have the same state.
     private mutating func check(_ process: Process) {
         guard process.member.isReady else { return }
         let days = process.member.ledger.days
@@ -268,7 +269,7 @@ struct BudgetSimulation {
         }
     }
 
-    // MARK: - What goes wrong
+    // MARK: - Faults
 
     private mutating func incident() {
         queue.add(.incident, at: pause(perSecond: conditions.incidents))
@@ -293,7 +294,7 @@ struct BudgetSimulation {
         processes[index].isRunning = false
     }
 
-    /// What came meanwhile is handled in any order: a call may come before the day's end is seen.
+    /// Handles the missed events in random order: a call may come before the end of the day is noticed.
     private mutating func resume(_ index: Int) {
         let process = processes[index]
         process.isStopped = false

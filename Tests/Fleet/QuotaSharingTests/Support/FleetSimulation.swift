@@ -3,40 +3,40 @@ import QuotaSharing
 import Resilience
 import TestSupport
 
-/// A fleet in virtual time: members, the topic between them, the group that gives them partitions, and what goes wrong.
+/// A fleet in virtual time: members, the topic between them, the group that assigns partitions, and faults.
 ///
-/// One seed is one schedule. After each event, and whenever a part grows by itself, the parts that members may use are added
-/// up: `highestSum` must never exceed 1.
+/// One seed is one schedule. After each event, and whenever a share grows without one, the usable shares of all members are summed up:
+/// `highestSum` must never exceed 1.
 struct FleetSimulation {
-    /// What a schedule may do to its fleet. Times are in seconds.
+    /// The faults of a schedule. Times are in seconds.
     struct Conditions {
         var members = 2...6
         var partitions = 12
         var seconds = 20.0
-        /// How long a message takes to each reader.
+        /// The delay of a message to each reader.
         var delay = 0.002...0.05
-        /// Parts of all deliveries.
+        /// Fractions of all deliveries.
         var lost = 0.0
         var doubled = 0.0
         var late = 0.0
-        /// How long a late one takes.
+        /// The delay of a late delivery.
         var lateness = 0.5...4.0
-        /// How many times a second something happens to the fleet: a member is stopped for a while, killed, leaves or joins.
+        /// The number of incidents per second: a member is stopped for a while, killed, leaves or joins.
         var incidents = 0.0
-        /// How far a clock may run fast or slow.
+        /// The largest drift of clocks, as a fraction.
         var drift = 0.005
-        /// Clocks begin up to so far apart.
+        /// The largest initial difference of clocks.
         var offset = 60.0
-        /// How long the group waits for a member that says nothing.
+        /// The session timeout of the group.
         var session = 6.0
-        /// How long a member that the group gave up takes to notice once it runs again.
+        /// The time that a removed member takes to notice it once it runs again.
         var noticing = 0.0...1.5
-        /// How often demand changes, per member and second.
+        /// The number of changes of demand, per member and second.
         var demandChanges = 0.2
         /// True where demand is by class and by tenants.
         var hasClasses = false
         var terms = LeaseTimes()
-        /// The parts are added up after so many events: 1, except for large fleets.
+        /// The number of events after which the shares are summed up: 1, except for large fleets.
         var eventsPerCheck = 1
     }
 
@@ -44,27 +44,27 @@ struct FleetSimulation {
         case tick(Int)
         case deliver(LeaseMessage, to: Int)
         case assign([Int32], to: Int)
-        /// The group takes partitions away, and gives them on once that is acknowledged.
+        /// The group revokes partitions, and assigns them again after that is acknowledged.
         case rebalance
         case demand(Int)
         case incident
         case stop(Int, until: Double)
         case resume(Int)
-        /// The group gives up a member that was stopped for too long.
+        /// The group removes a member that was stopped for too long.
         case giveUp(Int)
-        /// A member that was given up has noticed it, and joins anew with nothing.
+        /// A removed member has noticed it, and joins again without partitions.
         case rejoin(Int)
         case check
     }
 
-    /// A member with what the world knows of it.
+    /// A member and its simulated environment.
     final class Process {
         let member: LeaseMember
         let offset: Double
         let drift: Double
         var isRunning = true
         var isStopped = false
-        /// What the member itself believes to own.
+        /// The partitions that the member believes to own.
         var believes: Set<Int32> = []
         /// Events that came while it was stopped.
         var waiting: [Event] = []
@@ -83,17 +83,17 @@ struct FleetSimulation {
     let conditions: Conditions
     private(set) var processes: [Process] = []
     private(set) var now = 0.0
-    /// The highest sum of parts so far, and when it was.
+    /// The highest sum of shares so far, and its time.
     private(set) var highestSum = (share: 0.0, at: 0.0)
     private(set) var messages = 0
     private var events = 0
-    /// Told of each message that is said.
+    /// Called for each published message.
     var onMessage: (LeaseMessage) -> Void = { _ in }
     private var random: SplitMix64
-    /// True where each rebalance takes all partitions from all members first, as Kafka's older assignors do.
+    /// True if each rebalance revokes all partitions of all members first, as Kafka's older assignors do.
     private let isEager: Bool
     private var queue = EventQueue<Event>()
-    /// The owner that the group has for each partition.
+    /// The group's owner of each partition.
     private var owners: [Int32: Int] = [:]
     private let begin: Instant
 
@@ -121,7 +121,7 @@ struct FleetSimulation {
 
     // MARK: - Running
 
-    /// Runs the schedule to its end, or until `isOver` says so.
+    /// Runs the schedule to `end`, or to its own end.
     mutating func run(until end: Double? = nil) {
         let end = end ?? conditions.seconds
         while let (time, event) = queue.next(before: end) {
@@ -210,7 +210,7 @@ struct FleetSimulation {
 
     // MARK: - The group
 
-    /// Gives the partitions out evenly. Each owner that runs lets go first; the next one has it a while later.
+    /// Assigns the partitions evenly. Each running owner revokes first; the next one gets the partition a while later.
     private mutating func rebalance() {
         let members = processes.indices.filter { processes[$0].isRunning && processes[$0].isMemberOfGroup }
         guard !members.isEmpty else { return }
@@ -222,7 +222,7 @@ struct FleetSimulation {
             let next = members[Int(partition) % members.count]
             guard owners[partition] != next else { continue }
             if let former = owners[partition] {
-                // The group waits for a member that does not answer, until it gives it up.
+                // The group waits for an unresponsive member until it removes it.
                 if processes[former].isStopped, processes[former].isMemberOfGroup {
                     mustWait = true
                     continue
@@ -254,7 +254,7 @@ struct FleetSimulation {
         guard process.isRunning, process.isMemberOfGroup else { return }
         guard !process.isStopped else { return process.waiting.append(.assign(partitions, to: index)) }
 
-        // What went on to somebody else meanwhile is not handed over.
+        // Partitions that were assigned to another member meanwhile are not given to this one.
         let still = partitions.filter { owners[$0] == index }
         setAssignment(of: index, to: process.believes.union(still))
     }
@@ -264,11 +264,11 @@ struct FleetSimulation {
         process.believes = partitions
         process.member.assign(
             partitions.sorted(), of: conditions.partitions, wasTaken: wasTaken, at: clock(of: process))
-        // A part grows by itself when its partitions have settled.
+        // A share grows without an event when its partitions have settled.
         for delay in [2.25, 2.3, 2.35] { queue.add(.check, at: now + delay) }
     }
 
-    // MARK: - What goes wrong
+    // MARK: - Faults
 
     private mutating func incident() {
         queue.add(.incident, at: pause(perSecond: conditions.incidents))
@@ -304,7 +304,7 @@ struct FleetSimulation {
         rebalance()
     }
 
-    /// A member that was given up goes on with what it believes to own until its client notices.
+    /// A removed member goes on with the partitions that it believes to own until its client notices.
     private mutating func resume(_ index: Int) {
         let process = processes[index]
         guard process.isRunning else { return }
@@ -362,7 +362,7 @@ struct FleetSimulation {
         processes[index].member.setDemand(demand, of: Self.limit)
     }
 
-    /// The part that is used now: what each may use, as far as it needs it.
+    /// The used part of the limit: each member's usable share, up to its demand.
     var used: Double {
         processes.reduce(0) { sum, process in
             guard process.isRunning, !process.isStopped else { return sum }
@@ -370,7 +370,7 @@ struct FleetSimulation {
         }
     }
 
-    /// The part that a member may use now.
+    /// Returns the share that a member may use now.
     func share(of index: Int) -> Double {
         processes[index].member.share(of: Self.limit, at: clock(of: processes[index]))
     }

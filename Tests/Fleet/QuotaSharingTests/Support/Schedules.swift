@@ -1,19 +1,19 @@
 import Foundation
 
-/// Which invented schedules the simulations of fleets run, as the environment says.
+/// The random schedules that the simulations of fleets run, as set in the environment.
 enum Schedules {
-    /// The seeds of the schedules: as many as `LOCSEARCH_FLEET_SCHEDULES` says, from `LOCSEARCH_FLEET_SEED` on.
-    /// - Parameter count: how many there are where the environment says nothing.
+    /// Returns the seeds of the schedules: `LOCSEARCH_FLEET_SCHEDULES` of them, starting with `LOCSEARCH_FLEET_SEED`.
+    /// - Parameter count: the number of schedules if the environment sets none.
     static func seeds(unlessSet count: UInt64) -> Range<UInt64> {
         let first: UInt64 = number("LOCSEARCH_FLEET_SEED", unlessSet: 1)
         return first..<first + number("LOCSEARCH_FLEET_SCHEDULES", unlessSet: count)
     }
 
-    /// How many members a large fleet has: as many as `LOCSEARCH_FLEET_MEMBERS` says.
-    /// - Parameter count: how many there are where the environment says nothing.
+    /// Returns the number of members of a large fleet, from `LOCSEARCH_FLEET_MEMBERS`.
+    /// - Parameter count: the number if the environment sets none.
     static func members(unlessSet count: Int) -> Int { number("LOCSEARCH_FLEET_MEMBERS", unlessSet: count) }
 
-    /// What a person sets to run one schedule again.
+    /// Returns the settings that run one schedule again.
     static func again(_ seed: UInt64) -> String {
         "LOCSEARCH_FLEET_SEED=\(seed) LOCSEARCH_FLEET_SCHEDULES=1 repeats it"
     }
