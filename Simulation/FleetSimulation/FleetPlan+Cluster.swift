@@ -39,9 +39,8 @@ extension FleetPlan {
         }
     }
 
-    /// Makes a few fleets larger, with more partitions. Each member reads the messages of all others, so the cost of a
-    /// schedule grows with
-    /// the square of their number.
+    /// Makes a few fleets larger, with more partitions. Each member reads the messages of all others, so the cost of a schedule grows
+    /// with the square of their number.
     mutating func makeLarger(_ random: inout SeededGenerator) {
         if random.chance(0.04) { lanes = 3 }
         guard random.chance(0.03) else { return }

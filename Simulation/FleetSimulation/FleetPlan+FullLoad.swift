@@ -22,8 +22,7 @@ struct FullLoad: Sendable {
     fileprivate static let excess = 2.0
     /// The seconds after which the fleet is at rest again.
     ///
-    /// Each drained worker has ended (grace of 10 s and 10 s more, docs/guarantees.md). The partitions of a crashed one
-    /// are in use
+    /// Each drained worker has ended (grace of 10 s and 10 s more, docs/guarantees.md). The partitions of a crashed one are in use
     /// again: session timeout of 6 s and the new owner's wait of 2.28 s.
     fileprivate static let timeToSettle = 20.0
 

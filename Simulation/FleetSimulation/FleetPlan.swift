@@ -7,8 +7,7 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Everything about one schedule that is decided before it begins: the workers' settings, the requests, and the faults
-/// with their times.
+/// Everything about one schedule that is decided before it begins: the workers' settings, the requests, and the faults with their times.
 ///
 /// It follows from the seed. Removing faults changes nothing else, so that a failure can be narrowed down.
 public struct FleetPlan: Sendable {
@@ -276,9 +275,8 @@ public struct FleetPlan: Sendable {
         faults.sort { $0.time < $1.time }
     }
 
-    /// Adds rare faults: a topic that rejects records, brokers that are away for longer than a transaction call may
-    /// take, transactions
-    /// that time out while their member stands still, and commits whose result the producer cannot query again.
+    /// Adds rare faults: a topic that rejects records, brokers that are away for longer than a transaction call may take,
+    /// transactions that time out while their member stands still, and commits whose result the producer cannot query again.
     private mutating func makeHardship(_ random: inout SeededGenerator) {
         if random.chance(0.3) { transactionTimeout = Double.random(in: 1...4, using: &random) }
         guard !faults.isEmpty else { return }
@@ -334,8 +332,7 @@ public struct FleetPlan: Sendable {
 
     /// True if members only come and go in order, and every message arrives: nothing is repeated then.
     ///
-    /// There are two exceptions. A static member loses its place when its successor starts before it has ended. And
-    /// librdkafka before
+    /// There are two exceptions. A static member loses its place when its successor starts before it has ended. And librdkafka before
     /// 2.10 revokes all partitions when a commit meets a rebalance, so that requests in flight are repeated.
     var isGraceful: Bool {
         if isCalm {
@@ -345,16 +342,14 @@ public struct FleetPlan: Sendable {
             && !losesAssignmentByStaleCommits
     }
 
-    /// True if a waiting request that has cost nothing may be handed back: it waits for the rate limit, for budget
-    /// calls, or for the
+    /// True if a waiting request that has cost nothing may be handed back: it waits for the rate limit, for budget calls, or for the
     /// breaker. The next owner repeats the requests that were done behind it.
     var handsBackWhatWaits: Bool {
         hasRateLimit || callsPerDay != nil || (whenOpen == .hold && failures > 0)
     }
 
-    /// The time by which all requests must be answered, in seconds from the beginning: the usual time and the
-    /// provider's time for so
-    /// many requests.
+    /// The time by which all requests must be answered, in seconds from the beginning: the usual time and
+    /// the provider's time for so many requests.
     var patience: Double {
         // Failed calls are retried, and a deploy or a crash may waste some.
         let calls = 2.5 * Double(requests.count)
@@ -362,8 +357,7 @@ public struct FleetPlan: Sendable {
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // Behind an invalid record, no request of its partition begins before all earlier ones are done, and some calls hang.
         let letters = failures > 0 ? requests.count { !$0.isValid } : 0
-        // One partition belongs to one lane, which has its part of the concurrency. With little room for outcomes,
-        // they may wait for
+        // One partition belongs to one lane, which has its part of the concurrency. With little room for outcomes, they may wait for
         // requests that begin one by one.
         let atOnce = mixture?.unconfirmedOutcomes == nil ? concurrency / lanes : 1
         return Self.patience + clockSteps + waitForOrders + waitForPoisons + Double(letters) * settings.deadline

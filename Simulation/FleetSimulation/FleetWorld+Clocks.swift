@@ -30,8 +30,7 @@ extension FleetWorld {
         wallOffsets.append(WallOffset(process: worker.name, since: simulation.now, seconds: offset))
     }
 
-    /// Returns the least number of seconds by which a process's wall clock was ahead up to an instant; 0 if it was
-    /// always right.
+    /// Returns the least number of seconds by which a process's wall clock was ahead up to an instant; 0 if it was always right.
     func leastWallOffset(of process: String, upTo end: Instant) -> Double {
         let offsets = wallOffsets.filter { $0.process == process && $0.since <= end }.map(\.seconds)
         return plan.wallSkew > 0 ? offsets.min() ?? 0 : min(0, offsets.min() ?? 0)

@@ -123,8 +123,8 @@ extension FleetWorld {
         after(2) { [self] in resetPausedPartitions() }
     }
 
-    /// `locsearch offsets reset`: stops all workers, moves the group to the beginning of the paused partitions, and starts the
-    /// workers again.
+    /// `locsearch offsets reset`: stops all workers, moves the group to the beginning of the paused
+    /// partitions, and starts the workers again.
     private func resetPausedPartitions() {
         let places = workers.filter { $0.value.isAlive }.keys.sorted()
         for worker in everyWorker { worker.drain() }
@@ -178,8 +178,7 @@ extension FleetWorld {
         let group = SimulatedWorker.group
         let commits = network.cluster.commits(by: group)
         // The group also moves back over what was done beyond its offset, because the command keeps no metadata. And it moves back
-        // over the
-        // offsets that a crashed worker's transaction is about to commit: the later commit wins.
+        // over the offsets that a crashed worker's transaction is about to commit: the later commit wins.
         let farthest = commits.merging(network.cluster.pendingCommits(by: group)) { $0.offset > $1.offset ? $0 : $1 }
         let committed = farthest.mapValues { $0.done.end ?? $0.offset }
         let offsets = commits.mapValues { max(0, $0.offset - records) }
@@ -194,8 +193,8 @@ extension FleetWorld {
         }
     }
 
-    /// Returns the number of outcomes that a request may have without repetitions: one, and one more each time the group was moved
-    /// back over it.
+    /// Returns the number of outcomes that a request may have without repetitions: one, and one more each
+    /// time the group was moved back over it.
     func mostOutcomes(of partition: PartitionID, at offset: Int64) -> Int {
         1 + movedOffsets.count { $0.partition == partition && $0.offsets.contains(offset) }
     }

@@ -491,8 +491,8 @@ final class FleetWorld {
         coverage["\(fault.name) / \(phase)", default: 0] += 1
     }
 
-    /// Starts the next process of a place after 0.2 s. With half of all seeds, a static member's successor waits for its end, as in a
-    /// StatefulSet.
+    /// Starts the next process of a place after 0.2 s. With half of all seeds, a static member's successor
+    /// waits for its end, as in a StatefulSet.
     private func replace(_ worker: SimulatedWorker, at member: Int) {
         after(0.2) { [self] in
             guard workers[member] === worker else { return }
@@ -550,8 +550,7 @@ final class FleetWorld {
     /// Makes KIP-848 members learn which partitions they have.
     ///
     /// If a member's first join request arrived after its second, it does not know its partitions until an error makes it ask for all
-    /// of
-    /// them. A coordinator that loads for longer than the heartbeat interval gives each member such an error.
+    /// of them. A coordinator that loads for longer than the heartbeat interval gives each member such an error.
     private func tellMembersWhatTheyHave() {
         guard network.cluster.repeatedJoins(of: SimulatedWorker.group) > 0 else { return }
         say("coordinators load once more, so that members learn which partitions they have")
@@ -560,10 +559,10 @@ final class FleetWorld {
 
     /// Forces rebalances after all deploys have ended.
     ///
-    /// Static members come and go without a rebalance. If one crashes or leaves between revoking partitions and joining again, these
-    /// partitions stay without an owner. The same happens to partitions that were added while the leader was away. Brokers wait for the
-    /// next rebalance, so this method starts a member. It repeats that if a process finds out only now that it was replaced, and
-    /// restarts.
+    /// Static members come and go without a rebalance. If one crashes or leaves between revoking partitions and joining
+    /// again, these partitions stay without an owner. The same happens to partitions that were added while the leader was
+    /// away. Brokers wait for the next rebalance, so this method starts a member. It repeats that if a process finds out
+    /// only now that it was replaced, and restarts.
     private func rebalanceOnceDeploysHaveEnded(repeatedly most: Int = 3) {
         guard !everyWorker.contains(where: { $0.state == .draining }) else {
             return after(0.5) { [unowned self] in rebalanceOnceDeploysHaveEnded(repeatedly: most) }

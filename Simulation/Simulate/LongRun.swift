@@ -8,8 +8,7 @@ protocol PartProcess {
     var failure: String? { get }
 }
 
-/// Runs any number of schedules in parts. Each part has a separate process, whose end frees the memory that killed workers leave
-/// behind.
+/// Runs any number of schedules in parts. Each part has a separate process, whose end frees the memory that killed workers leave behind.
 final class LongRun {
     /// The seeds that one process runs.
     struct Part: Hashable {

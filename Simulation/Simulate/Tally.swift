@@ -48,9 +48,8 @@ struct Tally: Codable {
             """ + (failing.isEmpty ? "" : "\nfailing seeds: \(seeds)")
     }
 
-    /// A row for each fault and a column for each phase. A dot stands for a fault that never met a phase: a blind spot, or an
-    /// impossible
-    /// combination.
+    /// A row for each fault and a column for each phase. A dot stands for a fault that never met a phase: a
+    /// blind spot, or an impossible combination.
     private var table: String {
         let phases = FleetSimulation.phases
         let others = Set(coverage.keys.compactMap { $0.split(separator: " / ").first.map(String.init) })

@@ -65,13 +65,13 @@ package struct ClusterRules: Sendable, Hashable {
     package var hasTransactionsVersion2 = true
     /// `transaction.max.timeout.ms`.
     package var maxTransactionTimeout: Int64 = 900 * second
-    /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`: how often the coordinator checks for transactions that have
-    /// timed out.
+    /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`: how often the coordinator checks for
+    /// transactions that have timed out.
     package var transactionTimeoutInterval: Int64 = 10 * second
     /// `transactional.id.expiration.ms`.
     package var transactionalIDExpiration: Int64 = 7 * 86_400 * second
-    /// `transaction.partition.verification.enable`: whether a partition checks with the coordinator that it is part of the transaction,
-    /// before it accepts the first record of it.
+    /// `transaction.partition.verification.enable`: whether a partition checks with the coordinator that it is part of the
+    /// transaction, before it accepts the first record of it.
     package var verifiesTransactions = true
     /// The time after which the coordinator tries again to write a marker to a partition without a leader.
     package var markerRetryInterval: Int64 = 100 * millisecond

@@ -1,8 +1,9 @@
 /// A model of a Kafka cluster: a state machine whose entry points are the requests of Kafka's protocol.
 ///
-/// It has no clock, no threads and no randomness. The caller sets the time: `advance(to:)` fires due events, and `nextDeadline` returns
-/// the time of the next one. Every request names the broker that it was sent to, or `nil` for the responsible one, and is answered with
-/// Kafka's error codes. JoinGroup, SyncGroup, and waiting Produce and Fetch requests are answered through a closure, possibly later.
+/// It has no clock, no threads and no randomness. The caller sets the time: `advance(to:)` fires due events, and
+/// `nextDeadline` returns the time of the next one. Every request names the broker that it was sent to, or `nil` for the
+/// responsible one, and is answered with Kafka's error codes. JoinGroup, SyncGroup, and waiting Produce and Fetch requests are
+/// answered through a closure, possibly later.
 ///
 /// The scope of the model: docs/internals/simulation.md.
 package final class SimulatedCluster {
@@ -122,8 +123,8 @@ package final class SimulatedCluster {
 
     /// Stops or starts a broker.
     ///
-    /// Its partitions keep their leader until `failOver` is called, as while the controller waits for the broker's session to end. The
-    /// network must not deliver requests to a stopped broker.
+    /// Its partitions keep their leader until `failOver` is called, as while the controller waits for the broker's session to end.
+    /// The network must not deliver requests to a stopped broker.
     package func setBroker(_ broker: Int32, isUp: Bool) {
         guard isUp else {
             downBrokers.insert(broker)

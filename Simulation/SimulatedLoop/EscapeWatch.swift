@@ -14,8 +14,8 @@ enum EscapeWatch {
         var first: Escape?
     }
 
-    /// Calls `body`. Meanwhile no job of this thread reaches the global executor or the main one: it is dropped, and its task never
-    /// resumes.
+    /// Calls `body`. Meanwhile no job of this thread reaches the global executor or the main one: it is
+    /// dropped, and its task never resumes.
     /// - Parameter body: calls its argument to get the first escape so far.
     static func during<Value, Failure: Error>(
         _ body: (() -> Escape?) throws(Failure) -> Value

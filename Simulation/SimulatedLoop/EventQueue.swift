@@ -14,8 +14,7 @@ struct EventQueue {
     }
 
     /// The action of an event. A struct, because arrays and optionals of plain functions wrap each of them in another one, on
-    /// insertion and
-    /// again on removal.
+    /// insertion and again on removal.
     struct Action {
         let run: () -> Void
     }

@@ -3,12 +3,10 @@ internal import EventLoop
 
 /// Runs any number of event loops on the calling thread, under virtual time. All random choices follow from a seed.
 ///
-/// The jobs of a loop run in the same order as with a thread, because both use the same code for an iteration (`EventLoop.takeTurn`).
-/// The
-/// seed decides how long each iteration takes, and so how the iterations of several loops interleave. It also orders loops and events
-/// that are due at the same instant, and equal timers of one loop. Time passes only while a loop is busy with an iteration, or when
-/// every
-/// loop waits.
+/// The jobs of a loop run in the same order as with a thread, because both use the same code for an iteration
+/// (`EventLoop.takeTurn`). The seed decides how long each iteration takes, and so how the iterations of several loops interleave. It
+/// also orders loops and events that are due at the same instant, and equal timers of one loop. Time passes only while a loop is
+/// busy with an iteration, or when every loop waits.
 ///
 ///     let simulation = Simulation(seed: 7)
 ///     let loop = simulation.makeLoop("worker")
@@ -77,8 +75,8 @@ public final class Simulation {
     /// A digest of all iterations and notes so far. Equal runs have equal digests.
     public var digest: UInt64 { unsafe state.digest }
 
-    /// Called for each iteration and each note, with one line that begins with the time. Lines for iterations exist only while this
-    /// is set.
+    /// Called for each iteration and each note, with one line that begins with the time. Lines for
+    /// iterations exist only while this is set.
     public var onLine: ((String) -> Void)? {
         get { unsafe state.onNote }
         set { unsafe state.onNote = newValue }
@@ -113,9 +111,8 @@ public final class Simulation {
         Task(executorPreference: loop.eventLoop, operation: work)
     }
 
-    /// Schedules an event outside all loops, such as a broker's answer or the end of a process. The seed orders events that are due
-    /// at the
-    /// same instant.
+    /// Schedules an event outside all loops, such as a broker's answer or the end of a process. The seed orders
+    /// events that are due at the same instant.
     public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         state.addEvent(at: max(due, now), action)
     }

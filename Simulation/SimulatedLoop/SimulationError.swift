@@ -1,8 +1,7 @@
 /// A step of a simulation that another run with the same seed might not repeat.
 public enum SimulationError: Error, Hashable, CustomStringConvertible {
     /// A job was handed to another executor than a simulated loop. Names the executor, the function in which the job would have
-    /// resumed, and
-    /// its callers.
+    /// resumed, and its callers.
     case escaped(executor: String, job: String, loop: String?, callers: String)
     /// A loop was woken from a thread other than the simulation's.
     case otherThread(loop: String)

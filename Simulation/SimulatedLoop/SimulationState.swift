@@ -7,9 +7,8 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// The state that a simulation and its loops share. It belongs to the thread that made it. The lock protects against other threads,
-/// which
-/// must not use it.
+/// The state that a simulation and its loops share. It belongs to the thread that made it. The lock protects
+/// against other threads, which must not use it.
 final class SimulationState: Sendable {
     /// The first instant. It is not zero, so that a zero is recognised as a mistake.
     static let beginning = Instant(nanoseconds: 1_000_000_000_000)

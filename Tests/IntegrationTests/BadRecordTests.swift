@@ -5,9 +5,8 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// Each invalid record in the requests topic ends as one outcome that names the error and as a dead letter with its exact bytes, and
-/// the
-/// worker goes on.
+/// Each invalid record in the requests topic ends as one outcome that names the error and as a dead letter with
+/// its exact bytes, and the worker goes on.
 @Suite(
     .serialized,
     .enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact, so nothing can be read to its end")
@@ -192,8 +191,8 @@ struct BadRecordTests {
     /// TOPIC_AUTHORIZATION_FAILED.
     private static let notAuthorized: Int32 = 29
 
-    /// A dead letter that cannot be written blocks only its partition, and no record of that partition is published twice.
-    /// Not with transactions: the embedded broker shows records of aborted ones.
+    /// A dead letter that cannot be written blocks only its partition, and no record of that partition is published twice. Not with
+    /// transactions: the embedded broker shows records of aborted ones.
     @Test func unwritableDeadLetterTopicHoldsItsPartitionAndNoOther() async throws {
         let fixture = try WorkerFixture()
         let broker = try #require(fixture.broker.embedded)

@@ -15,8 +15,7 @@ struct CallCountTests {
     ]
 
     /// Checks the rate over the whole elapsed time. If the machine stalls for a moment, calls that left in time arrive together, so
-    /// the number
-    /// of arrivals within one second proves nothing.
+    /// the number of arrivals within one second proves nothing.
     private static func expectKeptLimit(
         calls: Int, since began: Instant, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -8,8 +8,7 @@ import Testing
 import WorkerRuntime
 
 /// `worker.delivery=exactly-once`. The embedded broker accepts a transaction's offsets and drops them, so a test with a following
-/// worker
-/// needs another broker.
+/// worker needs another broker.
 @Suite(.serialized)
 struct ExactlyOnceTests {
     /// The records and offsets of each transaction, as seen by a proxy in front of the broker.

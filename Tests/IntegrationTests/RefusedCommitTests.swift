@@ -115,8 +115,7 @@ struct RefusedCommitTests {
     }
 
     /// The lanes of a process end at different times. The embedded coordinator rejects commits during a rebalance, which begins as
-    /// soon as one of
-    /// the lanes has left.
+    /// soon as one of the lanes has left.
     @Test func lanesOfOneProcessLeaveOnceAllHaveCommitted() async throws {
         let fixture = try WorkerFixture(session: 3000) { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.contains("slow") ? 900 : 0))

@@ -61,8 +61,8 @@ struct RequestTopicsTests {
         try result.get()
     }
 
-    /// During a rolling update, some workers read only one of the topics. The group assigns each partition to a member that reads its
-    /// topic.
+    /// During a rolling update, some workers read only one of the topics. The group assigns each partition
+    /// to a member that reads its topic.
     @Test(.enabled(if: TestBroker.isEmbedded, "topics are made while a test runs"))
     func workerOfTheFirstTopicAloneWorksBesideOneOfBoth() async throws {
         let fixture = try Fixture()

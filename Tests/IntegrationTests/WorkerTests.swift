@@ -203,8 +203,8 @@ struct WorkerTests {
         let body = #"{"results":{"results_available":100,"shop":[\#(shops.joined(separator: ","))]}}"#
         let fixture = try WorkerFixture { _ in .init(body: body) }
         try await fixture.send((0..<count).map { ("k\($0)", WorkerFixture.request("r\($0)", #","limit":100"#)) })
-        // The answers to all concurrent requests of the producer are delayed. They are no failures, because that broker does not check
-        // sequence numbers: a rejected batch would count as written once the following one is.
+        // The answers to all concurrent requests of the producer are delayed. They are no failures, because that broker does not
+        // check sequence numbers: a rejected batch would count as written once the following one is.
         try fixture.broker.embedded?.fail(.produce, with: [0, 0, 0, 0, 0], broker: 1, delay: .seconds(8))
         let outcomes = try await fixture.whileWorking { lane in
             // Outcomes have `size` bytes or more.

@@ -1,7 +1,7 @@
 public import Kafka
 internal import TestSupport
 
-/// Offsets with texts as a damaged or hostile client of a group may commit them. Some are proper, and the same come from the same seed.
+/// Offsets with metadata as a damaged or hostile client of a group may commit it. Some are valid. The same seed gives the same texts.
 public struct ForgedTexts {
     private static let numbers: [Int64] = [
         0, 1, 2, 63, 164, 4096, 1 << 31, 1 << 53, 1 << 61, 1 << 62, .max - 1, .max, -1, .min,
@@ -15,7 +15,7 @@ public struct ForgedTexts {
 
     public init(seed: UInt64) { random = SplitMix64(state: seed) }
 
-    /// Returns the next offset. It is one that librdkafka may hand over.
+    /// Returns the next offset, which librdkafka may return to a consumer.
     public mutating func next() -> CommittedOffset {
         let offset = chance(5) ? Int64(1) << 61 : Int64.random(in: 0...10_000, using: &random)
         var fields = ["locsearch1", "at=\(chance(12) ? number(near: offset) : offset)"]

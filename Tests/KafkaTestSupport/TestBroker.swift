@@ -8,11 +8,12 @@ internal import TestSupport
     internal import Foundation
 #endif
 
-/// The broker of one test: an embedded one of its own or, where `LOCSEARCH_TEST_BROKER` names one (`host:port`, running
-/// already), that one, which all tests share and which therefore gets names that no other test uses.
+/// The broker of one test. By default this is an embedded broker for this test only.
+///
+/// `LOCSEARCH_TEST_BROKER` may name a running broker (`host:port`) instead, which all tests share. Each test then uses unique names.
 package struct TestBroker: Sendable {
     private static let shared = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_BROKER"]
-    /// Whether tests have brokers of their own, which can be told to fail and forget the offsets of transactions.
+    /// Whether tests have embedded brokers, which can inject failures and drop the offsets of transactions.
     package static var isEmbedded: Bool { shared == nil }
 
     package let bootstrapServers: String
@@ -20,7 +21,7 @@ package struct TestBroker: Sendable {
     package let embedded: EmbeddedBroker?
     private let suffix: String
 
-    /// - Parameter topics: partitions by topic; `name(_:)` says what each is called in the end.
+    /// - Parameter topics: the partition counts by topic; `name(_:)` returns the full name of each topic.
     package init(brokers: Int = 1, topics: [String: Int] = [:]) throws {
         let suffix = "-\(UInt32.random(in: .min ... .max))"
         self.suffix = suffix
@@ -34,10 +35,10 @@ package struct TestBroker: Sendable {
         }
     }
 
-    /// What a topic, a group or a transactional id is called on this broker.
+    /// Returns the full name of a topic, a group or a transactional id on this broker.
     package func name(_ base: String) -> String { base + suffix }
 
-    /// A transaction as it was seen on its way to a shared broker.
+    /// A transaction as seen by a proxy in front of a shared broker.
     package struct Transaction: Decodable, Sendable {
         package struct Record: Decodable, Sendable {
             package let topic: String
@@ -49,7 +50,7 @@ package struct TestBroker: Sendable {
         }
         package enum End: String, Decodable, Sendable {
             case committed, aborted
-            /// The broker would not end it: another producer holds the id.
+            /// The broker rejected the end: another producer has the id.
             case refused
         }
         package let epoch: Int
@@ -59,25 +60,25 @@ package struct TestBroker: Sendable {
         fileprivate let id: String
     }
 
-    /// What ended so far under one transactional id, oldest first; of a shared broker, in the file that
+    /// Returns the ended transactions of one transactional id, oldest first. On a shared broker, they are read from the file that
     /// `LOCSEARCH_TEST_TRANSACTIONS` names.
     package func transactions(of id: String) throws -> [Transaction] {
         guard let path = ProcessInfo.processInfo.environment["LOCSEARCH_TEST_TRANSACTIONS"] else {
             throw Refused(reason: "LOCSEARCH_TEST_TRANSACTIONS names no file")
         }
         let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-        // The last may be half written.
+        // The last line may be incomplete.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         return try lines.map { try JSONDecoder().decode(Transaction.self, from: Data($0.utf8)) }.filter { $0.id == id }
     }
 
-    /// What was refused.
+    /// The error of a missing file or a failed request.
     private struct Refused: Error, CustomStringConvertible {
         let reason: String
         var description: String { reason }
     }
 
-    /// Kafka's own call, which the embedded broker lacks.
+    /// Creates topics with Kafka's own request, which the embedded broker does not support.
     private static func create(_ topics: [String: Int], at bootstrapServers: String) throws {
         var reason = [CChar](repeating: 0, count: 512)
         let settings = unsafe rd_kafka_conf_new()

@@ -2,8 +2,8 @@ package import Kafka
 internal import TestSupport
 
 extension TopicReader {
-    /// Everything that stands in some topics now. Without a group, so at once; once for each reader.
-    /// - Parameter known: how many there are at least, where transactions left marks that take up offsets as well.
+    /// Returns all current records of some topics. Works without a group, and once for each reader.
+    /// - Parameter known: the least number of records, for topics in which markers of transactions take offsets too.
     package func contents(of topics: [String], atLeast known: Int? = nil) async throws -> [ConsumerRecord] {
         var count = 0
         for topic in topics {
@@ -15,7 +15,7 @@ extension TopicReader {
             all += try await records(max: 500, within: .milliseconds(200))
             return all.count >= known ?? count
         }
-        // There may be more than is known.
+        // There may be more than the known number.
         if known != nil { all += try await records(max: 500, within: .milliseconds(200)) }
         return all
     }

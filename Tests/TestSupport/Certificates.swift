@@ -2,25 +2,25 @@ import Foundation
 
 /// Certificates of two authorities, made by openssl into a temporary folder. Call `remove` in a `defer`.
 package struct Certificates: Sendable {
-    /// The authorities, and the certificates that each has signed.
+    /// The authorities and the certificates that they have signed.
     package enum Name: String, Sendable, CaseIterable {
         /// The authority that both sides trust.
         case authority
-        /// Another authority, which nobody trusts.
+        /// An untrusted authority.
         case stranger
         /// A broker at 127.0.0.1.
         case broker
-        /// A broker of another name.
+        /// A broker with another name.
         case elsewhere
         /// A client of the trusted authority.
         case client
-        /// A client of the other one.
+        /// A client of the untrusted authority.
         case intruder
     }
 
     private let folder: URL
 
-    /// True where openssl is installed; `tools/setup tests` installs it.
+    /// True if openssl is installed; `tools/setup tests` installs it.
     package static var canBeMade: Bool { openssl != nil }
     private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"].first {
         FileManager.default.isExecutableFile(atPath: $0)

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// Says that a condition did not become true in time.
+/// The error of a condition that did not become true in time.
 package struct NotInTime: Error, CustomStringConvertible {
     /// One line that names the condition.
     package let description: String

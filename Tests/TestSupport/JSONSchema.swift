@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value that tells booleans from numbers.
+/// A JSON value that distinguishes booleans from numbers.
 package enum JSONValue: Decodable, Equatable, Sendable {
     case null
     case bool(Bool)
@@ -36,18 +36,19 @@ package enum JSONValue: Decodable, Equatable, Sendable {
     fileprivate var members: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 }
 
-/// One of the schemas in `schemas/`, for tests that check many values as they are made. It knows the keywords that those
-/// schemas use; any other is a fault of its own, so that none is overlooked.
+/// One of the schemas in `schemas/`, for tests that check many values as they are made.
+///
+/// It supports the keywords that those schemas use; any other keyword is reported as a fault, so that none is overlooked.
 package struct JSONSchema: Sendable {
     private let root: JSONValue
 
-    /// - Parameter name: of the file in `schemas/`, without `.schema.json`.
+    /// - Parameter name: the name of the file in `schemas/`, without `.schema.json`.
     package init(_ name: String) throws {
         let file = Repository.folder.appending(path: "schemas/\(name).schema.json")
         root = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
     }
 
-    /// Returns what is wrong with a text, each fault with its place.
+    /// Returns the faults of a text, each with its path.
     package func faults(of bytes: [UInt8]) throws -> [String] {
         faults(of: try JSONDecoder().decode(JSONValue.self, from: Data(bytes)), by: root, at: "$")
     }
@@ -86,7 +87,7 @@ package struct JSONSchema: Sendable {
         return root["$defs"]?[name] ?? .null
     }
 
-    /// Returns true where a value keeps a rule about itself. A rule about another kind of value is kept.
+    /// Returns true if a value satisfies a rule. A rule about another kind of value is always satisfied.
     private func isKept(
         _ keyword: String, _ rule: JSONValue, by value: JSONValue, _ rules: [String: JSONValue]
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// Entries that a test's callbacks add, in their order. Not `Sendable`: it belongs to one isolation.
+/// Entries that a test's callbacks add, in order. Not `Sendable`: it belongs to one isolation.
 public final class Log<Entry> {
     public private(set) var entries: [Entry] = []
 
@@ -17,7 +17,7 @@ public final class Box<Value> {
 }
 
 extension Array where Element == Duration {
-    /// The most in any second, from any instant on. Sorted.
+    /// The largest number in any second, from any instant on. The array must be sorted.
     public var mostInASecond: Int {
         var (first, most) = (0, 0)
         for (index, time) in self.enumerated() {

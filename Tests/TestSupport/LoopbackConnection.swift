@@ -6,13 +6,13 @@ import Foundation
     import Darwin
 #endif
 
-/// A TCP connection to a port of this machine that does only what a test tells it to, so that a server meets clients
-/// which send half a request, or never read. Not thread-safe.
+/// A TCP connection to a local port that sends and reads only on demand, so that a server meets clients with half a request, or
+/// clients that never read. Not thread-safe.
 package final class LoopbackConnection {
     private let socket: Int32
 
-    /// - Parameter receiveBuffer: bytes that the system keeps for this end until they are read; `nil`: its usual megabytes.
-    /// - Throws: `POSIXError` when nobody listens on the port.
+    /// - Parameter receiveBuffer: the size of the system's receive buffer in bytes; `nil`: its default of megabytes.
+    /// - Throws: `POSIXError` if no process listens on the port.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
             socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -34,15 +34,15 @@ package final class LoopbackConnection {
                 unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // `deinit` closes the socket here, too: all properties have their values. Closed twice, its number could be another
-        // socket's by then.
+        // `deinit` closes the socket in this case too, because all properties are initialised. If it were closed twice, its number
+        // could belong to another socket by then.
         guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
     }
 
     deinit { close(socket) }
 
-    /// Reads until the peer closes, holding the calling thread.
-    /// - Returns: `false` when nothing came for two seconds.
+    /// Reads until the peer closes, blocking the calling thread.
+    /// - Returns: `false` if nothing came for two seconds.
     package func readToEnd() -> Bool {
         var patience = timeval(tv_sec: 2, tv_usec: 0)
         unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -55,7 +55,7 @@ package final class LoopbackConnection {
         }
     }
 
-    /// Returns what has come, without waiting.
+    /// Returns the received bytes, without waiting.
     package func readAvailable() -> [UInt8] {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
         while true {
@@ -65,7 +65,7 @@ package final class LoopbackConnection {
         }
     }
 
-    /// Returns true once the peer has closed or reset the connection. Bytes that have come before are dropped.
+    /// Returns true once the peer has closed or reset the connection. Bytes received before are dropped.
     package func isClosedByPeer() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -75,7 +75,7 @@ package final class LoopbackConnection {
         }
     }
 
-    /// Sends as much of the text as the peer takes now, and ignores that it may have closed.
+    /// Sends as much of the text as the peer accepts now, and ignores a closed connection.
     package func send(_ text: String) {
         let bytes = Array(text.utf8)
         #if canImport(Glibc)

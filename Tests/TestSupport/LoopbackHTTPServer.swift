@@ -7,7 +7,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A small HTTP/1.1 server on 127.0.0.1 with a thread for each connection, for suites that need some answer over real TCP.
+/// A small HTTP/1.1 server on 127.0.0.1 with a thread for each connection, for suites that need an answer over real TCP.
 package final class LoopbackHTTPServer: Sendable {
     package struct Answer: Sendable {
         package var status: Int
@@ -65,15 +65,15 @@ package final class LoopbackHTTPServer: Sendable {
             while case let connection = accept(listener, nil, nil), connection >= 0 {
                 Thread.detachNewThread { Self.serve(connection, answer, log) }
             }
-            // `stop` must not close the listener: this thread could be about to call `accept` on a number that another socket
-            // has by then.
+            // `stop` must not close the listener: this thread could be about to call `accept` with a number
+            // that belongs to another socket by then.
             close(listener)
         }
     }
 
     /// Ends listening. Connections end when their clients close them.
     package func stop() {
-        // A second call must do nothing, because the thread closes the listener, whose number may then be another socket's.
+        // A second call must do nothing, because the thread closes the listener, whose number may then belong to another socket.
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         shutdown(listener, Int32(SHUT_RDWR))
     }
@@ -107,7 +107,7 @@ package final class LoopbackHTTPServer: Sendable {
         }
     }
 
-    /// Returns the index behind the blank line that ends a head; `nil` when it has not come.
+    /// Returns the index after the blank line that ends a head; `nil` if it has not arrived.
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }

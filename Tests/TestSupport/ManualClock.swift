@@ -2,7 +2,7 @@ package import Basics
 import Resilience
 import Synchronization
 
-/// A clock that stands still until a test moves it. Safe to call from any thread.
+/// A clock that moves only when a test moves it. Safe to call from any thread.
 package final class ManualClock: MonotonicClock {
     private struct State {
         var now: Instant
@@ -12,16 +12,16 @@ package final class ManualClock: MonotonicClock {
     }
     private let state = Mutex(State(now: Instant.now))
 
-    /// Makes a clock that shows the time at present.
+    /// Makes a clock that shows the current time.
     package init() {}
 
     /// The time that the clock shows.
     package var now: Instant { state.withLock { $0.now } }
     package var minimumResolution: Duration { .nanoseconds(1) }
-    /// The number of tasks that sleep on this clock. Wait until it is what the test expects before `advance`.
+    /// The number of tasks that sleep on this clock. Wait until it has the expected value before `advance`.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves time on and wakes the sleepers whose time has come.
+    /// Moves time on and wakes the sleepers that are due.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now += duration

@@ -1,4 +1,4 @@
-/// Has the types under test live on it, as a `SearchWorker` has.
+/// An actor that isolates the types under test, as a `SearchWorker` does.
 public actor Owner {
     public nonisolated let time: VirtualTime
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe time.asUnownedSerialExecutor() }

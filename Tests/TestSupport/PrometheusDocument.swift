@@ -1,4 +1,4 @@
-/// What `/metrics` said, taken apart and checked against the exposition format, version 0.0.4.
+/// The text of `/metrics`, parsed and checked against the exposition format, version 0.0.4.
 package struct PrometheusDocument: Sendable {
     /// One series and its value.
     package struct Sample: Sendable, Hashable {
@@ -14,7 +14,7 @@ package struct PrometheusDocument: Sendable {
     }
 
     package private(set) var families: [String: Family] = [:]
-    /// Each thing that breaks a rule of the format, as one line for a person.
+    /// All violations of the format, one line each.
     package private(set) var problems: [String] = []
 
     /// The number of series.
@@ -47,13 +47,13 @@ package struct PrometheusDocument: Sendable {
         checkHistograms()
     }
 
-    /// The value of a series; `nil` when there is none with exactly these labels.
+    /// Returns the value of a series; `nil` if there is none with exactly these labels.
     package func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         let family = families.first { name == $0.key || $0.value.kind == "histogram" && name.hasPrefix($0.key + "_") }
         return family?.value.samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    /// The sum over all series of a name; 0 when there is none.
+    /// Returns the sum over all series of a name; 0 if there is none.
     package func total(_ name: String) -> Double {
         families.values.flatMap(\.samples).filter { $0.name == name }.reduce(0) { $0 + $1.value }
     }
@@ -96,7 +96,7 @@ package struct PrometheusDocument: Sendable {
         }
     }
 
-    /// Reads `a="b",c="d"`. A quote, a backslash and a line feed in a value stand behind a backslash.
+    /// Parses `a="b",c="d"`. A quote, a backslash and a line feed in a value follow a backslash.
     private static func labels(_ text: Substring) -> [String: String]? {
         var labels: [String: String] = [:]
         var rest = text
@@ -150,7 +150,7 @@ package struct PrometheusDocument: Sendable {
                     problems.append("sum of \(name) \(labels)")
                     continue
                 }
-                // What a bucket holds is larger than the bound of the one before.
+                // The values in a bucket are larger than the bound of the previous one.
                 let least = zip(bounds, zip(counts, counts.dropFirst())).reduce(0.0) { $0 + $1.0 * ($1.1.1 - $1.1.0) }
                 if sum < least * 0.999 { problems.append("sum of \(name) \(labels): \(sum), at least \(least)") }
             }

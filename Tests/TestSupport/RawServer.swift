@@ -7,15 +7,15 @@ import Synchronization
     import Darwin
 #endif
 
-/// A TCP server on 127.0.0.1 whose every byte a test decides. One thread accepts connections, and each connection has a thread
-/// that runs the test's script. When the script ends, its connection is closed.
+/// A TCP server on 127.0.0.1 whose every byte is controlled by a test. One thread accepts connections, and each connection has a
+/// thread that runs the test's script. After the script, the connection is closed.
 package final class RawServer: Sendable {
     /// The port that the server listens on.
     package let port: UInt16
     private let listener: Int32
     private let state = State()
 
-    /// The state that the threads share. They do not hold the server itself, so that it ends when the test releases it.
+    /// The state that the threads share. They do not retain the server itself, so that it ends when the test releases it.
     private final class State: Sendable {
         let accepted = Atomic<Int>(0)
         let open = Atomic<Int>(0)
@@ -24,7 +24,7 @@ package final class RawServer: Sendable {
     }
 
     /// Starts to listen.
-    /// - Parameter serve: the script, which runs on a thread of its own for each connection and may block it.
+    /// - Parameter serve: the script. It runs on a dedicated thread for each connection and may block it.
     package init(serve: @escaping @Sendable (RawConnection) -> Void) throws {
         (listener, port) = try Self.listen()
         Thread.detachNewThread { [listener, state] in
@@ -49,7 +49,7 @@ package final class RawServer: Sendable {
 
     /// Ends listening. Open connections go on.
     package func stop() {
-        // A second call must do nothing, because the thread closes the listener, whose number may then be another socket's.
+        // A second call must do nothing, because the thread closes the listener, whose number may then belong to another socket.
         guard !state.isStopped.exchange(true, ordering: .relaxed) else { return }
         shutdown(listener, Int32(SHUT_RDWR))
     }
@@ -63,7 +63,7 @@ package final class RawServer: Sendable {
     /// The whole requests, head and body as they were received, in the order of arrival.
     package var requests: [[UInt8]] { state.requests.withLock { $0 } }
 
-    /// Returns a port that nobody listens on.
+    /// Returns a port on which no process listens.
     package static func unusedPort() throws -> UInt16 {
         let (socket, port) = try listen()
         close(socket)
@@ -96,15 +96,15 @@ package final class RawServer: Sendable {
     }
 }
 
-/// The server's end of one connection. Its calls hold the calling thread.
+/// The server's end of one connection. Its calls block the calling thread.
 package struct RawConnection: Sendable {
     /// The number of the connection, 0 for the first that the server accepted.
     package let number: Int
     let socket: Int32
     let note: @Sendable ([UInt8]) -> Void
 
-    /// Reads one request: its head, and as many bytes as `Content-Length` says.
-    /// - Returns: `nil` when the peer closed the connection instead.
+    /// Reads one request: its head, and as many bytes as `Content-Length` states.
+    /// - Returns: `nil` if the peer closed the connection instead.
     package func readRequest() -> [UInt8]? {
         var request: [UInt8] = []
         while !request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -120,8 +120,8 @@ package struct RawConnection: Sendable {
         return request
     }
 
-    /// Reads what is there, once something is.
-    /// - Returns: `nil` when the peer closed the connection instead.
+    /// Waits for data, and reads what is available.
+    /// - Returns: `nil` if the peer closed the connection instead.
     package func receive(atMost count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: min(count, 65_536))
         let received = unsafe recv(socket, &bytes, bytes.count, 0)
@@ -129,7 +129,7 @@ package struct RawConnection: Sendable {
     }
 
     /// Sends some bytes.
-    /// - Returns: `false` when the system did not take all of them.
+    /// - Returns: `false` if the system did not accept all of them.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -147,7 +147,7 @@ package struct RawConnection: Sendable {
     }
 
     /// Sends a text.
-    /// - Returns: `false` when the system did not take all of it.
+    /// - Returns: `false` if the system did not accept all of it.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -170,7 +170,7 @@ package struct RawConnection: Sendable {
     /// Closes the sending direction. The peer may still send.
     package func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Makes the end of the script reset the connection in place of closing it.
+    /// Makes the end of the script reset the connection instead of closing it.
     package func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The folder that holds the package's sources.
+/// The folder of the package.
 public enum Repository {
     public static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

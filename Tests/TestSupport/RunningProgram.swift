@@ -7,10 +7,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// A program that runs as a process without input. A test reads its output as it comes, sends it signals, and sees its end.
+/// A program that runs as a process without input. A test reads its output as it comes, sends signals, and observes its end.
 ///
-/// Foundation's `Process` is not used, because on Linux its dispatch sources now and then lose a process's end or the last of
-/// its output, and have crashed in libdispatch. Here a thread reads until both outputs end, then waits for the process.
+/// Foundation's `Process` is not used: on Linux its dispatch sources sometimes lose a process's end or the last part of its output,
+/// and have crashed in libdispatch. Here a thread reads until both outputs end, then waits for the process.
 package final class RunningProgram: Sendable {
     private struct State {
         var output: [UInt8] = []
@@ -28,13 +28,12 @@ package final class RunningProgram: Sendable {
             .appending(path: "locsearch")
     }
 
-    /// True where a sanitizer watches the tests, and so the programs that they start.
+    /// True if the tests, and so the programs that they start, run with a sanitizer.
     package static var isSanitized: Bool {
         ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
     }
 
-    /// The environment of every program: nothing of this machine's settings, except the libraries and the sanitizers' options
-    /// that the tests run with.
+    /// The environment of every program: no settings of this machine, except the libraries and the sanitizers' options of the tests.
     private static var surroundings: [String: String] {
         let inherited = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
         return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
@@ -43,7 +42,7 @@ package final class RunningProgram: Sendable {
 
     /// Starts a program.
     /// - Parameter path: the program; `nil` for `locsearch`.
-    /// - Throws: `POSIXError` when the program cannot be started.
+    /// - Throws: `POSIXError` if the program cannot be started.
     package init(_ arguments: [String], environment: [String: String] = [:], at path: String? = nil) throws {
         let (output, error) = (try Self.pipe(), try Self.pipe())
         defer { for end in [output.write, error.write] { close(end) } }
@@ -74,10 +73,10 @@ package final class RunningProgram: Sendable {
     /// The exit status, or 128 plus the number of the signal that ended the program, as in shells; `nil` while it runs.
     package var code: Int32? { state.withLock { $0.code } }
 
-    /// Sends a signal. It does nothing once the program has ended, because its id may be another process's by then.
+    /// Sends a signal. It does nothing once the program has ended, because its id may belong to another process by then.
     package func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
-    /// From the next line on, nobody reads what it writes, and its pipes fill up.
+    /// Stops reading the program's output after the next line, so that its pipes fill up.
     package func stopReading() { state.withLock { $0.isReading = false } }
 
     /// Kills the program. Call it in a `defer`, so that no process outlives its test.
@@ -91,7 +90,7 @@ package final class RunningProgram: Sendable {
 
     // MARK: The process
 
-    /// Makes a pipe. Both of its ends are closed in other programs that are started.
+    /// Makes a pipe whose ends are closed in other programs that are started.
     private static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -119,8 +118,7 @@ package final class RunningProgram: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A thread of a pool has signals blocked, and a shell may have started the tests with some ignored. A program would
-        // inherit both.
+        // A thread of a pool has signals blocked, and a shell may have started the tests with some ignored. A program would inherit both.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
@@ -140,7 +138,7 @@ package final class RunningProgram: Sendable {
 
     private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 
-    /// Until both outputs end, or nobody wants to read them any more: then they stay open, unread.
+    /// Reads until both outputs end, or until `stopReading`: then they stay open, unread.
     private func read(_ output: Int32, _ error: Int32) {
         var ends = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
         ends.append(pollfd(fd: error, events: Int16(POLLIN), revents: 0))
@@ -164,7 +162,7 @@ package final class RunningProgram: Sendable {
                     }
                 } else if count == 0 || errno != EINTR {
                     close(ends[index].fd)
-                    ends[index].fd = -1  // poll passes over it
+                    ends[index].fd = -1  // poll skips it
                 }
             }
         }

@@ -7,7 +7,7 @@ extension SearchWorker {
         let value = Atomic(0)
     }
 
-    /// Asks the providers of a request, and waits for what comes of it. A task that is cancelled ends its search.
+    /// Searches for a request, and waits for the report. Cancelling the task ends the search.
     public func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         let number = Number()
         return await withTaskCancellationHandler {

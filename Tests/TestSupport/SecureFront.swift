@@ -1,18 +1,18 @@
 import Foundation
 
-/// TLS and a login in front of the embedded broker, which has neither: `Tests/Tools/secure_front.py` as a process. Call
-/// `end` in a `defer`.
+/// A proxy with TLS and a login in front of the embedded broker, which supports neither:
+/// `Tests/Tools/secure_front.py` as a process. Call `end` in a `defer`.
 package struct SecureFront: Sendable {
     private struct Ports: Decodable {
         let port: Int
         let tokenPort: Int?
     }
 
-    /// Who may log in: a user with a password, and a client of the token endpoint with a secret.
+    /// The accepted logins: a user with a password, and a client of the token endpoint with a secret.
     package static let user = (name: "ann", password: "Zq7frontpassword,=Wx")
     package static let client = (id: "worker", secret: "Zq7frontsecretWx")
 
-    /// True where Python is installed; `tools/setup tests` installs it.
+    /// True if Python is installed; `tools/setup tests` installs it.
     package static var canBeStarted: Bool { python != nil }
     private static let python = ["/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -22,7 +22,7 @@ package struct SecureFront: Sendable {
     private let ports: Ports
 
     /// - Parameter broker: `host:port` of a broker at 127.0.0.1.
-    /// - Parameter options: as the tool's own text explains them.
+    /// - Parameter options: the tool's options; its help explains them.
     package init(_ broker: String, _ options: [String]) async throws {
         guard let python = Self.python else { throw CocoaError(.fileNoSuchFile) }
         let tool = Repository.folder.appending(path: "Tests/Tools/secure_front.py").path
@@ -47,7 +47,7 @@ package struct SecureFront: Sendable {
     /// `host:port` for clients.
     package var bootstrapServers: String { "127.0.0.1:\(ports.port)" }
 
-    /// The token endpoint of a front with a login.
+    /// The URL of the token endpoint, with a login.
     package var tokenURL: String { "http://127.0.0.1:\(ports.tokenPort ?? 0)/token" }
 
     package func end() { process.end() }

@@ -1,5 +1,5 @@
-/// A small seeded generator (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014), so that a
-/// random test that fails can be run again.
+/// A small seeded generator (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014), so
+/// that a failing random test can be repeated.
 package struct SplitMix64: RandomNumberGenerator {
     package var state: UInt64
     package init(state: UInt64) { self.state = state }

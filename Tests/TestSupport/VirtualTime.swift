@@ -2,9 +2,10 @@ public import Basics
 internal import HeapModule
 internal import Synchronization
 
-/// An executor and a timer in one, both run by the test's own thread. Minutes of concurrent waiting pass at once, in the same
-/// order each time. Tasks must prefer it as their task executor, because the runtime would otherwise take a resumed task
-/// through its thread pool (see docs/internals/concurrency.md, 1).
+/// An executor and a timer, both run by the test's thread. Minutes of concurrent waiting pass at once, in the same order each time.
+///
+/// Tasks must prefer it as their task executor, because otherwise the runtime would run a resumed task in its thread pool (see
+/// docs/internals/concurrency.md, 1).
 public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private struct Timer: Comparable {
         let due: Instant
@@ -23,7 +24,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private nonisolated(unsafe) var serial = 0
     private nonisolated(unsafe) var current: Instant
     private nonisolated(unsafe) var actionsRun = 0
-    /// The time by which every timer is late, like the timers of a busy event loop.
+    /// The delay of every timer, as on a busy event loop.
     private let lateness: Duration
     /// The time at the beginning.
     public let start: Instant
@@ -34,7 +35,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         unsafe current = start
     }
 
-    /// The time at present.
+    /// The current time.
     public var now: Instant { unsafe current }
     /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
@@ -42,7 +43,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public var timerCount: Int { unsafe actions.count }
     /// The number of timers that have run.
     public var timersRun: Int { unsafe actionsRun }
-    /// The number of jobs so far: one for each `await` that did not go on at once.
+    /// The number of jobs so far: one for each `await` that suspended.
     public var jobCount: Int { jobs.withLock { $0.total } }
 
     public func enqueue(_ job: consuming ExecutorJob) {

@@ -11,8 +11,7 @@ final class SimulatedFleetClients: @unchecked Sendable {
 
     /// Decoded messages by their bytes. All members read the same records, so each is decoded once.
     final class Messages: @unchecked Sendable {
-        /// The bytes of a message. The hash covers only every seventh byte, because hashing all of them takes as long
-        /// as decoding them.
+        /// The bytes of a message. The hash covers only every seventh byte, because hashing all of them takes as long as decoding them.
         private struct Key: Hashable {
             let bytes: [UInt8]
 

@@ -27,8 +27,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private(set) var lastAssignment: Instant?
     /// Called after a revocation with its partitions, its duration, and the time by which a rebalance had preceded it.
     ///
-    /// During a rebalance nothing can be committed. The last argument is `nil` if no rebalance was in progress when the
-    /// revocation began.
+    /// During a rebalance nothing can be committed. The last argument is `nil` if no rebalance was in progress when the revocation began.
     var onHandover: ([AssignedPartition], Duration, Duration?) -> Void = { _, _, _ in }
     /// Called when partitions are lost, that is, revoked without notice.
     var onLoss: ([AssignedPartition]) -> Void = { _ in }

@@ -3,8 +3,7 @@ import SimulatedLoop
 
 /// A fault, or an operator's action, at one time of a schedule.
 public struct Fault: Sendable, CustomStringConvertible {
-    /// The kind of a fault. Members are counted from 0; a process that ended is replaced by another one with the same
-    /// member number.
+    /// The kind of a fault. Members are counted from 0; a process that ended is replaced by another one with the same member number.
     enum Kind: Sendable {
         /// kill -9; another process takes the member's place after `back` seconds.
         case kill(member: Int, back: Double)
@@ -32,19 +31,17 @@ public struct Fault: Sendable, CustomStringConvertible {
         case budgetOrder(callsOfDay: Int?)
         /// An operator sends all dead letters back to the requests topic.
         case redrive
-        /// An operator stops all workers, moves the group's offsets back by `records` in each partition, and starts the
-        /// workers again.
+        /// An operator stops all workers, moves the group's offsets back by `records` in each partition, and starts the workers again.
         case offsetsBack(records: Int64)
-        /// Kills all members. An operator or a tool then commits the group's offsets without metadata before new
-        /// processes start.
+        /// Kills all members. An operator or a tool then commits the group's offsets without metadata before new processes start.
         case metadataLost
         /// Kills all members. A tool then commits offsets that lie `records` before the group's, with the same metadata.
         ///
         /// MirrorMaker does the same with the offsets of another cluster. New processes start after that.
         case metadataCopied(records: Int64)
         case cluster(ClusterFault)
-        /// The answer to a request ends each process that reads it, `seconds` after the call: by a trap, or as the
-        /// out-of-memory killer does.
+        /// The answer to a request ends each process that reads it, `seconds` after the call: by a trap, or
+        /// as the out-of-memory killer does.
         case poison(request: Int, traps: Bool, seconds: Double)
     }
 

@@ -22,11 +22,9 @@ extension FleetPlan {
 
     /// Makes a fifth of all schedules distinguish interactive and batch requests, and half of these also tenants.
     ///
-    /// This leaves out schedules with settings that a worker rejects together with classes. It also leaves out those
-    /// with records that
-    /// crash workers, because requests that overtook others are not among the watched records. With at-least-once, a
-    /// crash without
-    /// done-sets repeats all requests that overtook another one.
+    /// This leaves out schedules with settings that a worker rejects together with classes. It also leaves out those with records
+    /// that crash workers, because requests that overtook others are not among the watched records. With at-least-once, a crash
+    /// without done-sets repeats all requests that overtook another one.
     mutating func makeClasses(_ random: inout SeededGenerator) {
         let mayOvertake = delivery == .exactlyOnce && settings.doneSetBytes > 0 && olderProcesses == 0
         guard random.chance(0.2), keepsDoneSets || mayOvertake, poisons.isEmpty, fullLoad == nil else { return }

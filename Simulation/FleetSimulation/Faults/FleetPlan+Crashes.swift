@@ -72,8 +72,7 @@ extension FleetPlan {
 
     /// True if a member that is cut off may use its partitions until the connection is back.
     ///
-    /// librdkafka itself ends a session only in a classic group, and not during a join. A cooperative member keeps its
-    /// partitions while
-    /// it joins.
+    /// librdkafka itself ends a session only in a classic group, and not during a join. A cooperative member
+    /// keeps its partitions while it joins.
     var keepsPartitionsWhileCutOff: Bool { groupProtocol == .consumer || assignor == .cooperativeSticky }
 }

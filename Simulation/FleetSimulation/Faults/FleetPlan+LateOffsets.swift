@@ -6,8 +6,7 @@ import WorkerRuntime
 extension FleetPlan {
     /// The delay of such offsets in seconds.
     ///
-    /// It is longer than a revocation waits for requests in flight, and long enough for the next owner to finish the
-    /// same requests.
+    /// It is longer than a revocation waits for requests in flight, and long enough for the next owner to finish the same requests.
     static let delayOfLateOffsets = 3.0...5.0
     /// The fraction of the offsets that are delayed.
     static let lateOffsetsShare = 0.7

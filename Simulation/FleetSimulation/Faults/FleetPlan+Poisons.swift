@@ -17,18 +17,15 @@ extension FleetPlan {
 
     /// The seconds until a record that crashes workers is set aside.
     ///
-    /// docs/guarantees.md allows it three or five crashes, and more if requests are slow. After each crash the group
-    /// waits for the
+    /// docs/guarantees.md allows it three or five crashes, and more if requests are slow. After each crash the group waits for the
     /// session timeout of 6 s, transactions time out, and the next process starts.
     private static let timeOfPoison = 160.0
 
-    /// Makes one or two records crash each process that runs them. Half of these schedules have no other faults, so
-    /// that crashes can be
-    /// counted.
+    /// Makes one or two records crash each process that runs them. Half of these schedules have no other
+    /// faults, so that crashes can be counted.
     ///
-    /// This leaves out schedules in which no crash notes can be kept, in which offsets start again or go back, or in
-    /// which a crash loses
-    /// calls that requests wait for.
+    /// This leaves out schedules in which no crash notes can be kept, in which offsets start again or go back, or in which a crash
+    /// loses calls that requests wait for.
     mutating func makePoisons(_ random: inout SeededGenerator) {
         let movesOffsets = faults.contains { fault in
             switch fault.kind {

@@ -2,8 +2,7 @@ import SimulatedLoop
 
 /// Searches while a user types: those of a session follow each other faster than they are answered.
 extension FleetPlan {
-    /// Assigns some of the requests to sessions. Those of a session share a partition, as docs/events.md requires, and
-    /// come in bursts.
+    /// Assigns some of the requests to sessions. Those of a session share a partition, as docs/events.md requires, and come in bursts.
     mutating func makeSessions(_ random: inout SeededGenerator) {
         guard random.chance(0.3) else { return }
         let part = Double.random(in: 0.2...0.8, using: &random)

@@ -68,8 +68,7 @@ extension FleetPlan {
     mutating func makeSettings(_ random: inout SeededGenerator) {
         guard random.chance(0.35) else { return }
         settings = DrawnSettings(&random)
-        // Parked requests wait for an answer in time, so they would wait forever if the timeout were below the
-        // provider's latency.
+        // Parked requests wait for an answer in time, so they would wait forever if the timeout were below the provider's latency.
         guard whenOpen == .hold else { return }
         settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
         settings.deadline = max(settings.deadline, latency.upperBound + 1)

@@ -29,8 +29,7 @@ extension FleetWorld {
         }
     }
 
-    /// Writes the records of the next `seconds` a second time after that, as producers without idempotence do if
-    /// answers are lost.
+    /// Writes the records of the next `seconds` a second time after that, as producers without idempotence do if answers are lost.
     private func doubleFleetRecords(of seconds: Double) {
         let first = network.cluster.log(of: Self.fleetPartition)?.logEnd ?? 0
         after(seconds) { [network] in
@@ -49,9 +48,8 @@ extension FleetWorld {
 
     /// Records that a worker has opened the topic for the first time.
     ///
-    /// If the topic was recreated and no member has written the day's count yet, the worker counts from zero until one
-    /// does: see
-    /// docs/budgets.md, 8.
+    /// If the topic was recreated and no member has written the day's count yet, the worker counts from zero
+    /// until one does: see docs/budgets.md, 8.
     func noteCountBegun(by member: String) {
         // The topic may have been looked up a moment before it is opened.
         guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
@@ -91,8 +89,7 @@ extension FleetWorld {
         after(seconds) { [network] in network.reach { $0.denied.subtract([permission]) } }
     }
 
-    /// Deletes the records before the current budget day. The later ones suffice for its count, as in a topic with days
-    /// of retention.
+    /// Deletes the records before the current budget day. The later ones suffice for its count, as in a topic with days of retention.
     private func cutFleetTopic() {
         let now = network.scheduler.now
         let left = Self.dayOfBudget(at: wallTime).left
@@ -139,9 +136,8 @@ struct BudgetCount {
 
     /// True for a member that was away while the topic was recreated.
     ///
-    /// If the new topic has grown past the member's position by the time it is back, the member does not notice the
-    /// change and skips the
-    /// records before that position: see docs/budgets.md, 8.
+    /// If the new topic has grown past the member's position by the time it is back, the member does not notice the change and skips
+    /// the records before that position: see docs/budgets.md, 8.
     private func mayHavePassedOver(_ call: SimulatedProvider.Call) -> Bool {
         absences.contains { absence in
             absence.member == call.member && absence.time.upperBound <= call.time

@@ -61,8 +61,8 @@ extension FleetWorld {
         partition.topic == SimulatedWorker.requests && !archivedTopics.isEmpty
     }
 
-    /// True if the group's offset of a recreated topic is from the former topic. No member skips records because of it until it
-    /// reads on there.
+    /// True if the group's offset of a recreated topic is from the former topic. No member skips records
+    /// because of it until it reads on there.
     func isStale(_ commit: Int64, of partition: PartitionID) -> Bool {
         isRemade(partition) && commit > readEnd(of: partition)
     }
@@ -85,8 +85,7 @@ extension FleetWorld {
         if offset < staleStarts[partition] ?? 0 { return true }
         if staleDone[partition]?.contains(offset) == true { return true }
         guard isRemade(partition) else { return false }
-        // No member has read on there yet, for lack of further records. The group's offset went with the topic, or
-        // still exists.
+        // No member has read on there yet, for lack of further records. The group's offset went with the topic, or still exists.
         if let wait = waits[partition], wait.topic == topicID(of: partition), offset < wait.offset,
             offset >= readEnd(of: partition)
         {
@@ -101,9 +100,8 @@ extension FleetWorld {
 
     /// True for an outcome of a request of a deleted topic that was written after the deletion.
     ///
-    /// Kafka deletes the group's offsets with a topic. So if an earlier transaction's commit got no answer, no offset
-    /// shows that its
-    /// outcomes are published.
+    /// Kafka deletes the group's offsets with a topic. So if an earlier transaction's commit got no answer, no
+    /// offset shows that its outcomes are published.
     func wasWrittenAfterDeletion(of partition: PartitionID, _ record: SimulatedRecord) -> Bool {
         guard let deletion = deletionTimes[partition.topic], let time = record.timestamp else { return false }
         return secondsOfSchedule(at: time) > deletion
@@ -111,8 +109,7 @@ extension FleetWorld {
 
     /// Returns the partition and offset of the request that an outcome answers.
     ///
-    /// An outcome names topic and offset, which two requests share if the topic was recreated. The request number
-    /// distinguishes them.
+    /// An outcome names topic and offset, which two requests share if the topic was recreated. The request number distinguishes them.
     func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
         guard let source = RequestRecord.source(of: record) else { return nil }
         guard !archivedTopics.isEmpty, let number = RequestRecord.number(of: record),

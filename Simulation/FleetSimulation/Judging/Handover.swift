@@ -12,11 +12,10 @@ struct Handover {
     let time: Double
     /// True if the member waited for its requests for the whole grace. Outcomes that were not confirmed by then are repeated.
     let hasUsedGrace: Bool
-    /// The start of the rebalance that was in progress when the revocation began, in seconds from the beginning; `nil` if there was
-    /// none.
+    /// The start of the rebalance that was in progress when the revocation began, in seconds from the beginning; `nil` if there was none.
     ///
-    /// The brokers answer the member's JoinGroup when all members have joined or the sessions of crashed ones have ended. Only then do
-    /// they read a commit that follows on the same connection. By then the group has gone on without the leaving member.
+    /// The brokers answer the member's JoinGroup when all members have joined or the sessions of crashed ones have ended. Only then
+    /// do they read a commit that follows on the same connection. By then the group has gone on without the leaving member.
     let formsSince: Double?
 }
 

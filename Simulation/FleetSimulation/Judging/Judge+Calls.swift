@@ -70,8 +70,7 @@ extension Judge {
         }
     }
 
-    /// The keywords of requests whose calls may be abandoned, so that a second call is made although the first would have been
-    /// answered.
+    /// The keywords of requests whose calls may be abandoned, so that a second call is made although the first would have been answered.
     ///
     /// They take longer than other calls (`AttemptTimer`), or leave the next provider its part of a short time.
     var keywordsOfCallsGivenUp: Set<String> {
@@ -97,9 +96,8 @@ extension Judge {
         for call in calls {
             if let last {
                 let seconds = last.duration(to: call.time) / .seconds(1)
-                // Two processes of a static member use the same share until the former one learns of the other. So does a member
-                // that is cut off
-                // and does not know that its partitions have another owner.
+                // Two processes of a static member use the same share until the former one learns of the other. So does a member that
+                // is cut off and does not know that its partitions have another owner.
                 var (both, most) = (0.0, burst)
                 if usesSharesTwice {
                     both = world.ownership.secondsOfSeveral(from: last, to: call.time)
@@ -131,10 +129,9 @@ extension Judge {
 
     /// Returns for how long members may have used a former number of partitions.
     ///
-    /// With KIP-848 a member whose partitions stay learns of the new number only when it asks. If a limit is shared by partitions, the
-    /// owner of a new partition does not wait for that. If it is shared by demand, the owner waits longer than a connected member
-    /// takes to
-    /// ask.
+    /// With KIP-848 a member whose partitions stay learns of the new number only when it asks. If a limit is shared by
+    /// partitions, the owner of a new partition does not wait for that. If it is shared by demand, the owner waits
+    /// longer than a connected member takes to ask.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
         guard plan.groupProtocol == .consumer else { return 0 }
         // Members ask every 2 s and wait 2 s for an answer. At least one of two consecutive questions is answered.

@@ -7,16 +7,15 @@ import WorkerRuntime
 
 /// Rules about the precedence of classes.
 extension Judge {
-    /// The number of batch calls that a lane may have begun or queued before it reads an interactive request. They precede that
-    /// request.
+    /// The number of batch calls that a lane may have begun or queued before it reads an interactive request. They precede that request.
     private static let begunBefore = 12
     /// The seconds within which a written request is read, in a fleet without faults.
     private static let timeToRead = 1.0
 
     /// Checks, in a fleet without faults, that batch requests do not delay interactive ones.
     ///
-    /// From the time at which a lane can read an interactive request until it calls for it, the lane makes no more batch calls than the
-    /// batch floor allows, besides those that had begun before.
+    /// From the time at which a lane can read an interactive request until it calls for it, the lane makes no more batch calls than
+    /// the batch floor allows, besides those that had begun before.
     mutating func judgeClasses() {
         guard let mixture = plan.mixture, plan.isCalm, plan.failures == 0, plan.quota == nil, plan.callsPerDay == nil,
             plan.secondProvider == nil, plan.ordering == .unordered, mixture.lookAheadBytes >= 1 << 20,

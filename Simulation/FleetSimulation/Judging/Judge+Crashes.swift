@@ -9,8 +9,8 @@ import WorkerRuntime
 extension Judge {
     /// Returns the crashes that docs/guarantees.md allows for a record that crashes each process within a second.
     ///
-    /// Two owners crash while it runs together with others. It then crashes one process while it runs alone, or three if it leaves the
-    /// process no time for a crash note.
+    /// Two owners crash while it runs together with others. It then crashes one process while it runs alone, or three if it leaves
+    /// the process no time for a crash note.
     private static func costOf(_ poison: FleetPlan.Poison) -> (alone: Int, all: Int) { poison.traps ? (1, 3) : (3, 5) }
 
     /// Checks that only records that crashed processes are set aside, and that each has an error event with that reason.
@@ -70,8 +70,8 @@ extension Judge {
 
     /// Checks that a record crashes no more processes than documented, if nothing else goes wrong.
     ///
-    /// Two kinds of crashes do not count: that of a process that had given partitions up before, and one soon after a crash by another
-    /// record, because the group was not at rest.
+    /// Two kinds of crashes do not count: that of a process that had given partitions up before, and one soon after a crash by
+    /// another record, because the group was not at rest.
     mutating func judgeEndsByRecords() {
         guard plan.isOnlyPoisoned, !world.poisons.isEmpty else { return }
         let ends = world.crashes.count { crash in

@@ -6,9 +6,8 @@ import SimulatedLoop
 extension Judge {
     /// Checks that the workers' metrics match the provider's bill.
     ///
-    /// The workers have counted each call that they saw end under its price class. Calls in flight when their process was killed are
-    /// left
-    /// out of both.
+    /// The workers have counted each call that they saw end under its price class. Calls in flight when their
+    /// process was killed are left out of both.
     mutating func judgeBill() {
         var (billed, reported) = (0, 0)
         for priceClass in PriceClass.allCases {

@@ -8,8 +8,8 @@ import WorkerRuntime
 
 /// The repetitions by crashes with at-least-once, which docs/guarantees.md bounds.
 ///
-/// A crash may repeat requests in flight, and those finished in the last `worker.commitInterval`. Without done-sets, it may also repeat
-/// requests that finished behind a slow one of their partition.
+/// A crash may repeat requests in flight, and those finished in the last `worker.commitInterval`. Without done-sets, it may also
+/// repeat requests that finished behind a slow one of their partition.
 extension Judge {
     /// The times of outcomes of a partition's requests, in seconds from the beginning, by offset.
     typealias Times = [Int64: [Double]]
@@ -84,8 +84,7 @@ extension Judge {
     }
 
     /// True for a request that finished at the end of a grace that was too short. Without done-sets, also true for one that had
-    /// finished
-    /// behind an open request by then.
+    /// finished behind an open request by then.
     private func wasLeftAtTheEndOfAGrace(
         _ partition: PartitionID, _ offset: Int64, _ times: Times, finished: Double, again: Double
     ) -> Bool {
@@ -131,8 +130,8 @@ extension Judge {
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         let kills = world.kills.filter { begun <= $0 + slack && $0 <= again }
-        // During a rebalance, and while the group waits for a killed member, nothing is committed. No request begins then, and what had
-        // finished by then stays uncommitted.
+        // During a rebalance, and while the group waits for a killed member, nothing is committed. No request begins then, and what
+        // had finished by then stays uncommitted.
         let longestRebalance = 10.0
         func earliestUncommitted(at crash: Double) -> Double {
             let changes = world.changesOfMembers.filter { $0 < crash && crash - $0 < longestRebalance }
@@ -142,9 +141,8 @@ extension Judge {
         if !explaining.isEmpty { return }
 
         // A member that stands still or is cut off commits nothing until it is back. The group may have given its partitions to
-        // others by
-        // then, and both publish what it had in flight. So the whole time counts, until the rebalance is over. Requests that finished a
-        // commit interval before, or begin after that, are processed once.
+        // others by then, and both publish what it had in flight. So the whole time counts, until the rebalance is over. Requests
+        // that finished a commit interval before, or begin after that, are processed once.
         let interruptions = world.interruptions.filter { $0.lowerBound <= again }
         let isInterrupted = interruptions.contains { time in
             finished > earliestUncommitted(at: time.lowerBound) && begun < time.upperBound + longestRebalance
@@ -160,8 +158,7 @@ extension Judge {
         if wasLeftUncommitted(partition, finished: finished, again: again) { return }
 
         // Without done-sets, requests that finished behind an open one are repeated in two cases. One is a crash. The other is a
-        // handover
-        // with a request that waits for a token or permit, or outlasts the grace.
+        // handover with a request that waits for a token or permit, or outlasts the grace.
         func isEarlierOneOpen(at moment: Double) -> Bool { isAnyOpen(before: offset, in: partition, times, at: moment) }
         let crashes = kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
         if !plan.keepsDoneSets, crashes.contains(where: { isEarlierOneOpen(at: $0 - interval) }) { return }

@@ -110,8 +110,7 @@ struct Judge {
     /// True for a request that needs no outcome.
     ///
     /// It was deleted or compacted away, its outcome was in an open transaction when its topic was deleted, or it lies below an
-    /// offset of a
-    /// former topic at which a member went on in the new one.
+    /// offset of a former topic at which a member went on in the new one.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
             || world.mayBePassedOver(partition, offset)
@@ -195,8 +194,7 @@ struct Judge {
     /// Checks that within an output partition, outcomes of one key or partition have the order of their requests.
     ///
     /// A repetition after a crash may start further back, so this applies only if nothing is repeated. Without transactions, outcomes
-    /// that
-    /// are too large, or shared a batch with one, may be written later.
+    /// that are too large, or shared a batch with one, may be written later.
     private mutating func judgeOrder() {
         let isKept = plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.hasLargeAnswers)
         guard plan.ordering != .unordered, isKept, world.movedOffsets.isEmpty else { return }

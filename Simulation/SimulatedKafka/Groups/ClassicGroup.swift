@@ -1,7 +1,7 @@
 /// A group of the classic protocol: one of the members computes the assignment.
 ///
-/// The rules are those of Apache Kafka's group coordinator: the states, the requests accepted in each, and the answers. An answer that
-/// waits for other members is given through the closure that came with the request.
+/// The rules are those of Apache Kafka's group coordinator: the states, the requests accepted in each, and the answers. An answer
+/// that waits for other members is given through the closure that came with the request.
 final class ClassicGroup {
     enum State: Hashable {
         case empty
@@ -404,8 +404,8 @@ final class ClassicGroup {
 
     /// Returns whether this member may commit offsets.
     ///
-    /// Commits are accepted while a rebalance is being prepared. Between the answer to JoinGroup and the assignment, only those of a
-    /// transaction are.
+    /// Commits are accepted while a rebalance is being prepared. Between the answer to JoinGroup and the
+    /// assignment, only those of a transaction are.
     func checkCommit(of member: MemberName, isTransactional: Bool, at now: Int64) -> ErrorCode {
         if member.generation < 0, state == .empty { return .none }
         if member.generation >= 0 || !member.id.isEmpty || member.instanceID != nil {

@@ -35,9 +35,8 @@ final class ConsumerGroup {
     private(set) var members: [Member] = []
     /// The number of joins by clients that were members already.
     ///
-    /// A client that abandoned such a request never learns which partitions its answer named, because answers to heartbeats name them
-    /// only
-    /// when they change.
+    /// A client that abandoned such a request never learns which partitions its answer named, because answers to
+    /// heartbeats name them only when they change.
     private(set) var repeatedJoins = 0
     private var target: [String: Set<PartitionID>] = [:]
     /// The topics as they were when the target was computed.

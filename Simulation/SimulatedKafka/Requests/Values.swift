@@ -10,9 +10,8 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
 
     package var description: String { "\(topic)[\(partition)]" }
 
-    /// Uses the length of the name in place of the name. A cluster has few topics, and hashing their names at each request would take
-    /// longer
-    /// than the request.
+    /// Uses the length of the name in place of the name. A cluster has few topics, and hashing their names at each
+    /// request would take longer than the request.
     private var shortHash: Int { (topic.utf8.count << 32 | Int(partition)).scrambled }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(shortHash) }

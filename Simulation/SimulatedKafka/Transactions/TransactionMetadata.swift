@@ -19,8 +19,8 @@ struct TransactionMetadata {
     var producer: ProducerIdentity
     /// The previous producer id, whose epochs are used up.
     var previousProducerID: Int64 = -1
-    /// The previous epoch, if its producer named it in a request for a new one, or if the coordinator aborted its transaction; -1
-    /// otherwise.
+    /// The previous epoch, if its producer named it in a request for a new one, or if the coordinator
+    /// aborted its transaction; -1 otherwise.
     var lastEpoch: Int16 = -1
     var timeout: Int64
     var state = State.empty
@@ -30,9 +30,8 @@ struct TransactionMetadata {
     var marked: Set<PartitionID> = []
     var start: Int64 = 0
     var lastUpdate: Int64
-    /// The time at which its coordinator has loaded the state, as in the seat. Kept here because each request computes the next event
-    /// of
-    /// open transactions.
+    /// The time at which its coordinator has loaded the state, as in the seat. Kept here because each request
+    /// computes the next event of open transactions.
     var loadedAt: Int64 = 0
     /// The time at which markers are written or retried; `nil`: there are none to write.
     var markersDue: Int64?

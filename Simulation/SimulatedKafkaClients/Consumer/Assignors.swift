@@ -83,10 +83,8 @@ enum Assignors {
     /// Leaves each member its partitions, up to its share. A partition that moves is not assigned before its owner has revoked it.
     ///
     /// The algorithm is librdkafka's: `rdkafka_sticky_assignor.c` balances. `rd_kafka_cooperative_protocol_adjust_assignment` then
-    /// removes
-    /// partitions that another member claims, however old the claim. In that step the last claim in the order of the members counts,
-    /// and
-    /// partitions of missing topics stay with the members that claim them.
+    /// removes partitions that another member claims, however old the claim. In that step the last claim in the order of the members
+    /// counts, and partitions of missing topics stay with the members that claim them.
     private static func cooperativeSticky(_ counts: [String: Int32], _ members: Members) -> [String: [PartitionID]] {
         var claims: [PartitionID: [Claim]] = [:]
         for (id, subscription) in members {
@@ -107,8 +105,8 @@ enum Assignors {
         return shares
     }
 
-    /// Returns the member whose claim counts: that of the newest generation among the claims. Two claims of one generation void all
-    /// claims.
+    /// Returns the member whose claim counts: that of the newest generation among the claims. Two claims of
+    /// one generation void all claims.
     private static func owner(by claims: [Claim]) -> String? {
         let areTwoEqual = Set(claims.map(\.generation)).count < claims.count
         return areTwoEqual ? nil : claims.max { $0.generation < $1.generation }?.member

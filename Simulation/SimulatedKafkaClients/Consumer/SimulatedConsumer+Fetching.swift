@@ -175,8 +175,7 @@ extension SimulatedConsumer {
     /// Returns the log of an answer.
     ///
     /// Clients name topics, so they continue in a recreated topic's log at their position in the former one. That position may be
-    /// before the
-    /// next record to return, because clients skip records of aborted transactions.
+    /// before the next record to return, because clients skip records of aborted transactions.
     private func origin(of part: FetchResponse.Partition, for source: Source) -> Origin {
         if let known = source.origin, known.topic == part.topicID { return known }
         let origin = Origin(topic: part.topicID, begin: source.position ?? 0)

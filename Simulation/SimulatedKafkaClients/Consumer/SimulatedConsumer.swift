@@ -1,9 +1,8 @@
 package import Kafka
 package import SimulatedKafka
 
-/// Receives a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until `then`
-/// is
-/// called.
+/// Receives a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The
+/// group waits until `then` is called.
 package protocol SimulatedRebalanceHandler: AnyObject {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void)
@@ -15,8 +14,8 @@ package protocol SimulatedRebalanceHandler: AnyObject {
         _ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64, then: @escaping () -> Void)
 }
 
-/// A consumer that behaves as `KafkaConsumer` with librdkafka does. Its view of the cluster comes from messages only, so it learns of a
-/// rebalance after it happened.
+/// A consumer that behaves as `KafkaConsumer` with librdkafka does. Its view of the cluster comes from messages only, so it learns of
+/// a rebalance after it happened.
 ///
 /// Differences from the original: docs/internals/simulation.md.
 package final class SimulatedConsumer {
@@ -148,8 +147,8 @@ package final class SimulatedConsumer {
     package var onPaused: (PartitionID) -> Void = { _ in }
     /// Called for each returned record, with the positions before and after it and the id of its topic.
     package var onRead: (PartitionID, _ from: Int64, _ next: Int64, _ topic: UInt64) -> Void = { _, _, _, _ in }
-    /// Called when a broker has no further record of a partition, with the offset at which reading of its log began and the id of the
-    /// topic.
+    /// Called when a broker has no further record of a partition, with the offset at which reading of its
+    /// log began and the id of the topic.
     package var onWaiting: (PartitionID, _ offset: Int64, _ topic: UInt64) -> Void = { _, _, _ in }
     /// Called when an offset is stored that lies beyond the records read.
     package var onStoredUnread: (PartitionID, CommittedOffset) -> Void = { _, _ in }
@@ -157,9 +156,8 @@ package final class SimulatedConsumer {
     ///
     /// A broker reads the following requests of the connection only after it has answered, so nothing is committed meanwhile.
     var joinsSince: Int64?
-    /// The time since which a classic member has sent JoinGroups without an assignment that lasted long enough to retry a commit;
-    /// `nil` before
-    /// the first.
+    /// The time since which a classic member has sent JoinGroups without an assignment that lasted long enough
+    /// to retry a commit; `nil` before the first.
     var unassignedSince: Int64?
     /// The time of the last assignment; `nil` if the member has sent a JoinGroup since.
     var assignedAt: Int64?
@@ -342,8 +340,8 @@ package final class SimulatedConsumer {
 
     /// The time for which nothing could be committed because of a rebalance; `nil` if there is none.
     ///
-    /// It counts from an unanswered JoinGroup. For a member that leaves, it counts from a revocation or its first join without an
-    /// assignment after that.
+    /// It counts from an unanswered JoinGroup. For a member that leaves, it counts from a revocation or its
+    /// first join without an assignment after that.
     package var formsFor: Int64? {
         let unassigned = assignedAt == nil ? unassignedSince : nil
         let begin = commits.leavesBefore == nil ? joinsSince : [unassigned, rejoinsSince].compactMap(\.self).min()

@@ -67,8 +67,8 @@ final class Exchange {
 
     /// Lets the broker read the request.
     ///
-    /// Requests sent before the connection broke are read as well, unless the broker is still busy with an earlier one. In that case it
-    /// notices the broken connection first.
+    /// Requests sent before the connection broke are read as well, unless the broker is still busy with an earlier one. In that case
+    /// it notices the broken connection first.
     private func arrive() {
         guard cluster.isUp(broker), network.stops[broker] == stopsBefore else { return }
         if !connection.isBusy {
@@ -102,9 +102,8 @@ final class Exchange {
             return network.lose(.answers, of: connection, peer, noticedAfter: fate.noticedAfter)
         }
 
-        // Answers on one connection arrive in the order in which they were sent. Schedulers may run events that are due at the same
-        // time
-        // in any order.
+        // Answers on one connection arrive in the order in which they were sent. Schedulers may run events
+        // that are due at the same time in any order.
         connection.lastAnswer = max(
             connection.lastAnswer + 1, network.departure(client, broker, .answers) + delay)
         connection.answers.append(self)

@@ -19,12 +19,10 @@ package enum NetworkFailure: Error, Hashable, Sendable {
 ///
 /// Requests on one connection arrive in the order in which they were sent, and so do answers. A broker begins a request after it has
 /// answered the previous one, as Kafka's brokers do, so a commit behind a JoinGroup waits as long as that. Each client has one
-/// connection
-/// to each broker, and another one to the group's coordinator.
+/// connection to each broker, and another one to the group's coordinator.
 ///
 /// A lost message breaks its connection, as with TCP: all following messages in its direction are lost as well, until the client
-/// notices.
-/// Then every request without an answer fails, and the client reconnects with growing delays.
+/// notices. Then every request without an answer fails, and the client reconnects with growing delays.
 package final class SimulatedNetwork {
     /// A request, as passed to hooks.
     package struct Message: Hashable, Sendable {

@@ -364,8 +364,7 @@ extension SimulatedProducer {
     /// Reports the records that are not in flight as purged.
     ///
     /// The following records get their sequence numbers, even if a purged batch was sent before and is in the log: librdkafka
-    /// advances the
-    /// base of the numbers by all that it purges (`rd_kafka_toppar_purge_queues`, up to 2.16).
+    /// advances the base of the numbers by all that it purges (`rd_kafka_toppar_purge_queues`, up to 2.16).
     func purge() {
         let waiting = unplaced + inOrder.flatMap(\.queue)
         let sent = inOrder.filter { !$0.isUnderway }.flatMap(\.batch)

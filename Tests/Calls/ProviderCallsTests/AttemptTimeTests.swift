@@ -146,8 +146,8 @@ struct AttemptTimeTests {
 
     // MARK: - Short deadlines
 
-    /// Clients with a deadline of one second ask a provider that needs longer. Their timeouts must not open the breaker, because other
-    /// requests show that it answers.
+    /// Clients with a deadline of one second ask a provider that needs longer. Their timeouts must not open the breaker, because
+    /// other requests show that it answers.
     @Test func clientsWithLittleTimeDoNotShutTheProviderForTheOthers() async throws {
         let service = service(.hotpepper) { _ in .milliseconds(1200) }
         let worker = worker {

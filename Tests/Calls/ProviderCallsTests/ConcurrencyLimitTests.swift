@@ -89,8 +89,8 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    /// The provider is slow and gets few calls: two concurrent calls are no sign of a queue, and no search may be rejected because of
-    /// them.
+    /// The provider is slow and gets few calls: two concurrent calls are no sign of a queue, and no search
+    /// may be rejected because of them.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func fewCallsOfASlowProviderRefuseNone(seed: UInt64) {
         world(servers: 1000, seconds: 1.8, seed: seed) { time, owner, traffic in

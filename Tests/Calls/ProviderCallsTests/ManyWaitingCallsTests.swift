@@ -5,9 +5,8 @@ import Testing
 
 @testable import ProviderCalls
 
-/// 100,000 calls of 30,000 tenants wait for one provider. Each job of the loop grants or rejects few of them, and no state is left of
-/// ended
-/// calls.
+/// 100,000 calls of 30,000 tenants wait for one provider. Each job of the loop grants or rejects few of
+/// them, and no state is left of ended calls.
 @Suite(.timeLimit(.minutes(5)))
 struct ManyWaitingCallsTests {
     private static let count = 100_000

@@ -5,8 +5,7 @@ import Resilience
 import Testing
 
 /// A provider that is never called. In these tests `hotpepper` serves restaurants only, suits positions east of 100 degrees, and
-/// recognises
-/// ids that begin with `J`.
+/// recognises ids that begin with `J`.
 private struct Shelf: PlaceService {
     let id: ProviderID
 

@@ -62,8 +62,7 @@ extension SearchWorkerTests {
         .rateLimited, "quota", retryAfter: .seconds(7200), httpStatus: 429, allowsAttempt: false)
 
     /// 401 and 403 open the breaker at once and are reported once. Errors of later requests name the key as the cause, not the
-    /// provider, and the
-    /// time of the next attempt.
+    /// provider, and the time of the next attempt.
     @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
         let service = ScriptedService { _ in .failure(Self.refusedKey) }
         let worker = worker()

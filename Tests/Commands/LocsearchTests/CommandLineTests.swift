@@ -73,8 +73,8 @@ struct CommandLineTests {
     func mistakesEndInOneLineAndTheContractsCode(
         arguments: [String], environment: [String: String], code: Int32, text: String
     ) async throws {
-        // No demo is looked up: one that runs in another test would add a line to the output. And a key is set, so that the worker has
-        // only one problem.
+        // No demo is looked up: one that runs in another test would add a line to the output. And a key is set,
+        // so that the worker has only one problem.
         let environment = ["XDG_RUNTIME_DIR": "/nowhere", "HOTPEPPER_API_KEY": "k-4711", "ADMIN_PORT": "0"]
             .merging(environment) { $1 }
         let result = try await run(arguments, environment: environment)
@@ -86,8 +86,7 @@ struct CommandLineTests {
     /// mimalloc's exit handler would print its statistics.
     ///
     /// If exit handlers ran, one of libcrypto's would free data that a thread of librdkafka or of an event loop still uses, and a
-    /// worker that
-    /// ended in order would crash.
+    /// worker that ended in order would crash.
     @Test(arguments: [["--version"], ["config"], ["config", "--worker-concurrency", "many"]])
     func noExitHandlersRun(arguments: [String]) async throws {
         let result = try await run(arguments, environment: ["MIMALLOC_SHOW_STATS": "1"])

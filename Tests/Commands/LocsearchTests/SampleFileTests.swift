@@ -39,8 +39,7 @@ struct SampleFileTests {
     }
 
     /// Returns the sample with its settings uncommented. These comments have the form `# name: value` or `# name:`, where the name is
-    /// one word
-    /// in lower case. Other comments stay.
+    /// one word in lower case. Other comments stay.
     private static func uncommented() throws -> String {
         try String(contentsOf: sample, encoding: .utf8).replacing(#/(?m)^( *)# ( *[a-z][A-Za-z.]*:( [^ ]+)?)$/#) {
             "\($0.1)\($0.2)"

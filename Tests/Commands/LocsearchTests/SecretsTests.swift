@@ -13,8 +13,7 @@ import WorkerRuntime
 #endif
 
 /// No key and no password leaves the process except to its recipient. These tests search all files, output and records of real
-/// processes
-/// while everything fails.
+/// processes while everything fails.
 @Suite(.serialized)
 struct SecretsTests {
     /// Each contains a word that survives percent-encoding, and characters that do not.

@@ -251,8 +251,7 @@ struct SecureConnectionTests {
     // MARK: - Old libraries and new brokers
 
     /// librdkafka before 2.2 cannot distinguish a port without logins from a broker that supports no common version of the request.
-    /// So its error
-    /// text names both.
+    /// So its error text names both.
     @Test func portWithoutLoginsIsNamedBeforeTheLibrary() async throws {
         let broker = try EmbeddedBroker()
         // One without version 0 of SaslHandshake, and one without SaslHandshake at all, as a port without logins may be.

@@ -118,8 +118,8 @@ struct SessionRoutesTests {
         let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
         try await page.waitFor("the first state") { $0.name == "state" }
 
-        // Each search has two states. Together they are more than the buffers of a socket hold, so the stuck client cannot have
-        // received them all.
+        // Each search has two states. Together they are more than the buffers of a socket hold, so the stuck
+        // client cannot have received them all.
         let count = 60
         for number in 1...count {
             console.search("r\(number)", place: String(repeating: "あ", count: 30_000) + "\(number)")

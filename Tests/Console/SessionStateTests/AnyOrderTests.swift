@@ -5,9 +5,8 @@ import Testing
 
 @testable import SessionState
 
-/// Random histories in random orders. Each seed is one history in ten orders. A failure names its seed: set `LOCSEARCH_SEED` to run
-/// only
-/// that history.
+/// Random histories in random orders. Each seed is one history in ten orders. A failure names its seed: set
+/// `LOCSEARCH_SEED` to run only that history.
 struct AnyOrderTests {
     private static let ordersOfHistory = 10
 

@@ -123,8 +123,7 @@ struct AnswerFuzzTests {
 
     /// Shops with the same layout are read with the help of the previous one's layout.
     ///
-    /// An empty list in each of them prevents that, and must not change the result: neither the content of damaged shops, nor the
-    /// error.
+    /// An empty list in each of them prevents that, and must not change the result: neither the content of damaged shops, nor the error.
     @Test func shopsAreReadAlikeWithAndWithoutALayout() async throws {
         func ask(_ shops: [[UInt8]], insertion: String) async -> Result<ProviderAnswer, SearchError> {
             let list = shops.map { $0.prefix(1) + Array(insertion.utf8) + $0.dropFirst() }

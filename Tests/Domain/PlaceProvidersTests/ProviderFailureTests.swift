@@ -5,7 +5,7 @@ import Testing
 
 @testable import PlaceProviders
 
-/// Every failure the providers have a shape for, in the contract's terms.
+/// All known failures of the providers, mapped to the contract's errors.
 struct ProviderFailureTests {
     struct Expected: CustomTestStringConvertible {
         let recorded: RecordedAnswer

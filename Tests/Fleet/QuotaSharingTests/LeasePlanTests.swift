@@ -49,8 +49,7 @@ struct LeasePlanTests {
     }
 
     /// Whatever the demand, no member gets more than its demand or less than its floor, and all quota with demand is used. No batch
-    /// request
-    /// gets quota that an interactive one lacks.
+    /// request gets quota that an interactive one lacks.
     @Test func planUsesTheLimitAndServesInteractiveDemandFirst() {
         var random = SplitMix64(state: 2)
         for _ in 0..<5000 {

@@ -23,8 +23,7 @@ struct WorkerFixture: Sendable {
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// The embedded coordinator's joins hang with a session timeout below about 3 s, other brokers need 6 s or more. Some rebalance
-    /// with the
-    /// members' heartbeats.
+    /// with the members' heartbeats.
     static let properties = ["session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10"]
 
     /// The properties of this fixture's consumers.
@@ -60,8 +59,7 @@ struct WorkerFixture: Sendable {
     var transactionalID: String { broker.name("lane") }
 
     /// Runs a worker during `body`, then drains it, whatever the result of `body`. Only then its loop stops: the jobs of a stopped
-    /// loop never
-    /// run, so a task would wait for them forever.
+    /// loop never run, so a task would wait for them forever.
     func whileWorking<Value>(
         at baseURL: String? = nil, policy: ProviderPolicy? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in },
@@ -131,8 +129,7 @@ struct WorkerFixture: Sendable {
     }
 
     /// Runs one worker until each of some requests has an outcome, then drains it. For tests with possible duplicates, in which the
-    /// number of
-    /// outcomes proves nothing.
+    /// number of outcomes proves nothing.
     func run(
         untilDone ids: [String], _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) async throws -> [ConsumerRecord] {
@@ -164,8 +161,8 @@ struct WorkerFixture: Sendable {
                 topic: topics.requests, key: Array(key.utf8), value: value, headers: headers))
     }
 
-    /// Waits until a worker has committed the offset after the last request: then all have their outcomes, and the next worker repeats
-    /// none.
+    /// Waits until a worker has committed the offset after the last request: then all have their outcomes,
+    /// and the next worker repeats none.
     func allIsCommitted(by lane: WorkerLane) async throws {
         let requests = try await TopicReader(readerConfiguration, log: log).bounds(
             of: topics.requests, within: .seconds(20))

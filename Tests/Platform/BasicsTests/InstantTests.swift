@@ -29,7 +29,7 @@ import Testing
         #expect(last.duration(to: first) == .nanoseconds(Int64.min))
     }
 
-    /// The three ways in which a duration is divided, by its length, give what `components` does.
+    /// The three ways of dividing a duration, by its length, agree with `components`.
     @Test(arguments: [0, 1, 9_223_372_035, 9_223_372_037, 4_722_366_482_869, 4_722_366_482_870, 315_360_000_000])
     func durationsOfEveryLengthAreWholeNanoseconds(milliseconds: Int64) {
         for rest in [Int64(0), 1, 999_999] {

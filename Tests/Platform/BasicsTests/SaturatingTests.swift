@@ -2,7 +2,7 @@ import Testing
 
 @testable import Basics
 
-/// Arithmetic with any number ends with the nearest one that fits.
+/// Arithmetic returns the nearest representable number for any operands.
 struct SaturatingTests {
     static let extremes: [Int64] = [.min, .min + 1, -1000, -1, 0, 1, 1000, .max - 1, .max]
 

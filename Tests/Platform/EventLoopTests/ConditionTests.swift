@@ -2,7 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// The order in which a condition resumes those who wait.
+/// The order in which a condition resumes waiting tasks.
 struct ConditionTests {
     private actor Room {
         private var condition = Condition()

@@ -39,7 +39,7 @@ private actor Resident: ReadinessHandler {
 
     func add() { count += 1 }
 
-    /// A nonisolated async function runs on its caller's actor, hence on the loop.
+    /// A nonisolated async function runs on its caller's actor, and so on the loop.
     func nonisolatedCalleeIsOnLoop() async -> Bool { await nonisolatedIsOnLoop() }
     private nonisolated func nonisolatedIsOnLoop() async -> Bool { loop.isCurrent }
 
@@ -106,7 +106,7 @@ struct EventLoopTests {
         defer { loop.stop() }
         let resident = Resident(loop)
 
-        // A rest before and after the job, so that both ends of the pass are seen.
+        // A rest before and after the job, so that both ends of the pass are measured.
         _ = await resident.asleep(during: .milliseconds(1))
         _ = await resident.asleepWhileBusy()
         _ = await resident.asleep(during: .milliseconds(1))
@@ -148,7 +148,7 @@ struct EventLoopTests {
         try await eventually("both bytes read") { await resident.seen == ["a", "b"] }
         await resident.unwatch(ends[0])
         _ = unsafe write(ends[1], "c", 1)
-        // Turns of the loop after the write, in which it would have been reported.
+        // Loop iterations after the write, in which it would have been reported.
         for _ in 0..<3 { _ = await resident.isOnLoop() }
         #expect(await resident.seen == ["a", "b"])
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import EventLoop
 
 struct LoopTimersTests {
-    /// A request that expires in a day is answered in a moment, and its timer is cancelled then.
+    /// A request that expires in a day is soon answered, and its timer is then cancelled.
     @Test func cancelledTimersOfTomorrowAreNotKept() {
         var timers = LoopTimers()
         let tomorrow = Instant.now + .seconds(86_400)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct AnswerTests {
-    /// What a server sends, and the kind of error that the call ends with; `nil` for a success.
+    /// The bytes that a server sends, and the error kind of the call; `nil` for a success.
     struct Sent: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -146,7 +146,7 @@ struct AnswerTests {
             // The client has closed the connection, so the server can send no more.
             try await eventually("the server to be stopped") { isOver.value == 1 }
         }
-        // That is the limit and as much as the sockets' buffers hold.
+        // The limit, and the capacity of the sockets' buffers.
         #expect(sent.value < 20_000_000)
     }
 

@@ -58,8 +58,8 @@ struct CancellationTests {
         }
     }
 
-    /// Cancels calls before, while and after their answers come, and shuts down among the last of them. Each call must end
-    /// once, with its own answer or as cancelled; resuming it twice would crash.
+    /// Cancels calls before, while and after their answers arrive, and shuts down during the last of them. Each call must end once,
+    /// with its own answer or as cancelled; resuming it twice would crash.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func everyCallEndsOnceWhenAnswersCancellationsAndAShutdownRace(seed: UInt64) async throws {
         let server = try RawServer { connection in
@@ -104,7 +104,7 @@ struct CancellationTests {
                 }
             }
 
-            // The test shows something only if both ends occurred.
+            // The test is meaningful only if both ends occurred.
             #expect(answered > 0 && cancelled > 0)
             #expect(await transport.statistics.inFlight == 0)
         }

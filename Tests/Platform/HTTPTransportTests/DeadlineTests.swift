@@ -58,7 +58,7 @@ struct DeadlineTests {
             try await eventually("the first to have arrived") { server.requests.count == 1 }
             #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(100)) == .timeout)
 
-            // The first call is still under way. Had the second used up its time, it would have timed out.
+            // The first call is still in flight. If it had shared the second call's deadline, it would have timed out.
             await transport.shutdown()
             #expect(await first == .cancelled)
         }

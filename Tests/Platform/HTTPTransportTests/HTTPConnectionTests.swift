@@ -161,7 +161,7 @@ struct HTTPConnectionTests {
         #expect(server.connectionCount == 2)
     }
 
-    /// libcurl closes a look-up's sockets without telling the loop, and their numbers are used again, here for pipes.
+    /// libcurl closes a look-up's sockets without notifying the loop, and their numbers are reused, here for pipes.
     @Test func loopReportsNewDescriptorsAfterNameLookUps() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in

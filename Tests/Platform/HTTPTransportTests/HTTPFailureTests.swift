@@ -19,7 +19,7 @@ struct HTTPFailureTests {
     func callFailsAsTLSWhenTheServerDoesNotSpeakIt(answer: String) async throws {
         let server = try RawServer { connection in
             connection.send(answer)
-            // If it closed with the client's greeting unread, the connection would be reset.
+            // Closing with the client's greeting unread would reset the connection.
             connection.endSending()
             connection.waitForClose()
         }
@@ -48,7 +48,7 @@ struct HTTPFailureTests {
                 kinds.insert(error.kind)
             }
         }
-        // The transport itself reports these two, so no code of curl's does.
+        // The transport itself reports these two; no curl code does.
         #expect(kinds == Set(HTTPError.Kind.allCases).subtracting([.cancelled, .staleConnection]))
     }
 }

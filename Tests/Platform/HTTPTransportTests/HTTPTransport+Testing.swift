@@ -4,10 +4,10 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-/// An API key that every failing test puts into its URL, and that no error may show.
+/// An API key in the URL of every failing test, which no error may contain.
 let key = "SECRET-0123456789"
 
-/// Runs `body` with a transport on a loop of its own, and ends both afterwards.
+/// Runs `body` with a transport on a separate loop, and ends both afterwards.
 func withTransport<Result>(
     _ configure: (inout HTTPConfiguration) -> Void = { _ in }, _ body: (HTTPTransport) async throws -> Result
 ) async throws -> Result {
@@ -29,13 +29,13 @@ func withTransport<Result>(
 
 extension HTTPTransport {
     /// Gets `url`.
-    /// - Parameter limit: the time until the deadline, which is generous where the test is not about it.
+    /// - Parameter limit: the time until the deadline, which is generous in tests of other properties.
     func get(_ url: String, within limit: Duration = .seconds(20)) async throws -> HTTPResponse {
         try await send(HTTPRequest(url: url), before: .now + limit)
     }
 
-    /// Makes a call that has to fail, checks that the error's text holds nothing of the URL but the host, and returns its
-    /// kind; `nil` when the call succeeded, which is an issue.
+    /// Makes a call that has to fail, checks that the error's text contains nothing of the URL but the host, and returns its kind;
+    /// `nil` if the call succeeded, which is an issue.
     func failure(
         of request: HTTPRequest, within limit: Duration = .seconds(20), location: SourceLocation = #_sourceLocation
     ) async -> HTTPError.Kind? {
@@ -50,7 +50,7 @@ extension HTTPTransport {
         }
     }
 
-    /// Does the same for a `GET` whose URL holds `key`.
+    /// Does the same for a `GET` whose URL contains `key`.
     func failure(
         ofGetting url: String, within limit: Duration = .seconds(20), location: SourceLocation = #_sourceLocation
     ) async -> HTTPError.Kind? {
@@ -62,7 +62,7 @@ extension HTTPResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// Makes gzip data by hand, so that the tests need no library.
+/// Makes gzip data without a library.
 enum Gzip {
     private static let head: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
 

@@ -9,7 +9,7 @@ import Testing
     import Darwin
 #endif
 
-/// Calls nginx, which has a certificate made for the test. Skipped where nginx or openssl is not installed.
+/// Calls nginx, which has a certificate made for the test. Skipped if nginx or openssl is not installed.
 @Suite(.enabled(if: TLSServer.isAvailable, "nginx and openssl are needed"))
 struct TLSTests {
     @Test func callsToATrustedServerShareOneHTTP2Connection() async throws {
@@ -21,7 +21,7 @@ struct TLSTests {
             let response = try await transport.get("\(server.url)/version")
             #expect(response == HTTPResponse(status: 200, body: Array("HTTP/2.0".utf8), contentType: "text/plain"))
 
-            // Now that there is a connection, all calls share it.
+            // The existing connection is shared by all calls.
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { try await transport.get("\(server.url)/version").text } }
                 for try await text in group { #expect(text == "HTTP/2.0") }
@@ -130,7 +130,7 @@ private final class TLSServer: Sendable {
         _ = unsafe fclose(file)
     }
 
-    /// Runs a command to its end and returns its exit status; -1 when there is no such program.
+    /// Runs a command to its end and returns its exit status; -1 if there is no such program.
     private static func run(_ command: [String]) -> Int32 {
         guard let process = start(command) else { return -1 }
         var status: Int32 = 0
@@ -152,7 +152,7 @@ private final class TLSServer: Sendable {
             unsafe posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0)
         }
         var process: pid_t = 0
-        // nginx is in /usr/sbin, which is not on a user's path.
+        // nginx is in /usr/sbin, which is not in a user's PATH.
         for folder in ["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"] {
             if unsafe posix_spawn(&process, "\(folder)/\(command[0])", &files, nil, &arguments, environ) == 0 {
                 return process

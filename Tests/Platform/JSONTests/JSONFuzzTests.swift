@@ -4,13 +4,13 @@ import Testing
 
 @testable import JSON
 
-/// Random texts, the same in every run: the reader against another one, and its ways of reading against each other.
+/// Random texts, the same in every run: compares the reader with another one, and its ways of reading with each other.
 struct JSONFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
 
-    /// Damage in one document of two, up to three bytes of it: most of it shows at one place, far from the ends.
+    /// Every second document is damaged, in up to three bytes. Most of the damage is in one place, far from the ends.
     @Test func readerAgreesWithFoundationAboutWhatIsJSON() {
         var documents = RandomDocuments(seed: 1)
         var (accepted, refused) = (0, 0)
@@ -20,7 +20,7 @@ struct JSONFuzzTests {
             guard !Self.isReadDifferently(text) else { continue }
             let theirs = try? JSONSerialization.jsonObject(with: Data(text), options: [.fragmentsAllowed])
             let ours = try? Whole(text)
-            // Foundation refuses numbers that no Double holds.
+            // Foundation rejects numbers that no Double can represent.
             if ours?.traits.hasHugeNumber != true {
                 #expect((ours == nil) == (theirs == nil), "\(String(decoding: text, as: UTF8.self))")
             }
@@ -32,8 +32,8 @@ struct JSONFuzzTests {
         #expect(accepted > Self.inputs / 4 && refused > Self.inputs / 10)
     }
 
-    /// Where Foundation leaves RFC 8259: it takes a comma before the end of a container, and a byte of 0 makes it guess
-    /// another encoding.
+    /// Foundation's deviations from RFC 8259: it accepts a comma before the end of a container, and a byte
+    /// of 0 makes it guess another encoding.
     private static func isReadDifferently(_ text: [UInt8]) -> Bool {
         let dense = text.filter { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
         let comma = UInt8(ascii: ",")
@@ -43,7 +43,7 @@ struct JSONFuzzTests {
         return ends || text.contains(0)
     }
 
-    /// Skipping, pulling and looking for members find the same fault at the same place, or none.
+    /// Skipping, pulling and searching for members find the same error at the same offset, or none.
     @Test func everyWayOfReadingGivesTheSameResult() {
         var documents = RandomDocuments(seed: 2)
         for _ in 0..<Self.inputs {
@@ -52,7 +52,7 @@ struct JSONFuzzTests {
             let skipped = Self.error(text) { reader throws(JSONError) in try reader.skip() }
             let pulled = Self.error(text) { reader throws(JSONError) in _ = try Value(&reader) }
             let searched = Self.error(text) { reader throws(JSONError) in try Self.search(&reader) }
-            // A string that was asked for may be at fault where a skipped one is not looked at.
+            // A string that is read may be at fault where a skipped one is not checked.
             if pulled?.isInText != true { #expect(pulled == skipped, "\(String(decoding: text, as: UTF8.self))") }
             #expect(searched == skipped, "\(String(decoding: text, as: UTF8.self))")
             for error in [skipped, pulled, searched].compactMap(\.self) {
@@ -82,7 +82,7 @@ struct JSONFuzzTests {
         }
     }
 
-    /// Texts of several alphabets, some with bytes at fault: the standard library says which are UTF-8.
+    /// Texts of several alphabets, some with invalid bytes. The standard library decides which are UTF-8.
     @Test func appendedTextsThatAreNotUTF8AreRepairedAsTheStandardLibraryDoes() throws {
         var random = SplitMix64(state: 4)
         let pieces: [[UInt8]] =
@@ -93,7 +93,7 @@ struct JSONFuzzTests {
         var (valid, invalid) = (0, 0)
         for _ in 0..<Self.inputs {
             let text = (0..<Int.random(in: 0..<12, using: &random)).flatMap { _ in
-                // Two in a hundred are at fault.
+                // Two in a hundred are invalid.
                 let last = Int.random(in: 0..<50, using: &random) == 0 ? pieces.count : 12
                 return pieces[Int.random(in: 0..<last, using: &random)]
             }
@@ -109,7 +109,7 @@ struct JSONFuzzTests {
         #expect(min(valid, invalid) > Self.inputs / 50)
     }
 
-    /// Bytes of any kind, in rooms that end where they end.
+    /// Bytes of any kind, in buffers without room behind them.
     @Test func readingAnyBytesEndsInAnErrorOrAValue() {
         var random = SplitMix64(state: 3)
         let grammar = Array(#"{}[]:,"\ntu0123456789eE+-. "#.utf8)
@@ -125,7 +125,7 @@ struct JSONFuzzTests {
     }
 }
 
-/// A value read to its end, for comparing readers. Booleans are numbers: Foundation does not tell them apart.
+/// A value read to its end, for comparing readers. Booleans are numbers, because Foundation does not distinguish them.
 private indirect enum Value {
     case null, number(Double), text(String), list([Value]), object([String: Value])
 
@@ -134,7 +134,7 @@ private indirect enum Value {
         var hasHugeNumber = false
     }
 
-    /// Foundation rounds numbers of many digits twice, so that their last digit may differ.
+    /// Foundation rounds numbers with many digits twice, so their last digit may differ.
     func isAlmost(_ other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -147,7 +147,7 @@ private indirect enum Value {
         }
     }
 
-    /// - Parameter foundation: what `JSONSerialization` made.
+    /// - Parameter foundation: the result of `JSONSerialization`.
     init(_ foundation: Any) {
         switch foundation {
         case let text as String: self = .text(text)
@@ -191,7 +191,7 @@ private indirect enum Value {
     }
 }
 
-/// A whole text's value.
+/// The value of a whole text.
 private struct Whole {
     let value: Value
     let traits: Value.Traits

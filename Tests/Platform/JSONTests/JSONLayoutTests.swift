@@ -3,14 +3,14 @@ import Testing
 
 @testable import JSON
 
-/// What is read along a layout is what a reader finds that looks at every key.
+/// Reading with a layout gives the same result as a reader that checks every key.
 struct JSONLayoutTests {
     private static let paths = ["id", "lat", "genre.name", "photo.pc.l"]
     private static let shop =
         #"{"id":"J1","name":"鳥","lat":35.5,"capacity":12,"a rather long name of a member":"","#
         + #""genre":{"code":"G1","name":"居酒屋"},"photo":{"pc":{"l":"u"}},"open":true}"#
 
-    /// Returns what a layout that has learned one object finds in another, and how far it comes.
+    /// Returns the fields that a layout learned from one object finds in another, and the offset at which it ends.
     private func follow(_ text: String, learning: String = shop) throws -> (fields: [String?], end: Int)? {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: learning.utf8.span)
@@ -105,8 +105,8 @@ struct JSONLayoutTests {
         }
     }
 
-    /// Damaged objects, of all lengths up to several stretches of the index: what is followed is JSON, ends at the same place,
-    /// and has the same values.
+    /// Damaged objects, of all lengths up to several stretches of the index. What a layout can follow is JSON, ends at the same
+    /// offset, and has the same values.
     @Test func whatIsFollowedIsWhatAReaderReads() throws {
         var random = SplitMix64(state: 5)
         var (followed, left) = (0, 0)
@@ -140,7 +140,7 @@ struct JSONLayoutTests {
         #expect(followed > 1000 && left > 1000)
     }
 
-    /// An object whose texts have up to `length` characters, one in four of which needs an escape or more than a byte.
+    /// Returns an object with texts of up to `length` characters, a quarter of which need an escape or more than one byte.
     private static func object(_ blank: String, length: Int, _ random: inout SplitMix64) -> [UInt8] {
         let pieces = ["a", "b", "c", "d", "e", "f", "g", "鳥", "🍜", #"\""#, #"\\"#, #"\u00e9"#]
         func text() -> String {
@@ -156,7 +156,7 @@ struct JSONLayoutTests {
                 .utf8)
     }
 
-    /// Finds the values of the paths by looking at every key.
+    /// Finds the values of the paths by checking every key.
     private func fields(of text: [UInt8]) throws -> [String?] {
         try Self.paths.map { path in
             var reader = JSONReader(text.span)
@@ -175,7 +175,7 @@ struct JSONLayoutTests {
 
     // MARK: - The index
 
-    /// Bytes of all kinds, of lengths around those of words and stretches.
+    /// Bytes of all kinds, with lengths around multiples of words and stretches.
     @Test(arguments: [0, 1, 15, 63, 64, 65, 127, 1000, 1023, 1024, 1025, 1087, 1088, 2047, 2048, 2049, 5000])
     func indexFindsEverySpecialByte(count: Int) {
         var random = SplitMix64(state: UInt64(count))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JSON
 
-/// The reader against Python's JSON module, on the same bytes: which of them are JSON, and every value.
+/// Compares the reader with Python's JSON module: which inputs are JSON, and every value.
 struct JSONOracleTests {
     @Test func readerAgreesWithPythonAboutEveryDocument() throws {
         let documents = Self.documents()
@@ -21,7 +21,7 @@ struct JSONOracleTests {
 
     // MARK: Documents
 
-    /// Invented documents, every second of them damaged, and those that are written below.
+    /// Random documents, every second of them damaged, and the fixed ones below.
     private static func documents() -> [[UInt8]] {
         var documents = edges + nested() + cut() + [[], [0xEF, 0xBB, 0xBF, 0x31], [0xEF, 0xBB, 0xBF], [0x31, 0]]
         var random = RandomDocuments(seed: 5, moreWords: edges.filter { verdict(on: $0) != "broken" })
@@ -38,7 +38,7 @@ struct JSONOracleTests {
         return documents.map { Array($0.utf8) } + invalidTexts
     }
 
-    /// Numbers: around 2^53 and 2^63, around the largest and the smallest double, halfway between two of them.
+    /// Numbers around 2^53 and 2^63, around the largest and the smallest double, and halfway between two doubles.
     private static let numbers: [String] = [
         "9007199254740992", "9007199254740993", "9007199254740993.0", "9.007199254740992e15",
         "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
@@ -59,14 +59,14 @@ struct JSONOracleTests {
         "\"\u{2028}\"", "\"\u{FEFF}\"", "\u{A0}1", "\u{B}1", "\u{2003}1", "'a'",
     ]
 
-    /// Members that come twice, with and without escapes; what is nearly a container.
+    /// Members that occur twice, with and without escapes, and malformed containers.
     private static let structures: [String] = [
         #"{"a":1,"a":2,"\u0061":3}"#, #"{"":{"":[]}}"#, "{\"\\ud800\":1}", "{1:2}", "{a:1}", #"{"a"}"#, #"{"a":}"#,
         #"{"a":1,}"#, "[1,]", "[,1]", "[1 2]", "[1}", "{]", "]", "}", ",", ":", "[]]", "{}{}", "true false", "tru",
         "truee", "True", "nul", "null", "/* */1", "//1",
     ]
 
-    /// Bytes that are no UTF-8: cut short, too long, surrogates, too large, and never any.
+    /// Invalid UTF-8: truncated, overlong, surrogates, too large, and bytes that never occur.
     private static let invalidTexts: [[UInt8]] = [
         [0x22, 0xE3, 0x81, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xE0, 0x80, 0x80, 0x22],
         [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0xBC, 0xED, 0xBD, 0x9C, 0x22],
@@ -74,7 +74,7 @@ struct JSONOracleTests {
         [0x22, 0x80, 0x22], [0x22, 0xC3, 0x5C, 0x22, 0x22], [0x22, 0xF0, 0x9F, 0x8D, 0x9C, 0x22], [0x22, 0xE3, 0x81],
     ]
 
-    /// Around the depth that is allowed, and far beyond it.
+    /// Nesting around the allowed depth, and far beyond it.
     private static func nested() -> [[UInt8]] {
         var documents: [String] = []
         for depth in [1, 63, 64, 65, 66, 400, 20_000] {
@@ -87,7 +87,7 @@ struct JSONOracleTests {
         return documents.map { Array($0.utf8) }
     }
 
-    /// One document with all kinds of values, cut off at each place.
+    /// One document with all kinds of values, truncated at each byte.
     private static func cut() -> [[UInt8]] {
         let numbers = #" {"a b":[-12.50e+3,true,false,null,{}],"#
         let texts = #""long key of it":{"x":[[],"y"],"":"\u3042\ud83c\udf5c ラーメン\\"}} "#
@@ -97,13 +97,13 @@ struct JSONOracleTests {
 
     // MARK: Verdicts
 
-    /// Has `Tests/Tools/json_oracle.py` read the documents.
+    /// Lets `Tests/Tools/json_oracle.py` read the documents.
     private static func verdicts(on documents: [[UInt8]]) throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "json-oracle-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
 
-        // Files and not pipes, of which one would have to be read while the other is written.
+        // Files and not pipes, because one pipe would have to be read while the other is written.
         let (input, output) = (folder.appending(path: "documents"), folder.appending(path: "verdicts"))
         var framed: [UInt8] = []
         for document in documents {
@@ -125,7 +125,7 @@ struct JSONOracleTests {
 
     private static let tool = Repository.folder.appending(path: "Tests/Tools/json_oracle.py")
 
-    /// The same of our reader.
+    /// Returns our reader's verdict in the same format.
     private static func verdict(on document: [UInt8]) -> String {
         do throws(JSONError) {
             var reader = JSONReader(document.span)
@@ -137,7 +137,7 @@ struct JSONOracleTests {
         }
     }
 
-    /// Reads a value as the script writes it.
+    /// Reads a value, and formats it as the script does.
     private static func value(_ reader: inout JSONReader) throws(JSONError) -> String {
         switch try reader.kind() {
         case .null:
@@ -163,7 +163,7 @@ struct JSONOracleTests {
     }
 
     private static func number(_ reader: inout JSONReader) throws(JSONError) -> String {
-        // The whole number is read by another reader, at the same place.
+        // Separate readers parse the number as a double and as an integer.
         let range = try reader.skippedRange()
         let text = reader.bytes(in: range)
         var (doubles, integers) = (JSONReader(text), JSONReader(text))

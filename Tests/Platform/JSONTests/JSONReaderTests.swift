@@ -2,7 +2,7 @@ import Testing
 
 @testable import JSON
 
-/// The reader by what it accepts, what it says of the rest, and what it hands out.
+/// The inputs that the reader accepts, its errors for others, and the values that it returns.
 struct JSONReaderTests {
     private func error(_ text: [UInt8], depth: Int = 64) -> JSONError? {
         do throws(JSONError) {
@@ -54,13 +54,13 @@ struct JSONReaderTests {
         #expect(error(deep) == JSONError(.tooDeep, at: 64))
         #expect(error(Array("[[[]]]".utf8), depth: 3) == nil)
         #expect(error(Array("[[[]]]".utf8), depth: 2) == JSONError(.tooDeep, at: 2))
-        // Opened by the caller and skipped count together.
+        // Entered and skipped containers count together.
         var reader = JSONReader(deep.span)
         #expect((try? reader.enterArray()) == true)
         #expect(throws: JSONError(.tooDeep, at: 64)) { try reader.skip() }
     }
 
-    /// A megabyte of one thing is read in one go, without recursion, and to the place of its fault.
+    /// A megabyte of the same character is read iteratively, up to its error.
     @Test(
         arguments: [
             ("[", "", JSONError(.tooDeep, at: 64)), ("{\"a\":", "", JSONError(.tooDeep, at: 64 * 5)),
@@ -76,8 +76,7 @@ struct JSONReaderTests {
         #expect(number.map(\.isFinite) ?? true)
     }
 
-    /// Wherever an input ends, nothing behind its end is looked at: each beginning of a document lies in a room of its
-    /// own size.
+    /// The reader reads no bytes beyond the end of an input: each prefix of a document is in a buffer of exactly its size.
     @Test func everyProperBeginningOfAValueIsRefused() {
         let text = Array(#" {"key":[1.5e-3,"\u3042\"xyz",{"longer key of it":true,"a":null}],"b":"12345678"} "#.utf8)
         for length in 0..<text.count - 2 {
@@ -86,8 +85,10 @@ struct JSONReaderTests {
         #expect(error(text) == nil)
     }
 
-    /// Texts are looked for in blocks of 64 bytes: each must end where it ends wherever in a block it begins, however
-    /// many it goes on for, and the next one must be found from there; whatever stops it must be seen at its place.
+    /// The reader scans texts in blocks of 64 bytes.
+    ///
+    /// It must find the end of each text at any position in a block and for any length, continue with the next
+    /// text, and report an error at its offset.
     @Test(arguments: 0..<66)
     func readerFindsTheEndOfATextWhereverItIsInABlock(before: Int) {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -106,7 +107,7 @@ struct JSONReaderTests {
         }
     }
 
-    /// What the texts of an array and of the object at its end are; of long ones, how long they are.
+    /// Returns the texts of an array and of the object at its end; for long ones, their lengths.
     private func texts(_ text: [UInt8]) -> [String]? {
         var (reader, found) = (JSONReader(text.span), [String]())
         do throws(JSONError) {
@@ -147,8 +148,8 @@ struct JSONReaderTests {
         #expect { try string(Array(text.utf8)) } throws: { ($0 as? JSONError)?.kind == .loneSurrogate }
     }
 
-    /// Which bytes are text is decided by us, and here by the standard library, too: of all sequences of two bytes and of what
-    /// can follow them, however much ASCII stands before.
+    /// Compares the reader's UTF-8 validation with the standard library's: for all sequences of two bytes and possible continuations,
+    /// after any amount of ASCII.
     @Test(arguments: [0, 3, 4, 7, 8, 14, 17, 31])
     func textIsReadWhereTheStandardLibraryTakesItAndAppendedAsTheStandardLibraryRepairsIt(before: Int) throws {
         let ends: [[UInt8]] = [
@@ -176,7 +177,7 @@ struct JSONReaderTests {
 
     private func quoted(_ text: [UInt8]) -> [UInt8] { [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")] }
 
-    /// What a text is when it is appended to another.
+    /// Returns a text after appending it to another.
     private func appending(_ body: [UInt8]) throws -> [UInt8] {
         var reader = JSONReader(body.span)
         var target = [UInt8(ascii: ">")]
@@ -230,7 +231,7 @@ struct JSONReaderTests {
     func numbersMayBeText(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.lenientDouble() } == expected)
 
-        // A reader of whole numbers sees the same, where it is one.
+        // A reader of integers gives the same result, if the number is one.
         let whole = try number(text) { try $0.lenientInt() }
         #expect(whole.map { Double($0) } == expected.flatMap { $0.rounded() == $0 ? $0 : nil })
     }
@@ -257,8 +258,8 @@ struct JSONReaderTests {
         #expect(found == [.id, .name, .longName, .longer, .one, .id])
     }
 
-    /// A key and a string are skipped in one step, where they stand close together; what is there with blanks, or with
-    /// another value, is skipped all the same.
+    /// A key and a string close to each other are skipped in one step. Others, with blanks between them or
+    /// with another value, are skipped too.
     @Test(arguments: 0..<66)
     func readerSkipsUnwantedMembersWhereverTheyAreInABlock(before: Int) throws {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

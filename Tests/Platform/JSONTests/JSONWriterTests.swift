@@ -33,7 +33,7 @@ struct JSONWriterTests {
         #expect(json == #"{"a":1,"b":[[],{},"x",null,false],"dynamic \"key\"":[1, 2],"c":true,"d":["p","q"]}"#)
     }
 
-    /// Wherever it stands in whatever is copied at once.
+    /// At any position in the blocks that are copied at once.
     @Test func writerEscapesACharacterAtEveryPlaceOfAText() throws {
         for length in 1...40 {
             for place in 0..<length {
@@ -122,7 +122,7 @@ struct JSONWriterTests {
         #expect(text { $0.value(number) } == String(number))
     }
 
-    /// Of every length, with zeros at their ends and between.
+    /// Integers of every length, with zeros at the end and between.
     @Test func writerKeepsEveryDigitOfManyIntegers() {
         var random = SplitMix64(state: 1)
         var wrong: [Int] = []
@@ -135,7 +135,7 @@ struct JSONWriterTests {
         #expect(wrong.isEmpty)
     }
 
-    /// Keys are written in words of eight bytes: the buffer is at its end behind some of them.
+    /// Keys are written in words of eight bytes, and the buffer ends within some of them.
     @Test(arguments: [0, 40, 41, 60, 63, 64, 100])
     func writerGivesEachKeyItsLength(before: Int) {
         let start = String(repeating: "x", count: before)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Kafka
 
-/// What is said about brokers that cannot be reached, by the words that librdkafka has for it.
+/// The advice about unreachable brokers, based on librdkafka's error texts.
 struct BrokerFailureAdviceTests {
     private static let (old, new) = (LibraryVersion(2, 0, 2), LibraryVersion(2, 16))
 
-    /// Words of librdkafka 2.0.2 and 2.16 on real connections.
+    /// Error texts of librdkafka 2.0.2 and 2.16 on real connections.
     @Test(arguments: [
         ("SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?", "it speaks no TLS"),
         (
@@ -31,7 +31,7 @@ struct BrokerFailureAdviceTests {
         #expect(!BrokerFailureAdvice.explained(reason, by: Self.new).contains("too old"))
     }
 
-    /// librdkafka 2.0.2 says the same of a broker without logins and of one that knows only the newer request for them.
+    /// librdkafka 2.0.2 has the same error for a broker without logins and for one that supports only the newer request for them.
     @Test func oldLibraryThatFindsNoLoginNamesThePortBeforeItself() throws {
         let reason =
             "Failed to initialize SASL authentication: SASL Handshake not supported by broker (required by mechanism PLAIN)"
@@ -56,7 +56,8 @@ struct BrokerFailureAdviceTests {
         #expect(!BrokerFailureAdvice.explained(plain, by: library).contains("2.6.1"))
     }
 
-    /// Lines of librdkafka 2.0.2 and 2.16 on real connections to Kafka 4.1, to the embedded broker and to what is no broker, or one that is spoken to wrongly.
+    /// Log lines of librdkafka 2.0.2 and 2.16 on real connections to Kafka 4.1, to the embedded broker, to
+    /// other servers, and with a wrong protocol.
     @Test(arguments: [
         ("error:0A000126:SSL routines::unexpected eof while reading", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
         ("Disconnected: SSL connection closed by peer", "SSL_HANDSHAKE", "it speaks no TLS on this port"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kafka
 
-/// Settings reach librdkafka; what the guarantees rest on cannot be changed; secrets are never shown.
+/// Settings reach librdkafka, properties that the guarantees depend on cannot be changed, and secrets are never shown.
 struct ConfigurationTests {
     private static let secret = "hunter2-secret"
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -34,7 +34,7 @@ struct ConfigurationTests {
         #expect(properties["client.id"] == "me")
         #expect(properties["enable.auto.commit"] == "false")
         #expect(properties["enable.auto.offset.store"] == "false")
-        // Meant for the producer.
+        // A producer property.
         #expect(properties["linger.ms"] == nil)
         var producer = ProducerConfiguration(bootstrapServers: "127.0.0.1:1")
         producer.properties = ["session.timeout.ms": "4000", "compression.type": "lz4"]
@@ -50,7 +50,7 @@ struct ConfigurationTests {
         #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
     }
 
-    /// A configuration with the protocol as the setting gives it.
+    /// Returns a configuration with the new protocol, as the setting makes it.
     private static func newProtocol(_ properties: [String: String] = [:]) -> ConsumerConfiguration {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.groupProtocol = .consumer
@@ -130,7 +130,7 @@ struct ConfigurationTests {
             "sasl.username": "user", "sasl.password": "sp", "ssl.endpoint.identification.algorithm": "none",
         ]
         for (name, value) in expected { #expect(properties[name] == value, "\(name)") }
-        // Checked unless switched off, also where the library's own default was not to (before 2.0).
+        // Verified unless disabled, also with libraries whose default is no verification (before 2.0).
         #expect(
             try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
     }
@@ -162,7 +162,7 @@ struct ConfigurationTests {
         configuration.security.keyPassword = Self.secret
         configuration.security.saslPassword = Self.secret
         configuration.properties = ["debug": "all", "ssl.key.pem": Self.secret]
-        // A key that is none: refused when the client is made.
+        // An invalid key: rejected when the client is made.
         let error = #expect(throws: KafkaError.self) {
             try KafkaConsumer(loop: loop, configuration: configuration, log: log)
         }
@@ -179,7 +179,7 @@ struct ConfigurationTests {
         #expect(lines.all.last?.contains(Self.secret) == false)
     }
 
-    /// A log handler that keeps what it is given.
+    /// A log handler that keeps its lines.
     private final class Lines: LogHandler {
         private let kept = Mutex<[String]>([])
         var all: [String] { kept.withLock { $0 } }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Kafka
 
-/// What a consumer has committed when its process crashes: real processes, real signals.
+/// The commit of a consumer whose process crashes: real processes, real signals.
 @Suite(
     .serialized, .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
 struct CrashTests {
-    /// How a process ends.
+    /// The way in which a process ends.
     enum End: String, Codable, Sendable {
         case trap
         case emptyStack
@@ -25,11 +25,11 @@ struct CrashTests {
     @Test(arguments: [End.trap, .emptyStack])
     func crashOfTheLoopIsCommitted(_ end: End) async throws { #expect(try await commit(after: end) == Self.said) }
 
-    /// Neither what somebody sends nor what another thread does says anything about the record that is run.
+    /// Neither a signal from outside nor a crash of another thread is evidence against the record that is run.
     @Test(arguments: [End.kill, .signalFromOutside, .trapOfAnotherThread])
     func otherEndsAreNotCommitted(_ end: End) async throws { #expect(try await commit(after: end) == nil) }
 
-    /// Returns what the group has committed once a process has ended.
+    /// Returns the group's commit after a process has ended.
     private func commit(after end: End) async throws -> CommittedOffset? {
         let fixture = try await filled()
         let names = Names(
@@ -40,7 +40,7 @@ struct CrashTests {
         return try await commit(in: fixture)
     }
 
-    /// What a process needs to know to take part in the group.
+    /// The names that a process needs to join the group.
     private struct Names: Codable {
         let servers: String
         let topic: String
@@ -49,7 +49,7 @@ struct CrashTests {
 
     // MARK: - The process that crashes
 
-    /// Reads a record, says what to commit on a crash, and crashes.
+    /// Reads a record, sets the commit for a crash, and crashes.
     private static func crash(by end: End, _ names: Names) async throws {
         var configuration = ConsumerConfiguration(bootstrapServers: names.servers)
         configuration.groupID = names.group
@@ -63,7 +63,7 @@ struct CrashTests {
         await consumer.end(by: end)
     }
 
-    // MARK: - The process that looks
+    // MARK: - The process that checks
 
     private func filled() async throws -> KafkaFixture {
         let fixture = try KafkaFixture(partitions: 1)
@@ -73,7 +73,7 @@ struct CrashTests {
         return fixture
     }
 
-    /// Returns what the group has committed.
+    /// Returns the group's commit.
     private func commit(in fixture: KafkaFixture) async throws -> CommittedOffset? {
         var configuration = ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers)
         configuration.groupID = fixture.broker.name("g")
@@ -87,14 +87,14 @@ struct CrashTests {
 }
 
 extension KafkaConsumer {
-    /// Ends the process, on the loop's thread unless another is meant.
+    /// Ends the process, on the loop's thread by default.
     fileprivate func end(by end: CrashTests.End) {
         switch end {
         case .trap: fatalError("made to crash")
         case .emptyStack: print(Self.depth(of: 1))
         case .kill: kill(getpid(), SIGKILL)
         case .signalFromOutside:
-            // From a child, as from any other process.
+            // Sent by a child process, as by any other process.
             let shell = Process()
             shell.executableURL = URL(filePath: "/bin/sh")
             shell.arguments = ["-c", "kill -SEGV \(getpid())"]

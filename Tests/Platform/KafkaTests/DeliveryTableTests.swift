@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-/// A record's report reaches whoever asks for it, whether that comes before the report or after it.
+/// A record's report reaches its waiter, whether it comes before or after the wait.
 struct DeliveryTableTests {
     private static let refusal = DeliveryTable.Report.failure(KafkaError(.recordTooLarge, "too large"))
 

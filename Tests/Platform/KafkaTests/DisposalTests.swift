@@ -5,8 +5,7 @@ import Testing
 @testable import Kafka
 
 struct DisposalTests {
-    /// A client may take seconds to be freed, and several are freed at once when a test, or a console that reopens its
-    /// topics, lets go of them.
+    /// Freeing a client may take seconds, and several are freed at once by a test, or by a console that reopens its topics.
     @Test(.timeLimit(.minutes(1))) func tasksGoOnWhileClientsAreFreed() async {
         let freed = DispatchSemaphore(value: 0)
         let count = ProcessInfo.processInfo.activeProcessorCount + 2

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Kafka
 
-/// Numbers that records and brokers may hold, whoever wrote them.
+/// Arbitrary numbers in records and from brokers.
 struct ForeignNumberTests {
-    /// A producer writes any time into its records, and the brokers keep it. The report on what waits at first takes the
-    /// difference to the clock.
+    /// A producer may write any timestamp into its records, and the brokers keep it. The report about the
+    /// backlog subtracts it from the time.
     @Test(.enabled(if: TestBroker.isEmbedded), arguments: [Int64.min, -1, 1, Int64.max])
     func recordOfAnyTimeIsRead(timestamp: Int64) async throws {
         let fixture = try KafkaFixture(partitions: 1)
@@ -56,7 +56,7 @@ struct ForeignNumberTests {
         #expect(statistics.fetchedRecords == 2 << 48 && statistics.fetchedBytes == 2 << 48)
     }
 
-    /// A tool's time-out may be set to years, and the bridge adds a second to it.
+    /// A tool's timeout may be set to years, and the bridge adds a second to it.
     @Test(.enabled(if: TestBroker.isEmbedded))
     func configurationIsAskedForWithATimeoutOfAnyLength() async throws {
         let fixture = try KafkaFixture(partitions: 1)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import Kafka
 
-/// Records that wait for company while many come, and longer while the loop has no rest.
+/// Records are gathered into batches under load, and for longer while the loop never rests.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GatheringTests {
-    // MARK: - When
+    // MARK: - Conditions
 
     @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
         var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
@@ -91,10 +91,9 @@ struct GatheringTests {
         #expect(!gathering.isOn)
     }
 
-    // MARK: - On a producer whose loop has no rest
+    // MARK: - A producer on a busy loop
 
-    /// Leaves the loop no rest until the task is cancelled, by one job after another that takes longer than a look for
-    /// events.
+    /// Keeps the loop busy until the task is cancelled, by jobs that each take longer than a poll for events.
     private func busy(_ loop: EventLoop) -> Task<Void, Never> {
         Task(executorPreference: loop) {
             while !Task.isCancelled {
@@ -105,7 +104,7 @@ struct GatheringTests {
         }
     }
 
-    /// Sends one record after another until what comes is gathered.
+    /// Sends records one after another until they are gathered.
     private func gathers(_ producer: KafkaProducer, _ fixture: KafkaFixture) async throws {
         try await eventually("records are gathered") {
             _ = try await producer.send(ProducerRecord(topic: fixture.topic, partition: 0, value: [0]))
@@ -113,7 +112,7 @@ struct GatheringTests {
         }
     }
 
-    /// Hands over so many records at once; each must be confirmed, in the order in which they were handed over.
+    /// Enqueues records at once; each must be confirmed, in the order in which they were enqueued.
     private func allArrive(
         _ count: Int, _ change: (inout ProducerConfiguration) -> Void = { _ in }
     ) async throws {
@@ -146,7 +145,7 @@ struct GatheringTests {
         try await allArrive(500) { $0.properties["queue.buffering.max.messages"] = "10" }
     }
 
-    /// The record fails when its turn comes, and no other with it.
+    /// The record fails when it is passed to librdkafka, and no other with it.
     @Test func gatheredRecordThatIsTooLargeIsRefusedAlone() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
@@ -172,7 +171,7 @@ struct GatheringTests {
         fixture.loop.stop()
     }
 
-    /// The record fills the batch, so librdkafka gets it, and refuses it, before its hand-over is over.
+    /// The record fills the batch, so librdkafka gets it, and rejects it, before the enqueuing call returns.
     @Test func recordThatFillsItsBatchAndIsRefusedAtOnceHasAReport() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {

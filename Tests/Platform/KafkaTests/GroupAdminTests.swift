@@ -5,11 +5,11 @@ import Testing
 
 @testable import Kafka
 
-/// A group's offsets, looked at and moved without joining the group.
+/// A group's offsets, read and changed without joining the group.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GroupAdminTests {
     private static let bound = Duration.seconds(20)
-    /// What Kafka answers to a commit from outside of a group that has members.
+    /// Kafka's answer to a commit from outside of a group that has members.
     private static let unknownMember: Int32 = 25
 
     private func admin(of fixture: KafkaFixture, group: String = "g") throws -> GroupAdmin {
@@ -80,7 +80,7 @@ struct GroupAdminTests {
         fixture.loop.stop()
     }
 
-    /// Tansu tells a group that has offsets from one that has none, and names no members.
+    /// Tansu distinguishes a group with offsets from one without, and reports no members.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker describes no groups"))
     func groupThatNobodyUsesIsUnknownUntilItHasOffsets() async throws {
         let fixture = try KafkaFixture(partitions: 1)
@@ -122,13 +122,13 @@ struct GroupAdminTests {
 
     @Test(
         arguments: [
-            // Each partition has an offset then: nothing is to be kept.
+            // Each partition then has an offset, so none is missing.
             ([p0, p1, p2], [:], ""), ([p0, p1], [p2: 4], ""),
-            // A new group: partition 2 is none that was added later.
+            // A new group: partition 2 was not added later.
             ([p0, p1], [:], "began with partitions=3"),
-            // It may have been added after the group began, and no note says otherwise.
+            // It may have been added after the group began, and no note shows otherwise.
             ([p0], [p0: 4, p1: 5], ""), ([p0], [p0: began, p1: 5], "began with partitions=2"),
-            // The note is of another group, on another cluster perhaps.
+            // The note belongs to another group, perhaps on another cluster.
             ([p0], [p0: copied, p1: 5], ""),
         ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
     func partitionsWithoutOffsetStillBeginWhereTheyWould(

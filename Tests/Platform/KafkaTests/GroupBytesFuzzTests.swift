@@ -7,10 +7,10 @@ import Testing
 
 @testable import Kafka
 
-/// What other clients have written into a group, and what librdkafka says of it: whatever the bytes, nothing behind them is read, and the
-/// process goes on.
+/// Data that other clients have written into a group, as librdkafka passes it on. For any bytes, no reads go
+/// beyond their end, and the process goes on.
 struct GroupBytesFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
     private static let id = TopicPartition("t", 0)
@@ -58,7 +58,7 @@ struct GroupBytesFuzzTests {
         #expect(read > Self.inputs / 10)
     }
 
-    /// librdkafka names the length that a text has at the broker, but keeps what stands before its first zero.
+    /// librdkafka reports the length that a text has at the broker, but keeps only the part before its first zero byte.
     @Test func textBesideAnOffsetEndsAtItsFirstZero() {
         var texts = ForgedTexts(seed: 3)
         for number in 0..<Self.inputs {
@@ -67,13 +67,13 @@ struct GroupBytesFuzzTests {
             let list = PartitionList([(Self.id, committed)])
             let entry = unsafe list.pointer.pointee.elems[0]
             let expected = String(decoding: committed.metadata.utf8.prefix { $0 != 0 }, as: UTF8.self)
-            // What a broker gets: as many bytes as the copy has.
+            // A broker gets as many bytes as the copy has.
             let size = unsafe entry.metadata_size
             #expect(size == expected.utf8.count)
             let sent = unsafe PartitionList.metadata(of: list.pointer)[Self.id]
             #expect(sent == expected)
 
-            // What a broker's answer names: the length of the whole text.
+            // A broker's answer has the length of the whole text.
             unsafe list.pointer.pointee.elems[0].metadata_size = committed.metadata.utf8.count
             let received = unsafe PartitionList.metadata(of: list.pointer)[Self.id]
             #expect(received == expected)
@@ -97,7 +97,7 @@ struct GroupBytesFuzzTests {
         try await consumer.subscribe(to: [fixture.topic], listener: Notes())
         let record = try #require(try await consumer.read(1).first)
         #expect(record.headers.map(\.value) == headers.map(\.value))
-        // Names are texts of C, which end at a zero.
+        // Names are C strings, which end at a zero byte.
         #expect(
             record.headers.map(\.name)
                 == headers.map { String(decoding: $0.name.utf8.prefix { $0 != 0 }, as: UTF8.self) })

@@ -12,7 +12,7 @@ struct KafkaFixture: Sendable {
     let loop: EventLoop
     let log = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
 
-    /// - Parameter others: further topics, and how many partitions each has.
+    /// - Parameter others: further topics with their partition counts.
     init(partitions: Int = 4, brokers: Int = 1, others: [String: Int] = [:]) throws {
         let topics = others.merging(["t": partitions]) { _, own in own }
         broker = try TestBroker(brokers: brokers, topics: topics)
@@ -21,7 +21,7 @@ struct KafkaFixture: Sendable {
 
     var topic: String { broker.name("t") }
 
-    /// - Parameter notebook: Gets the producer's log instead of standard error.
+    /// - Parameter notebook: Receives the producer's log instead of standard error.
     func producer(
         notebook: InMemoryLogHandler? = nil, _ change: (inout ProducerConfiguration) -> Void = { _ in }
     ) throws -> KafkaProducer {
@@ -32,9 +32,10 @@ struct KafkaFixture: Sendable {
     }
 
     /// - Parameters:
-    ///   - session: The session's time-out in milliseconds. The embedded coordinator's groups never form below 3 s, other
-    ///     brokers accept 6 s or more, and some form their groups with the members' heartbeats.
-    ///   - notebook: Gets the consumer's log instead of standard error.
+    ///   - session: The session timeout in milliseconds. The embedded coordinator's groups never become stable below 3 s, other
+    ///     brokers accept
+    ///     6 s or more, and some rebalance with the members' heartbeats.
+    ///   - notebook: Receives the consumer's log instead of standard error.
     func consumer(
         _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil,
         _ change: (inout ConsumerConfiguration) -> Void = { _ in }
@@ -61,14 +62,14 @@ struct KafkaFixture: Sendable {
     }
 }
 
-/// Notes which partitions a consumer was given and lost, and can do something while a revocation waits.
+/// Records which partitions a consumer was assigned and lost, and can run a function while a revocation waits.
 actor Notes: RebalanceListener {
     private(set) var assigned: [AssignedPartition] = []
     private(set) var revoked: [AssignedPartition] = []
     private(set) var lost: [AssignedPartition] = []
     private(set) var missed: [TopicPartition: Int64] = [:]
     private(set) var restarted: [AssignedPartition] = []
-    /// The rebalances that librdkafka has the answer to.
+    /// The rebalances that librdkafka has received the answer to.
     private(set) var answered: [RebalanceKind] = []
     private var whileRevoking: (@Sendable () async -> Void)?
 

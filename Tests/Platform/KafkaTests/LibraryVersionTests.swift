@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-/// The table of what depends on the running librdkafka, over the versions that matter.
+/// The table of properties that depend on the running librdkafka, for all relevant versions.
 struct LibraryVersionTests {
     static let versions = [(2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 16, 0)]
 
@@ -26,7 +26,7 @@ struct LibraryVersionTests {
         #expect((value("enable.metrics.push", .producer, version) != nil) == (version >= (2, 5, 0)))
     }
 
-    /// Below 2.2.0 a full queue waits 1 s, so that prefetch is also what a partition gives in a second.
+    /// Below 2.2.0 a full queue waits 1 s, so the prefetch limits the records of a partition per second.
     @Test(arguments: versions)
     func prefetchIsDeeperInVersionsWhoseFullQueueWaitsASecond(version: (Int, Int, Int)) throws {
         let depth = try #require(value("queued.min.messages", .consumer, version).flatMap { Int($0) })

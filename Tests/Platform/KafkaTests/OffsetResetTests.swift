@@ -7,7 +7,7 @@ import Testing
 
 @testable import Kafka
 
-/// What is said and counted of records that were deleted before anybody read them.
+/// Log lines and counts of records that were deleted before they were read.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct OffsetResetTests {
     static let lines: [(line: String, reset: OffsetResets.Reset?)] = [
@@ -67,7 +67,7 @@ struct OffsetResetTests {
         try await first.commit()
         await first.close()
 
-        // Each record is a batch, so the broker can delete one after another.
+        // Each record is a batch, so the broker can delete them one by one.
         for number in 0..<120 {
             let record = ProducerRecord(
                 topic: fixture.topic, partition: 0, value: [UInt8](repeating: UInt8(number), count: 60_000))
@@ -81,7 +81,7 @@ struct OffsetResetTests {
         try await eventually("what was deleted is counted") { await !listener.missed.isEmpty }
 
         #expect(next > 10)
-        // The log goes on behind the offset, so that commits are not held back.
+        // The log continues behind the offset, so commits are not blocked.
         #expect(await !second.client.offsetResets.hasReset(of: TopicPartition(fixture.topic, 0), beyond: 0))
         #expect(await listener.missed == [TopicPartition(fixture.topic, 0): next - 4])
         let lines = memory.entries.filter { $0.level >= .warning }

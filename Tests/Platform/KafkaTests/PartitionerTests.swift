@@ -8,7 +8,7 @@ import Testing
 
 /// docs/clients.md promises that the worker and its tools choose partitions as Kafka's Java clients do.
 struct PartitionerTests {
-    /// Kafka's own test vectors of murmur2, as `UtilsTest.testMurmur2` has them.
+    /// Kafka's own test vectors of murmur2, from `UtilsTest.testMurmur2`.
     private static let hashes: [(key: String, hash: Int32)] = [
         ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
         ("a-little-bit-longer-string", -1_486_304_829), ("abc", 479_470_107),

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Kafka
 
-/// A group whose committed offset is past the end of its partition: the log was truncated, or its topic was made again.
+/// A group whose committed offset is past the end of its partition: the log was truncated, or its topic was recreated.
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: TestBroker.isEmbedded, "other brokers refuse commits of groups with members"))
 struct PastEndTests {
-    /// A partition with some records, of which the group has committed an offset beyond them.
+    /// Returns a partition with some records, and a committed offset of the group beyond them.
     private func fixture(records: Int) async throws -> (KafkaFixture, KafkaProducer) {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
@@ -80,7 +80,7 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
-    /// The brokers have said meanwhile that the topic is not there.
+    /// The brokers have meanwhile reported the topic as unknown.
     @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let notes = Notes()
@@ -99,8 +99,9 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
-    /// The brokers have refused an offset for want of its topic, a minute ago. A worker that is killed behind a commit of it would have
-    /// requests of the new topic passed over.
+    /// A minute ago, the brokers rejected an offset because its topic did not exist.
+    ///
+    /// If such a commit reached the new topic and the worker were then killed, the new topic's requests would be skipped.
     @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let (notes, id) = (Notes(), TopicPartition(fixture.topic, 0))
@@ -114,7 +115,7 @@ struct PastEndTests {
         await consumer.store([(partition: former, next: CommittedOffset(501))])
         try await consumer.commit()
         #expect(await consumer.commitsBegun == 0)
-        // A lane reads on where nothing is refused.
+        // A lane goes on reading if no commit is rejected.
         #expect(await consumer.refusedCommits.isEmpty)
 
         try await fixture.fill(3, partition: 0, with: producer)
@@ -125,9 +126,9 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
-    // MARK: - Beside it
+    // MARK: - Several topics
 
-    /// The brokers know the partition of one of two topics no more.
+    /// The partition of one of two topics no longer exists at the brokers.
     @Test func refusedOffsetsOfOneTopicLeaveThoseOfOthersCommitted() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
         let (producer, notes) = (try fixture.producer(), Notes())
@@ -144,7 +145,7 @@ struct PastEndTests {
         #expect(await consumer.refusedCommits.mapValues(\.kind) == [gone: .unknownTopicOrPartition])
         #expect(await consumer.positions.contains { $0.partition == gone && $0.problem != nil })
 
-        // It does not stand in the way.
+        // It does not block other commits.
         try await consumer.commit()
         #expect(await consumer.refusedCommits.keys.map(\.self) == [gone])
         await consumer.store([(partition: known, next: CommittedOffset(3))])
@@ -169,7 +170,7 @@ struct PastEndTests {
 }
 
 extension KafkaConsumer {
-    /// Has the brokers say, in answer to a commit, that the topic is not there.
+    /// Simulates the brokers' answer to a commit that the topic is unknown.
     fileprivate func noteMissingTopic(since time: Duration = .zero) {
         for source in partitions.inOrder {
             (source.missingSince, source.commitRefusal) = (
@@ -180,6 +181,6 @@ extension KafkaConsumer {
 
     fileprivate func addPartition(_ id: TopicPartition) -> AssignedPartition? { partitions.add([id]).first?.partition }
 
-    /// Has the minute be over after which the ends are asked for again.
+    /// Lets the minute pass after which the ends are queried again.
     fileprivate func askForEnds() { group.nextEndLookup = loop.now }
 }

@@ -34,7 +34,7 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    /// The brokers refuse a batch as a whole. Where each record has a batch of its own, only that record is refused.
+    /// The brokers reject a whole batch. If each record has a separate batch, only one record is rejected.
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
     func refusedBatchTakesAlongNoOtherRecordWhereRecordsAreSentSingly(areSingle: Bool) async throws {
@@ -90,7 +90,7 @@ struct ProducerTests {
         #expect(error?.kind == .timedOut)
         #expect(error?.status == .notPersisted)
         fixture.broker.embedded?.set(broker: 1, isUp: true)
-        // The first attempts may find the client waiting to connect again.
+        // The client may be waiting to reconnect during the first attempts.
         try await eventually("the broker takes records again") {
             (try? await producer.send(ProducerRecord(topic: fixture.topic, value: [2]))) != nil
         }
@@ -127,8 +127,8 @@ struct ProducerTests {
 
     // MARK: - At once
 
-    /// Hands a record over on the loop.
-    /// - Returns: what became of it, and whether that was told on the loop; `nil` where it could not be handed over at once.
+    /// Enqueues a record on the loop.
+    /// - Returns: its report, and whether that arrived on the loop; `nil` if the record could not be enqueued at once.
     private func reportAtOnce(
         _ record: ProducerRecord, by producer: KafkaProducer, on loop: EventLoop
     ) async -> (report: KafkaProducer.Report, isOnLoop: Bool)? {
@@ -181,7 +181,7 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    /// The client is gone, so no call may touch it.
+    /// The client is freed, so no call may use it.
     @Test func producerThatIsClosedBeforeItsFirstRecordRefusesEveryCall() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.transactionalID = "t" }
@@ -197,8 +197,8 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    /// A producer is dropped without `close` when the next part of a worker cannot be made. librdkafka's threads go on, and
-    /// write log lines about brokers that are away.
+    /// A producer is dropped without `close` if the next part of a worker cannot be made. librdkafka's threads go on, and log lines
+    /// about unreachable brokers.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func clientThatIsDroppedWithoutCloseCanStillLog() async throws {
         let fixture = try KafkaFixture()

@@ -26,7 +26,7 @@ struct ReadProgressTests {
     }
 
     @Test func brokersWordEndsAPartitionWhoseLastOffsetsHoldNoRecord() {
-        // Offsets 3 and 4 are the end of a transaction, and a record of an aborted one: no reader ever gets them.
+        // Offsets 3 and 4 are the end of a transaction, and a record of an aborted one: readers never get them.
         var progress = ReadProgress(upTo: [first: 5])
 
         let isTaken = progress.take(2, of: first)
@@ -36,7 +36,7 @@ struct ReadProgressTests {
     }
 
     @Test func brokersWordBelowTheEndIsNotBelieved() {
-        // A replica that lags behind ends earlier than its leader did.
+        // A lagging replica ends earlier than its leader did.
         var progress = ReadProgress(upTo: [first: 5])
 
         progress.reachEnd(at: 4, of: first)

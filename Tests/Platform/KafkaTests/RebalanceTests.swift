@@ -6,28 +6,26 @@ import Testing
 
 @testable import Kafka
 
-/// Partitions come and go. The embedded coordinator takes seconds for each rebalance.
+/// Assignments and revocations. The embedded coordinator takes seconds for each rebalance.
 @Suite(.serialized)
 struct RebalanceTests {
-    /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read
-    /// twice.
+    /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read twice.
     @Test func nextMemberReadsOnlyAfterTheLastOffsetIsCommitted() async throws {
-        // A heartbeat that crosses the forming of the group makes its member join once more. The mock refuses commits
-        // until the group has formed again (a real broker takes them): rare, and another group does better.
+        // A heartbeat during the rebalance makes its member join once more. The mock rejects commits until the group is stable again
+        // (a real broker accepts them). That is rare, so the test is repeated with another group.
         for _ in 1...3 {
             if try await commitsBeforeHandingOver() { return }
         }
         Issue.record("every commit before a handover was refused")
     }
 
-    /// - Returns: False when the group refused the commit. Then the consumer said so, and the other member reads everything
-    ///   again.
+    /// - Returns: False if the group rejected the commit. Then the consumer logged that, and the other member reads everything again.
     private func commitsBeforeHandingOver() async throws -> Bool {
         let fixture = try KafkaFixture(partitions: 2)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
-        // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
-        // and this version's cooperative-sticky is good enough for two members.
+        // The mock rejects eager commits during a revocation (a real broker accepts them), but not cooperative ones. This version's
+        // cooperative-sticky assignor suffices for two members.
         let notebook = InMemoryLogHandler()
         let first = try fixture.consumer(session: 10_000, notebook: notebook) { $0.assignor = "cooperative-sticky" }
         let second = try fixture.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
@@ -46,7 +44,7 @@ struct RebalanceTests {
         #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
         let moved = try #require(read.first).partition
         #expect(await firstNotes.revoked.map(\.id) == [moved.id])
-        // An offset for an assignment that is over is left out, and the new owner's offsets are not harmed.
+        // An offset for an ended assignment is skipped, and the new owner's offsets are not changed.
         let stale = await first.staleOffsets
         let old = try #require(await firstNotes.revoked.first)
         await first.store([(partition: old, next: 3)])
@@ -58,7 +56,7 @@ struct RebalanceTests {
         return !isRefused
     }
 
-    /// librdkafka leaves a group once it has been told that the partitions are given up, and not before.
+    /// librdkafka leaves a group only after the revocation is acknowledged.
     @Test(arguments: ["range", "cooperative-sticky"])
     func memberThatLeavesDoesNotWaitForItsBound(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2)
@@ -77,8 +75,8 @@ struct RebalanceTests {
         fixture.loop.stop()
     }
 
-    /// A coordinator that hands over what nobody asked for, as one with broken patterns did: the client subscribes to a
-    /// second topic behind the consumer's back.
+    /// A coordinator that assigns partitions of unknown topics, as one with broken patterns did: the client subscribes to a second
+    /// topic without the consumer.
     @Test(arguments: ["range", "cooperative-sticky"])
     func partitionsOfTopicsThatNobodySubscribedToAreGivenBackUnread(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2, others: ["outcomes": 2])
@@ -100,7 +98,7 @@ struct RebalanceTests {
             notebook.entries.contains { "\($0.message)".contains("given back unread") }
         }
 
-        // What the other topic holds would have come meanwhile: nothing further does.
+        // Records of the other topic would have arrived by then: there are none.
         try await fixture.fill(5, partition: 0, with: producer)
         #expect(try await consumer.read(5).allSatisfy { $0.partition.id.topic == fixture.topic })
         #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == fixture.topic })
@@ -112,7 +110,7 @@ struct RebalanceTests {
         fixture.loop.stop()
     }
 
-    /// The group thinks that the member is dead: its partitions are lost, and nothing of them is committed.
+    /// The group has removed the member: its partitions are lost, and no offsets of them are committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func memberThatLostItsPartitionsIsToldAndCommitsNothing() async throws {
         let fixture = try KafkaFixture(partitions: 1)
@@ -133,7 +131,7 @@ struct RebalanceTests {
         fixture.loop.stop()
     }
 
-    /// Nobody reads for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
+    /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
     @Test func memberThatReadsNothingStaysInTheGroup() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
@@ -143,7 +141,7 @@ struct RebalanceTests {
         try await fixture.fill(10, partition: 0, with: producer)
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
-        // The test is that so much time changes nothing, so there is no condition to wait for.
+        // The test checks that so much time changes nothing, so there is no condition to wait for.
         try await Task.sleep(for: .seconds(9))
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
         #expect(await notes.lost.isEmpty)
@@ -173,6 +171,6 @@ struct RebalanceTests {
 }
 
 extension KafkaConsumer {
-    /// Has the group hand over partitions of topics that the consumer knows nothing of.
+    /// Makes the group assign partitions of topics that the consumer does not know.
     fileprivate func subscribeBehindItsBack(to topics: [String]) throws(KafkaError) { try client.subscribe(to: topics) }
 }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Kafka
 
-/// What is said about brokers that are away, and how often the same is said.
+/// Log lines about unreachable brokers, and the limit on repetitions.
 struct ReportTests {
-    // MARK: - Brokers that are away
+    // MARK: - Unreachable brokers
 
     static let lines: [(line: String, address: String, reason: String)] = [
         (
@@ -79,7 +79,7 @@ struct ReportTests {
         #expect(limiter.admit(9, at: start + .seconds(31)) == nil)
     }
 
-    /// librdkafka writes it ten times a second while a topic is refused. The worker's own line has the cause.
+    /// librdkafka logs it ten times a second while a topic is rejected. The worker's own line names the cause.
     @Test func lineAboutATopicThatIsNotThereIsLeftOut() {
         let memory = InMemoryLogHandler()
         let log = ClientLog(Logger(label: "test") { _ in memory })
@@ -105,7 +105,7 @@ struct ReportTests {
     }
 }
 
-/// What a client says while no broker answers it.
+/// The logs of a client while no broker answers it.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct BrokerWatchTests {
     private static func reports(in notebook: InMemoryLogHandler) -> [InMemoryLogHandler.Entry] {
@@ -134,7 +134,7 @@ struct BrokerWatchTests {
     @Test func watchRepeatsItsLineEveryMinuteWhileNoBrokerAnswers() async throws {
         let notebook = InMemoryLogHandler()
         let log = Logger(label: "test") { _ in notebook }
-        // Without an address, it knows of no broker that could fail.
+        // Without an address, it has no broker that could fail.
         let client = try ClientHandle(.producer, properties: [:], hiding: [], log: log)
         let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
 
@@ -156,7 +156,7 @@ struct BrokerWatchTests {
 
     // MARK: - Without librdkafka's event
 
-    /// The watch is given no event, as where librdkafka sends none.
+    /// The watch gets no event, as with versions of librdkafka that send none.
     @Test func brokerThatCannotBeConnectedToIsReportedWithoutTheEvent() async throws {
         let notebook = InMemoryLogHandler()
         let log = Logger(label: "test") { _ in notebook }
@@ -213,11 +213,11 @@ struct BrokerWatchTests {
     }
 }
 
-/// Whether all brokers have failed, by the states of their connections.
+/// Detection of the failure of all brokers, by the states of their connections.
 struct BrokerConnectionsTests {
     private static let start = Instant(nanoseconds: 1_000_000_000)
 
-    /// Lets brokers go through states, one a second: `a INIT`, `b UP`. The coordinator is `c`, and what is no broker `-`.
+    /// Lets brokers pass through states, one a second: `a INIT`, `b UP`. The coordinator is `c`; `-` is no broker.
     private static func connections(_ steps: String) -> BrokerConnections {
         let connections = BrokerConnections()
         for (second, step) in steps.split(separator: ",").enumerated() {
@@ -231,7 +231,7 @@ struct BrokerConnectionsTests {
 
     @Test(arguments: [
         ("a INIT,a TRY_CONNECT,a CONNECT,a DOWN", 3),
-        // Further attempts change nothing, nor does a coordinator that is added or what is no broker.
+        // No effect: further attempts, an additional coordinator, and entries that are no brokers.
         ("a INIT,a CONNECT,a DOWN,c INIT,- UP,a INIT,a CONNECT", 2),
         ("a INIT,b INIT,a CONNECT,a DOWN,a INIT,b CONNECT,b AUTH_REQ,b DOWN", 7),
         // A connection that was up is tried again.
@@ -244,14 +244,14 @@ struct BrokerConnectionsTests {
 
     @Test(arguments: [
         "", "- UP", "c INIT,c CONNECT,c DOWN", "a INIT", "a INIT,a CONNECT",
-        // One that was not tried yet may answer.
+        // A broker that was not tried yet may answer.
         "a INIT,b INIT,a CONNECT,a DOWN", "a CONNECT,a DOWN,b INIT",
-        // One that is connected does, and so does a coordinator.
+        // A connected broker or coordinator answers.
         "a INIT,b INIT,a CONNECT,a UP,b CONNECT,b DOWN", "a CONNECT,a DOWN,c CONNECT,c UP",
         "a CONNECT,a UP,c CONNECT,c UP,a DOWN,a CONNECT,a DOWN",
-        // An answer outdates the failures before it.
+        // An answer outdates earlier failures.
         "a CONNECT,a DOWN,a INIT,a CONNECT,a UP", "a CONNECT,a DOWN,b CONNECT,b UP,b DOWN,b CONNECT,b DOWN",
-        // A connection that nobody used was closed.
+        // An idle connection was closed.
         "a CONNECT,a UP,a DOWN,a INIT",
     ])
     func notAllHaveFailed(steps: String) { #expect(Self.connections(steps).allFailedSince == nil) }

@@ -50,9 +50,9 @@ struct RoundTripTests {
         await first.store([(partition: partition, next: 4)])
         #expect(try await first.commit() == [partition: 4])
         #expect(await first.positions.first?.committed == 4)
-        // This one is stored and not committed. Leaving the group commits it.
+        // This offset is stored and not committed. Leaving the group commits it.
         await first.store([(partition: partition, next: 7)])
-        // An assignment that is over, or never was, is left out.
+        // Offsets of ended or unknown assignments are skipped.
         await first.store([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
         #expect(await first.staleOffsets == 1)
         await first.close()
@@ -66,7 +66,7 @@ struct RoundTripTests {
         fixture.loop.stop()
     }
 
-    /// An offset that is stored after a commit has begun belongs to the next commit, however the first ends.
+    /// An offset that is stored after a commit has begun belongs to the next commit, whatever the result of the first.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func commitThatBeginsAfterARefusedOneSucceeds() async throws {
         let fixture = try KafkaFixture(partitions: 1)

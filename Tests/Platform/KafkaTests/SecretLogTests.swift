@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kafka
 
-/// What librdkafka says about a client never holds a secret of its properties.
+/// librdkafka's log lines about a client never contain a secret of its properties.
 struct SecretLogTests {
     private static let secret = "Zq7hiddenWx"
 
@@ -57,7 +57,7 @@ struct SecretLogTests {
         #expect(error?.description.contains("user:[hidden]@host") == true, "\(error?.description ?? "")")
     }
 
-    /// The path of a key file that is no key: librdkafka refuses it in the name of its own property.
+    /// The path of an invalid key file, which librdkafka rejects under the name of its own property.
     @Test func refusedKeyFileIsNamedByOurSetting() throws {
         let loop = try EventLoop()
         defer { loop.stop() }

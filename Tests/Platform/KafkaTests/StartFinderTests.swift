@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kafka
 
-/// Where reading begins, on a broker that looks offsets up by time: the embedded one does not.
+/// Start positions with a broker that supports look-ups by time; the embedded one does not.
 struct StartFinderTests {
-    /// A broker whose partitions hold records of given timestamps, at offsets that begin with 100.
+    /// A broker whose partitions have records with the given timestamps, at offsets from 100.
     private final class FakeBroker: OffsetBroker {
         private static let first: Int64 = 100
         private let timestamps: [TopicPartition: [Int64]]
@@ -94,7 +94,7 @@ struct StartFinderTests {
 
     static let positions: [StartPosition] = [.latest, .time(milliseconds: 3001)]
 
-    /// What a partition holds that was added to the topic was written for the group that reads it.
+    /// The records of a partition that was added to the topic were written for the group that reads it.
     @Test(arguments: positions)
     func partitionThatIsAddedLaterIsReadFromItsBeginning(start: StartPosition) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, partitions: 1)
@@ -109,7 +109,7 @@ struct StartFinderTests {
         #expect(grown.committed == [Self.a: 103, Self.b: 100, Self.c: 100])
     }
 
-    /// Once requests are done, no note is left of what the topic was when the group began.
+    /// After requests are done, there is no note of the topic's state at the beginning of the group.
     @Test(arguments: positions)
     func partitionIsReadFromItsBeginningWhereTheGroupHasWorkedForLong(start: StartPosition) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 103])
@@ -119,7 +119,8 @@ struct StartFinderTests {
         #expect(found.mapValues(\.offset) == [Self.b: 100])
     }
 
-    /// The members of a new group look up their own partitions side by side: what one commits makes the other's no later ones.
+    /// The members of a new group look up their own partitions at the same time: a commit of one must not make the
+    /// other's partitions count as added later.
     @Test func secondMemberOfANewGroupBeginsWhereTheSettingSays() async throws {
         let broker = FakeBroker(timestamps: Self.timestamps)
         let finder = StartFinder(broker: broker, startFrom: .latest)
@@ -137,7 +138,7 @@ struct StartFinderTests {
         (.time(milliseconds: 500), .committed(CommittedOffset(100, fields: [note]))),
     ]
 
-    /// No start is left to librdkafka, which may take an old answer for a new one.
+    /// No start is left to librdkafka, which may mistake an old answer for a new one.
     @Test(arguments: starts)
     func everyPartitionHasAStart(position: StartPosition, expected: ReadingStart) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 101], note: Self.note)

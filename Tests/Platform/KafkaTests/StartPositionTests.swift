@@ -7,10 +7,10 @@ import Testing
 
 @testable import Kafka
 
-/// Where a group begins to read, and what is known of its offsets before it commits any.
+/// A group's start positions, and its offsets before its first commit.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct StartPositionTests {
-    /// Tansu 0.6 counts batches where it is asked for a partition's end, and answers 0 for any time.
+    /// Tansu 0.6 returns the number of batches as a partition's end, and answers 0 for any time.
     private static let onlyEmbedded: Comment = "the other broker says wrongly where a partition ends"
 
     /// Subscribes and waits until the only partition's offsets are known.
@@ -62,7 +62,7 @@ struct StartPositionTests {
         fixture.loop.stop()
     }
 
-    /// The note of what the topic was when the group began stands beside the offset, where every member finds it.
+    /// The note about the topic's state at the beginning of the group is in the offset's metadata, where every member finds it.
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func startIsCommittedWithTheNumberOfPartitions() async throws {
         let fixture = try KafkaFixture(partitions: 1)

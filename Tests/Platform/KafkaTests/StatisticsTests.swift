@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kafka
 
-/// What librdkafka says about itself, as it comes from real clients and as it may come one day.
+/// librdkafka's statistics, from real clients and in forms that future versions may have.
 struct StatisticsTests {
     @Test func clientsReportOnTheirBrokersAndTheirQueues() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
@@ -15,7 +15,7 @@ struct StatisticsTests {
         try await fixture.fill(300, partition: 0, with: producer)
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
 
-        // A report tells of its own interval only, so something is sent in each.
+        // A report covers its own interval only, so something is sent in each.
         try await eventually("the producer has measured round trips") {
             try await producer.send(ProducerRecord(topic: fixture.broker.name("u"), value: [1]))
             return producer.statistics?.brokers.contains { $0.roundTrip > .zero && $0.slowRoundTrip >= $0.roundTrip }

@@ -43,7 +43,7 @@ struct TopicReaderTests {
             let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
             #expect(ends.values.sorted() == [0, 10, 10, 10])
 
-            // What comes later is not part of what was asked for.
+            // Later records are beyond the requested ends.
             for number in 100..<106 { try await put(number, Int32(number % 3)) }
             var records: [ConsumerRecord] = []
             try await reader.read(upTo: ends, timeout: .seconds(20)) { record in
@@ -141,7 +141,7 @@ struct TopicReaderTests {
         #expect(begin.duration(to: .now) < .seconds(20), "the end of a partition was waited for beyond the bound")
     }
 
-    /// GROUP_AUTHORIZATION_FAILED for every question about a group, as of brokers on which this user has no right on one.
+    /// GROUP_AUTHORIZATION_FAILED for every request about a group, as from brokers on which this user has no rights on groups.
     @Test(.enabled(if: TestBroker.isEmbedded)) func readerNeedsNoRightOnAnyGroup() async throws {
         let broker = try TestBroker(topics: ["t": 2])
         let embedded = try #require(broker.embedded)
@@ -162,7 +162,7 @@ struct TopicReaderTests {
                 #expect(numbers(records) == Array(0..<6))
             }
 
-            // A client with a group learns of the refusal within half a second, by a failure of the next call.
+            // A client with a group would learn of the rejection within half a second, by a failure of the next call.
             try await reader.open([broker.name("t")], at: .end, within: .seconds(20))
             #expect(try await reader.records(max: 10, within: .seconds(2)).isEmpty)
             try await put(6, 0)

@@ -6,17 +6,17 @@ import Testing
 
 @testable import Kafka
 
-/// Every call about a transaction has a bound, whenever it begins and whether or not librdkafka returns.
+/// Every call about a transaction has a time limit, whenever it begins and whether or not librdkafka returns.
 @Suite(.timeLimit(.minutes(1)))
 struct TransactionCallsTests {
-    /// A loop with calls that never return, as librdkafka's do while a request of theirs waits for a broker.
+    /// A loop with calls that never return, as librdkafka's do while one of their requests waits for a broker.
     private actor CallsFixture {
         nonisolated let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
         private let calls: TransactionCalls
         private(set) var started: [Duration] = []
 
-        /// - Parameter time: what a call is given, and half of it more.
+        /// - Parameter time: the time limit of a call; half of it is the permitted overtime.
         init(_ time: Duration = .seconds(10)) throws {
             loop = try EventLoop()
             calls = TransactionCalls(loop: loop, usualTime: time, overtime: time / 2)
@@ -29,7 +29,7 @@ struct TransactionCallsTests {
         @discardableResult
         func returnFromCall(with error: KafkaError? = nil) -> Bool { calls.noteReturn(error) }
 
-        /// - Returns: The error, and how long it took to come.
+        /// - Returns: The error, and the time until it came.
         func make(_ call: TransactionCall) async -> (error: KafkaError?, time: Duration) {
             let begin = Instant.now
             do throws(KafkaError) {
@@ -110,7 +110,7 @@ struct TransactionCallsTests {
 
     // MARK: - Calls that hang
 
-    /// The offsets that a call sends are left out: no call looks at them before it begins.
+    /// Calls with empty offsets: the offsets are not used before the call begins.
     private static let calls: [TransactionCall] = [
         .begin, .sendOffsets([], as: GroupMembership()), .commit, .abort,
     ]
@@ -130,7 +130,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    /// librdkafka says that an end of a transaction timed out, and may go on where it was; all attempts together have one time.
+    /// librdkafka reports that an end of a transaction timed out and may continue. All attempts together share one time limit.
     @Test func callThatTimesOutAgainAndAgainIsGivenNoFurtherTime() async throws {
         let fixture = try CallsFixture(.milliseconds(400))
         let making = Task { await fixture.make(.commit) }
@@ -159,7 +159,7 @@ struct TransactionCallsTests {
     }
 }
 
-/// A membership that names no generation is fenced by no broker.
+/// Brokers do not fence a membership without a generation.
 struct GroupMembershipTests {
     private func membership(of member: String, generation: Int32) -> GroupMembership? {
         guard let metadata = unsafe rd_kafka_consumer_group_metadata_new_with_genid("g", generation, member, nil) else {

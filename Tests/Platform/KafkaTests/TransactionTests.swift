@@ -7,10 +7,10 @@ import Testing
 
 @testable import Kafka
 
-/// Transactions while the brokers are away, and the bound of every call about one.
+/// Transactions while the brokers are unreachable, and the time limit of every call.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct TransactionTests {
-    /// Runs `body` with a producer for transactions whose only broker does not listen.
+    /// Runs `body` with a transactional producer whose only broker does not listen.
     private func withBrokerAway(
         notebook: InMemoryLogHandler? = nil, _ body: (KafkaProducer) async throws -> Void
     ) async throws {
@@ -80,7 +80,7 @@ struct TransactionTests {
 
     // MARK: - Flushing
 
-    /// Runs `body` with a producer whose transaction is open, and a topic that has no leader, so that its records never leave.
+    /// Runs `body` with an open transaction and a topic without a leader, so that its records are never sent.
     private func withLeaderlessTopic(
         properties: [String: String] = [:],
         _ body: (KafkaFixture, KafkaProducer, _ leaderless: String) async throws -> Void
@@ -101,7 +101,7 @@ struct TransactionTests {
         fixture.loop.stop()
     }
 
-    /// librdkafka purges what has not left, and says of it that it was purged.
+    /// librdkafka purges records that were not sent, and reports them as purged.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func recordThatIsRefusedEndsTheFlushOfItsTransaction() async throws {
         try await withLeaderlessTopic { fixture, producer, leaderless in
@@ -137,9 +137,9 @@ struct TransactionTests {
         }
     }
 
-    // MARK: - A call that holds its client
+    // MARK: - A call that blocks its client
 
-    /// A member of a group, with the one partition that there is.
+    /// Returns a member of a group with the only partition.
     private func member(of group: String, _ fixture: KafkaFixture) async throws -> (KafkaConsumer, GroupMembership) {
         let consumer = try fixture.consumer(group)
         let notes = Notes()
@@ -157,7 +157,7 @@ struct TransactionTests {
         try await producer.commitTransaction()
     }
 
-    /// Returns a producer that was closed while its call to send offsets held it.
+    /// Returns a producer that was closed while it was blocked by a call to send offsets.
     private func hungProducer(
         _ id: String, as membership: GroupMembership, _ fixture: KafkaFixture
     ) async throws -> KafkaProducer {
@@ -171,7 +171,7 @@ struct TransactionTests {
         return producer
     }
 
-    /// The group's coordinator answers late. librdkafka goes on waiting for it, whatever time the call was given.
+    /// The group's coordinator answers late. librdkafka goes on waiting for it in spite of the call's timeout.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to be late"))
     func producerHeldByItsCallIsFollowedByAnotherAndFreedWhenTheCallReturns() async throws {
         let fixture = try KafkaFixture(partitions: 1)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Kafka
 
-/// Where reading begins while a transaction that is not ended holds the group's offsets back.
+/// Start positions while an open transaction holds back the group's offsets.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct UnstableOffsetTests {
     /// UNSTABLE_OFFSET_COMMIT: a transaction is about to commit an offset of the partition.
     private static let unstable: Int32 = 88
-    /// REBALANCE_IN_PROGRESS: the member gives its partitions up and joins again.
+    /// REBALANCE_IN_PROGRESS: the member revokes its partitions and joins again.
     private static let rebalance: Int32 = 27
 
-    /// librdkafka asks for committed offsets again and again while they are unstable. Where a rebalance comes meanwhile, it
-    /// takes the answer to an older question for "nothing is committed" and begins at `auto.offset.reset`.
+    /// librdkafka repeats the request for committed offsets while they are unstable. If a rebalance comes meanwhile, it reads the
+    /// answer to an older request as "nothing is committed" and begins at `auto.offset.reset`.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
     func rebalanceDuringAnOpenTransactionRepeatsNoRecord() async throws {
         let fixture = try KafkaFixture(partitions: 1)
@@ -25,14 +25,14 @@ struct UnstableOffsetTests {
 
         broker.fail(.offsetFetch, with: Self.unstable, count: 10_000)
         let consumer = try fixture.consumer {
-            // A rebalance takes all partitions away, also from the only member.
+            // A rebalance revokes all partitions, also of the only member.
             $0.assignor = "range"
-            // Longer than the rebalance takes, so that the question from before it is asked again after it.
+            // Longer than the rebalance, so that the request from before it is repeated after it.
             $0.properties["retry.backoff.ms"] = "4000"
         }
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         try await eventually("the partition is assigned") { await notes.answered == [.assigned] }
-        // librdkafka has asked for the committed offset by then, if it does.
+        // librdkafka has requested the committed offset by then, if it does.
         try await Task.sleep(for: .milliseconds(500))
         broker.fail(.heartbeat, with: Self.rebalance)
         try await eventually("the partition is assigned again") {
@@ -40,7 +40,7 @@ struct UnstableOffsetTests {
         }
 
         let reading = Task { try await consumer.read(5) }
-        // Until the question from before the rebalance has been asked again.
+        // Until the request from before the rebalance has been repeated.
         try await Task.sleep(for: .seconds(5))
         broker.clearFailures(of: .offsetFetch)
 
@@ -50,7 +50,7 @@ struct UnstableOffsetTests {
         fixture.loop.stop()
     }
 
-    /// Has the group commit an offset of the only partition.
+    /// Lets the group commit an offset of the only partition.
     private func commit(_ offset: Int64, on fixture: KafkaFixture) async throws {
         let member = try fixture.consumer()
         let listener = Notes()

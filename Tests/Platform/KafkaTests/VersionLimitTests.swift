@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-/// What a library and brokers cannot do together.
+/// Features that a combination of library and brokers does not support.
 struct VersionLimitTests {
     private static let (old, new) = (LibraryVersion(2, 0, 2), LibraryVersion(2, 16))
     private static let all: [Int16: ClosedRange<Int16>] = [

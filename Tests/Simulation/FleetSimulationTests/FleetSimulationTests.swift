@@ -4,10 +4,10 @@ import WorkerRuntime
 
 @testable import FleetSimulation
 
-/// Whole fleets under virtual time. `make simulate` runs thousands of schedules; these are about the simulation itself.
+/// Whole fleets under virtual time. `make simulate` runs thousands of schedules; these tests are about the simulation itself.
 @Suite(.serialized)  // Schedules of a process count their calls together.
 struct FleetSimulationTests {
-    /// Each dictionary has an order of its own otherwise. `make test` and `make simulate` set the variable.
+    /// Without this variable, each dictionary has a random order. `make test` and `make simulate` set it.
     private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil
 
     @Test(.enabled(if: isOrderFixed, "SWIFT_DETERMINISTIC_HASHING is not set"))
@@ -42,7 +42,7 @@ struct FleetSimulationTests {
         #expect(FleetSimulation.run(smaller).requests == plan.requests.count)
     }
 
-    /// A fleet that is given nothing to answer with is found out, and the finding names the requests.
+    /// The judge detects that a fleet cannot answer, and the finding names the requests.
     @Test func fleetWhoseProviderNeverAnswersInTimeStillGivesAnOutcomeToEachRequest() {
         var plan = FleetPlan(seed: 7)
         (plan.faults, plan.failures, plan.latency) = ([], 1, 10...20)
@@ -65,7 +65,7 @@ struct FleetSimulationTests {
         #expect(plans.allSatisfy { $0.keepsMetadata && $0.olderProcesses == 0 || !$0.keepsDoneSets })
     }
 
-    /// As MirrorMaker does. Beside another offset a text names other records, which would be passed over.
+    /// As MirrorMaker does. With another offset the metadata names other records, which would be skipped.
     @Test func textThatAToolCopiesToAnotherOffsetLosesNothing() {
         let plans = (1...400 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.filter { plan in
             plan.settings.doneSetBytes > 100 && plan.faults.contains { $0.name == "metadata copied" }
@@ -79,7 +79,7 @@ struct FleetSimulationTests {
         #expect(copies > 0)
     }
 
-    /// docs/guarantees.md, "A record that crashes workers": three ends of a record that traps, five of one for which processes are killed.
+    /// docs/guarantees.md, "A record that crashes workers": three crashes by a record that traps, five by one that gets processes killed.
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.exactlyOnce, true, 3), (.atLeastOnce, false, 5),
     ])
@@ -98,7 +98,7 @@ struct FleetSimulationTests {
             !outcome.coverage.filter { $0.key.hasPrefix(traps ? "record that traps" : "record that kills") }.isEmpty)
     }
 
-    /// Without the fault that it causes, the record is a request like any other.
+    /// Without its fault, the record is a request like any other.
     @Test func recordEndsNothingOnceItsFaultIsLeftOut() throws {
         let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
             plan.isOnlyPoisoned && !plan.poisons.isEmpty

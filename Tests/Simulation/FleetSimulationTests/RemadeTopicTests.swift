@@ -3,13 +3,14 @@ import Testing
 
 @testable import FleetSimulation
 
-/// Fleets whose requests topic is deleted and made again under running workers, and which lose members afterwards.
+/// Fleets whose requests topic is deleted and recreated under running workers, and which lose members afterwards.
 @Suite(.serialized)  // Schedules of a process count their calls together.
 struct RemadeTopicTests {
-    /// The number of schedules: more by hand, to look for rare ones.
+    /// The number of schedules. Set the variable for more, to look for rare failures.
     private static let count = ProcessInfo.processInfo.environment["REMADE_SCHEDULES"].flatMap { Int($0) } ?? 10
 
-    /// A plan in which the topic is made again while much is open, requests come faster than they are answered, and members are killed.
+    /// Returns a plan in which the topic is recreated while much is open, requests come faster than they are
+    /// answered, and members are killed.
     private func plan(seed: UInt64) -> FleetPlan? {
         var plan = FleetPlan(seed: seed)
         guard plan.faults.contains(where: { $0.name == "requests topic made again" }) else { return nil }

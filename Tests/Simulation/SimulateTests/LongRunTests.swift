@@ -4,7 +4,7 @@ import Testing
 @testable import Simulate
 
 struct LongRunTests {
-    /// A process that ends between two questions: the first one is told that it runs.
+    /// A process that ends between two checks: the first one still finds it running.
     private final class FakeProcess: PartProcess {
         private var questions = 0
         private(set) var failure: String?

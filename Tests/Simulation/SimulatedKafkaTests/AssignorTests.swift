@@ -4,9 +4,9 @@ import Testing
 
 @testable import SimulatedKafkaClients
 
-/// How the leader of a classic group weighs what members claim to own, as librdkafka's cooperative-sticky assignor does.
+/// How the leader of a classic group resolves members' claims, as in librdkafka's cooperative-sticky assignor.
 struct AssignorTests {
-    /// What one member says, or gets.
+    /// A member's claim, or its assignment.
     struct Member {
         let id: String
         var generation: Int32 = -1
@@ -74,7 +74,8 @@ struct AssignorTests {
         #expect(shares.mapValues { $0.map(\.partition) } == example.shares)
     }
 
-    /// The answer to a member's SyncGroup comes too late: the group has gone on, and has given what the member claims to nobody.
+    /// The answer to a member's SyncGroup comes too late: the group has gone on, and the claimed partitions
+    /// are not assigned to other members.
     @Test func memberWhoseSyncCameTooLateKeepsItsPartitions() {
         let fixture = ClientFixture()
         let (_, first) = fixture.consumer("first")
@@ -83,14 +84,14 @@ struct AssignorTests {
         let generation = member.generation
         let before = (first.events.count, second.events.count)
 
-        // Two members more, one after the other, while the second member's SyncGroup is on its way.
+        // Two more members join, one after the other, while the second member's SyncGroup is in flight.
         fixture.network.fate = { message in
             let isLate = message.client == "second" && message.kind == .syncGroup
             return SimulatedNetwork.Fate(requestDelay: isLate ? .seconds(4) : 1, answerDelay: 1)
         }
         let (_, third) = fixture.consumer("third")
         fixture.pass(.seconds(3))
-        // It claims what it has by the generation in which it was given that, not by the one of its newest attempt to join.
+        // Its claims name the generation in which its partitions were assigned, not that of its newest attempt to join.
         #expect(member.generation > generation)
         #expect(member.assignmentGeneration == generation)
         let (_, fourth) = fixture.consumer("fourth")

@@ -38,7 +38,7 @@ struct ClassicGroupTests {
         let second = fixture.join()
         fixture.pass(.seconds(1))
         #expect(first.value == nil)
-        // The second member has begun another wait of the same length.
+        // The second member has started another wait of the same length.
         fixture.pass(.seconds(3))
         #expect(first.value?.generation == 1)
         #expect(first.value?.members.count == 2)

@@ -9,7 +9,7 @@ struct CommitTests {
         #expect(fixture.committed(1)?.offset == -1)
     }
 
-    /// As Tansu does.
+    /// Tansu drops the metadata.
     @Test(arguments: [true, false])
     func brokersKeepTheTextBesideAnOffsetOrDropIt(keeps: Bool) {
         var rules = ClusterRules()

@@ -1,8 +1,7 @@
 import SimulatedKafka
 import Testing
 
-/// Plays the steps to the model that `ops/experiments/run conformance` plays to real clusters. Where the two differ, the model
-/// is wrong.
+/// Plays the same steps to the model as `ops/experiments/run conformance` plays to real clusters. If the two differ, the model is wrong.
 struct ConformanceTests {
     @Test(arguments: [ClusterRules.MemberEpochCheck.equal, .sinceAssignment])
     func modelAnswersAsKafkaDoes(check: ClusterRules.MemberEpochCheck) throws {

@@ -22,7 +22,7 @@ struct ConsumerGroupTests {
         #expect(joined.memberEpoch == 2)
         #expect(joined.assignment == [])
 
-        // The first member stays in its epoch until it says that it has given the partition up.
+        // The first member stays in its epoch until it confirms that it has revoked the partition.
         let told = fixture.beat("a", epoch: 1)
         #expect(told.memberEpoch == 1)
         #expect(told.assignment == partitions(fixture, 0))
@@ -39,7 +39,7 @@ struct ConsumerGroupTests {
         let fixture = ClusterFixture(rules)
         #expect(fixture.beat("a", epoch: 0).assignment == partitions(fixture, 0, 1))
 
-        // The new member is in the epoch of a target that does not know it yet.
+        // The new member is in the epoch of a target that does not contain it yet.
         let joined = fixture.beat("b", epoch: 0)
         #expect(joined.memberEpoch == 1)
         #expect(joined.assignment == [])
@@ -73,7 +73,7 @@ struct ConsumerGroupTests {
         _ = fixture.beat("a", epoch: 1)
         _ = fixture.beat("c", epoch: 0)
         _ = fixture.beat("a", epoch: 2)
-        // The epoch before the last is taken for a heartbeat whose answer was lost.
+        // The previous epoch is accepted as a heartbeat whose answer was lost.
         #expect(fixture.beat("a", epoch: epoch, owned: partitions(fixture, 0)).error == expected)
     }
 

@@ -137,7 +137,7 @@ struct CoordinatorTransactionTests {
         fixture.pass(.milliseconds(1))
         #expect(fixture.transactionalProducer().epoch == 2)
         #expect(fixture.committedValues().isEmpty)
-        // The marker has told the partition.
+        // The marker has fenced the producer at the partition.
         #expect(fixture.produce(["b"], by: old, sequence: 1, transactionalID: "tx").error == .invalidProducerEpoch)
     }
 
@@ -233,7 +233,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Offsets
 
-    /// A producer whose transaction has the group's offsets.
+    /// Returns a producer whose transaction contains the group's offsets.
     private func withOffsets(_ fixture: ClusterFixture) -> ProducerIdentity {
         let producer = fixture.transactionalProducer()
         let name = TransactionName("tx", producer)
@@ -275,7 +275,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.commit(1, as: stale, by: producer) == .illegalGeneration)
         #expect(fixture.commit(1, as: MemberName(id: "x", generation: 1), by: producer) == .unknownMemberID)
         #expect(fixture.commit(1, as: member, by: producer) == .none)
-        // Nobody's name is not checked: the protocol's older versions had none.
+        // A commit without a member is not checked: the protocol's older versions had none.
         #expect(fixture.commit(1, by: producer) == .none)
     }
 
@@ -293,7 +293,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.commit(1, by: producer) == .invalidTxnState)
     }
 
-    // MARK: - Coordinators that move
+    // MARK: - Moving coordinators
 
     @Test func endThatTookEffectIsFoundByANewCoordinator() {
         var rules = ClusterRules()

@@ -78,7 +78,7 @@ struct LogTests {
         #expect(answer.value?.partitions[0].entries.isEmpty == true)
     }
 
-    /// A fetch that stands for ten of 100 ms each ends with the third, in which its client wants something else.
+    /// A combined fetch of ten steps of 100 ms each ends with the third step, in which its client needs something else.
     @Test func fetchThatStandsForSeveralEndsWithTheOneThatIsUnderWay() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
@@ -94,7 +94,7 @@ struct LogTests {
         fixture.pass(.milliseconds(1))
         #expect(answer.value?.partitions[0].entries.isEmpty == true)
 
-        // One that has not arrived yet waits for one step only.
+        // A fetch that has not arrived yet waits for one step only.
         answer.value = nil
         fixture.cluster.fetch(request, patience: patience) { answer.value = $0 }
         fixture.pass(.milliseconds(100))
@@ -131,7 +131,7 @@ struct LogTests {
         #expect(fixture.cluster.log(of: fixture.partition(0))?.leaderEpoch == 1)
     }
 
-    /// A coordinator writes markers with acks=all, and again where the leader that had one is gone.
+    /// A coordinator writes markers with acks=all, and again if the leader that had one is gone.
     @Test func markerThatNotAllReplicasHadIsWrittenAgain() {
         var rules = ClusterRules()
         rules.brokers = 3
@@ -165,7 +165,7 @@ struct LogTests {
         #expect(fixture.committedValues() == ["a"])
     }
 
-    /// Each refusal, and what brings it about.
+    /// All rejections.
     enum Refusal: CaseIterable {
         case tooLarge, notAllowed, notLeader, noSuchPartition, tooFewReplicas, fromTheFuture, withoutKey
     }

@@ -8,7 +8,7 @@ import Testing
 struct SimulatedConsumerTests {
     typealias Settings = SimulatedConsumerSettings
 
-    /// Every way in which members share partitions.
+    /// All group protocols and assignors.
     static let kinds: [@Sendable (inout Settings) -> Void] = [
         { $0.assignor = .range }, { $0.assignor = .cooperativeSticky }, { $0.groupProtocol = .consumer },
     ]
@@ -107,8 +107,8 @@ struct SimulatedConsumerTests {
         #expect(consumer.membership != nil)
     }
 
-    /// librdkafka counts `session.timeout.ms` itself in a classic group. With KIP-848 it has no such timer: only the answer to a
-    /// heartbeat takes the assignment away.
+    /// In a classic group, librdkafka itself ends the session after `session.timeout.ms`. With KIP-848 it has no such timer: only the
+    /// answer to a heartbeat ends the assignment.
     @Test(arguments: kinds)
     func onlyAClassicMemberEndsItsSessionItself(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
@@ -152,14 +152,14 @@ struct SimulatedConsumerTests {
         fixture.pass(.seconds(5))
         #expect(recorder.events.last?.hasPrefix("revoked") == true)
 
-        // Where nothing is to be committed, there is nothing to wait for either.
+        // If there is nothing to commit, there is nothing to wait for either.
         #expect(fixture.call { consumer.commit(within: .seconds(1), reply: $0) } == nil)
         consumer.store(records.map { ($0.partition, CommittedOffset(1)) })
         let error = fixture.call { consumer.commit(within: .seconds(1), reply: $0) }
         #expect(error?.kind == .retriable)
     }
 
-    /// A process that crashes waits for the answer no longer than so long, and dies either way.
+    /// A crashing process waits for the answer only up to the limit, and ends either way.
     @Test(arguments: [true, false])
     func commitOfAProcessThatCrashesIsAnsweredOrTakesTooLong(isCutOff: Bool) throws {
         let fixture = ClientFixture()
@@ -182,7 +182,7 @@ struct SimulatedConsumerTests {
         #expect(ends.allSatisfy { isCutOff ? $0 == .seconds(2) : $0 < .seconds(1) })
     }
 
-    /// The group throws a member out while it answers an ordinary revocation, and tells it so with a heartbeat.
+    /// The group removes a member during an ordinary revocation, and reports that in the answer to a heartbeat.
     @Test func lossDuringARevocationIsToldAfterIt() {
         let fixture = ClientFixture()
         let (_, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
@@ -283,7 +283,7 @@ struct SimulatedConsumerTests {
         #expect((consumer.membership?.simulatedName as? MemberName)?.generation == 2)
     }
 
-    /// The member joins with what it has, and hears that it is none: its partitions may be others' by now.
+    /// The member joins with its partitions, and learns that it was removed: the partitions may have other owners by now.
     @Test func memberThatIsThrownOutWhileItJoinsLosesEverything() throws {
         let fixture = ClientFixture()
         let (_, events) = fixture.consumer("first")
@@ -300,8 +300,8 @@ struct SimulatedConsumerTests {
         #expect(events.events.prefix(2) == ["assigned [0, 1]", "lost [0, 1]"])
     }
 
-    /// librdkafka does not call that a loss: a static member is taken in again at once, under another id, and keeps what it has.
-    /// - Parameter hasOther: a second member has the partitions meanwhile; else the group gives them to the first one again.
+    /// librdkafka does not treat that as a loss: a static member is accepted again at once, under another id, and keeps its partitions.
+    /// - Parameter hasOther: a second member gets the partitions meanwhile; otherwise the group assigns them to the first one again.
     @Test(arguments: [true, false])
     func staticMemberThatIsThrownOutWhileItJoinsLosesEverything(hasOther: Bool) throws {
         let fixture = ClientFixture()
@@ -339,7 +339,7 @@ struct SimulatedConsumerTests {
         #expect(first.membership != nil)
     }
 
-    /// The coordinator takes the assignment for known and does not repeat it of itself.
+    /// The coordinator assumes that the member has the assignment, and does not repeat it on its own.
     @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
         let fixture = ClientFixture()
         _ = fixture.consumer("first") { $0.groupProtocol = .consumer }

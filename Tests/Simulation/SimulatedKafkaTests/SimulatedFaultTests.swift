@@ -5,7 +5,7 @@ import SimulatedKafkaClients
 internal import TestSupport
 import Testing
 
-/// What befalls brokers and whole processes: full disks, replicas that copy nothing, clients that stand still.
+/// Faults of brokers and whole processes: full disks, stopped replication, clients that stand still.
 struct SimulatedFaultTests {
     private static let results = PartitionID("results", 0)
 
@@ -63,7 +63,7 @@ struct SimulatedFaultTests {
         #expect(fixture.cluster.log(of: Self.results)?.leader != leader)
     }
 
-    /// The leader has the record, and nobody else: it is neither confirmed nor shown to readers.
+    /// Only the leader has the record: it is neither confirmed nor visible to readers.
     @Test func recordThatIsNotReplicatedIsNeitherConfirmedNorRead() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
@@ -81,9 +81,9 @@ struct SimulatedFaultTests {
         #expect(isDelivered(report) == true)
     }
 
-    // MARK: - A topic that is deleted
+    // MARK: - A deleted topic
 
-    /// A classic member finds out by itself: a cooperative one is told that it has lost what it had.
+    /// A classic member itself notices the deletion: a cooperative one loses its partitions.
     @Test(arguments: zip([SimulatedConsumerSettings.Assignor.range, .cooperativeSticky], ["revoked", "lost"]))
     func partitionsOfATopicThatIsGoneAreGivenUp(assignor: SimulatedConsumerSettings.Assignor, event: String) {
         let fixture = ClientFixture()
@@ -104,7 +104,7 @@ struct SimulatedFaultTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["c"])
     }
 
-    /// The topic is there again before the client has looked at it. What the group had committed went with the former one.
+    /// The topic exists again before the client has refreshed its metadata. The group's commits went with the former topic.
     @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() throws {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
@@ -124,7 +124,7 @@ struct SimulatedFaultTests {
         #expect(events.events.last == "restarted [0]")
     }
 
-    /// The client has handed nothing over of the former topic, but stands behind an aborted record and its marker.
+    /// The client has returned no record of the former topic, but its position is behind an aborted record and its marker.
     @Test func clientPassesOverWhatStandsBelowItsPositionInATopicThatWasMadeAgain() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
@@ -145,7 +145,7 @@ struct SimulatedFaultTests {
         #expect(begins == [2, 3])
     }
 
-    /// The commit that was refused for want of the topic is not tried again where that is another one by then.
+    /// A commit that was rejected because the topic did not exist is not retried if the topic has been recreated by then.
     @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
@@ -171,7 +171,7 @@ struct SimulatedFaultTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["d", "e", "f"])
     }
 
-    /// A commit reached the new topic: it looks like a log that was truncated.
+    /// A commit reached the new topic: it looks like a truncated log.
     @Test func partitionWhoseOffsetIsPastItsEndIsReadNoMore() {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
@@ -195,7 +195,7 @@ struct SimulatedFaultTests {
 
     // MARK: - A client that stands still
 
-    /// Nothing of it runs, not even for an answer that was on its way: each of them would have it send the next request.
+    /// None of its code runs, not even for an answer in flight, which would make it send the next request.
     @Test func frozenClientSendsNothing() {
         let fixture = ClientFixture()
         var sent: [Int64] = []
@@ -212,7 +212,7 @@ struct SimulatedFaultTests {
         fixture.pass(.seconds(10))
         #expect(!sent.contains { start < $0 && $0 < end })
         #expect(sent.contains { $0 >= end })
-        // Shorter than its session, so that the group has noticed nothing.
+        // Shorter than its session timeout, so that the group has noticed nothing.
         #expect(events.events == ["assigned [0, 1]"])
     }
 
@@ -230,7 +230,7 @@ struct SimulatedFaultTests {
                     if case .success(let answer) = result { answered.append(answer) }
                 })
         }
-        // The answers are on their way.
+        // The answers are in flight.
         fixture.pass(.milliseconds(30))
         fixture.network.freeze("c", until: fixture.scheduler.now + .seconds(2))
         fixture.pass(.seconds(1))
@@ -239,7 +239,7 @@ struct SimulatedFaultTests {
         #expect(answered == [1, 2, 3])
     }
 
-    /// The group goes on without a member that stands still for longer than its session, and takes it in again afterwards.
+    /// The group removes a member that stands still for longer than its session timeout, and accepts it again afterwards.
     @Test(arguments: SimulatedConsumerTests.kinds)
     func memberThatStandsStillForTooLongLosesItsPartitions(
         kind: @Sendable (inout SimulatedConsumerSettings) -> Void
@@ -258,7 +258,7 @@ struct SimulatedFaultTests {
         fixture.network.freeze("frozen", until: fixture.scheduler.now + .seconds(15))
         fixture.pass(.seconds(14))
         #expect(other.positions.count == 2)
-        // It does not know, and still has what it had.
+        // It has not noticed the removal, and still has its partitions.
         #expect(frozen.positions.count == 1)
         #expect(!events.events.contains { $0.hasPrefix("lost") })
 
@@ -270,7 +270,7 @@ struct SimulatedFaultTests {
 
     // MARK: - KIP-848
 
-    /// A partition belongs to its member until a heartbeat says that it has been given up, however long that takes.
+    /// A partition belongs to its member until a heartbeat confirms the revocation, however long that takes.
     @Test func partitionBelongsToItsMemberUntilThatHasGivenItUp() {
         let fixture = ClientFixture()
         let (first, events) = fixture.consumer("first") { $0.groupProtocol = .consumer }

@@ -3,7 +3,7 @@ import SimulatedKafkaClients
 import Testing
 
 struct SimulatedNetworkTests {
-    /// One request is with the broker, which has not answered it yet, and the other waits behind it.
+    /// One request is at the broker without an answer, and the other waits behind it.
     @Test func requestsWithoutAnAnswerFailWhenTheirBrokerStops() {
         let fixture = ClientFixture()
         var failures: [NetworkFailure] = []
@@ -43,11 +43,11 @@ struct SimulatedNetworkTests {
         }
         fixture.pass(.seconds(1))
         #expect(answered == [1, 2])
-        // At one time, a scheduler may run them in any order.
+        // At the same time, a scheduler may run them in any order.
         #expect(Set(times).count == 2)
     }
 
-    /// The second of four messages is lost. The first arrives, nothing behind the second does, and the client connects anew.
+    /// The second of four messages is lost. The first arrives, none of the following does, and the client reconnects.
     @Test(arguments: [SimulatedNetwork.Direction.requests, .answers])
     func lostMessageTakesItsConnectionWithIt(direction: SimulatedNetwork.Direction) {
         let fixture = ClientFixture()

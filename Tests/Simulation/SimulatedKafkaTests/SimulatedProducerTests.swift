@@ -22,7 +22,7 @@ struct SimulatedProducerTests {
         #expect(producer.undelivered == 0)
     }
 
-    /// What happens to the first Produce request.
+    /// The fates of the first Produce request.
     static let fates: [SimulatedNetwork.Fate] = [
         .init(requestDelay: nil, answerDelay: .milliseconds(1)),
         .init(requestDelay: .milliseconds(1), answerDelay: nil),
@@ -65,7 +65,7 @@ struct SimulatedProducerTests {
         #expect(error.kind == .timedOut)
         #expect(error.status == .possiblyPersisted)
 
-        // The next record has a number that the broker accepts all the same.
+        // The broker still accepts the sequence number of the next record.
         fixture.network.mend("p", and: 1)
         fixture.pass(.seconds(100))
         guard case .success? = send("b", by: producer, in: fixture) else {
@@ -128,7 +128,7 @@ struct SimulatedProducerTests {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = send("a", by: producer, in: fixture)
-        // A record of the same producer that this client knows nothing of.
+        // A record of the same producer that this client does not know of.
         let entry = fixture.cluster.log(of: PartitionID("results", 0))?.entries.first
         let identity = ProducerIdentity(id: entry?.producerID ?? 0, epoch: 0)
         let batch = ProduceRequest.Batch(

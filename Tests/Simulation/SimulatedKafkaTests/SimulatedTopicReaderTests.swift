@@ -52,7 +52,7 @@ struct SimulatedTopicReaderTests {
         #expect(values(reader.takeRecords(max: 10)) == ["a"])
     }
 
-    /// Makes a reader of every record that begins at an offset, and lets it read for a second.
+    /// Returns a reader of every record that begins at an offset, after it has read for a second.
     private func reader(of fixture: ClientFixture, from offset: Int64) -> SimulatedTopicReader {
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network, mode: .everyRecord)
         let bounds: Result<[TopicPartition: Range<Int64>], KafkaError>? = fixture.wait {

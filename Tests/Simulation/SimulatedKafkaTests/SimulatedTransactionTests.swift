@@ -59,7 +59,7 @@ struct SimulatedTransactionTests {
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: "results", value: [1])) { _ in })
     }
 
-    /// As `KafkaTests.TransactionTests` sees it of librdkafka.
+    /// The same behaviour as librdkafka's in `KafkaTests.TransactionTests`.
     @Test func recordThatIsRefusedEndsTheFlushOfItsTransaction() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
@@ -80,7 +80,7 @@ struct SimulatedTransactionTests {
         #expect(abort(producer, in: fixture) == nil)
     }
 
-    /// The brokers have the record, and the client does not know. The next record under its number would be taken for it.
+    /// The brokers have the record, unknown to the client. The next record with the same number would be treated as a duplicate.
     @Test func recordThatIsRefusedAfterALostAnswerLeavesItsNumberToNoOther() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
@@ -194,14 +194,14 @@ struct SimulatedTransactionTests {
         fixture.pass(.seconds(30))
         #expect(abort(producer, in: fixture)?.kind == .fenced)
 
-        // A fresh producer goes on.
+        // A new producer goes on.
         let next = transactional("next", in: fixture)
         _ = next.beginTransaction()
         write("b", by: next)
         #expect(commit(next, in: fixture) == nil)
     }
 
-    /// What happens to the first EndTxn.
+    /// The fates of the first EndTxn.
     static let fates: [SimulatedNetwork.Fate] = [
         .init(requestDelay: nil, answerDelay: .milliseconds(1)),
         .init(requestDelay: .milliseconds(1), answerDelay: nil),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// How often a process looks at the orders of people, under virtual time.
+/// How often a process checks operators' orders, under virtual time.
 struct ControlLoopTests {
     /// The topic is read, an order comes and ends, and from then on the topic cannot be read.
     @Test func loopRestsWhileTheTopicCannotBeReadAndAnOrderIsOver() throws {

@@ -4,7 +4,7 @@ import SimulatedLoop
 import Synchronization
 import Testing
 
-/// Whatever leaves the simulated loops ends the run with a message that says what it was.
+/// Any job that leaves the simulated loops ends the run with a message about it.
 @Suite struct EscapeTests {
     private func escape(_ work: @escaping @Sendable (EventLoop) async -> Void) -> SimulationError? {
         let simulation = Simulation(seed: 1)

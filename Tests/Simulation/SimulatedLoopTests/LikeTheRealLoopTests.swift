@@ -76,7 +76,7 @@ import Testing
         #expect(notes.all == ["end"])
     }
 
-    /// On both kinds of loop, a task that is cancelled does not sleep on.
+    /// On both kinds of loop, a cancelled task stops sleeping.
     @Test func cancellationEndsASleep() async throws {
         @Sendable func sleepAndCancel(_ loop: EventLoop) async -> Bool {
             let start = loop.now

@@ -5,7 +5,7 @@ import SimulatedLoop
 import Testing
 import WorkerRuntime
 
-/// A whole lane under virtual time: nothing of it leaves its loop, and its schedule follows from the seed.
+/// A whole lane under virtual time: no job leaves its loop, and its schedule follows from the seed.
 @Suite struct SimulatedLaneTests {
     private static let count = 100
 
@@ -35,18 +35,19 @@ import WorkerRuntime
         #expect(runs[0].simulation.digest != runs[2].simulation.digest)
     }
 
-    /// Brokers refuse a transaction's partitions while they still mark those of the one before, and librdkafka then waits for longer.
+    /// While brokers still write the markers of a transaction, they reject the partitions of the next one,
+    /// and librdkafka then waits for longer.
     @Test func transactionBeginsAMomentAfterTheOneBeforeIsCommitted() throws {
         for seed in UInt64(1)...5 {
             let (begins, commits) = try run(seed: seed, .exactlyOnce).sink.transactions
             #expect(commits.count == begins.count && commits.count > 3)
-            // The last one may follow at once: the lane is being drained.
+            // The last one may follow at once: the lane is draining.
             let rests = zip(commits, begins.dropFirst()).dropLast().map { $1 - $0 }
             #expect(rests.allSatisfy { $0 >= .milliseconds(5) }, "\(rests)")
         }
     }
 
-    /// librdkafka may wait for an answer that nothing will bring, and each call keeps to its time.
+    /// librdkafka may wait for an answer that never comes; each call has a time limit.
     @Test(arguments: HarnessSink.End.allCases)
     func endOfATransactionThatIsNeverAnsweredIsLeftToAnotherProducer(end: HarnessSink.End) throws {
         let fixture = SimulatedLaneFixture(seed: 1, requests: 20, delivery: .exactlyOnce, silence: end)
@@ -77,7 +78,7 @@ import WorkerRuntime
             let end = start + .seconds(1)
             #expect(calls[index...].count { $0 < end } <= 30)
         }
-        // As long as the calls beyond the burst need at least.
+        // At least as long as the calls beyond the burst need.
         #expect(fixture.simulation.elapsed > .seconds(Double(calls.count - 6) / 25))
     }
 }

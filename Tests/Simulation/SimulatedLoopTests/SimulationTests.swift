@@ -3,7 +3,7 @@ import EventLoop
 import SimulatedLoop
 import Testing
 
-/// Schedules follow from seeds, and time from what happens.
+/// Schedules follow from seeds, and time from events.
 @Suite struct SimulationTests {
     // MARK: - Seeds
 
@@ -200,7 +200,7 @@ import Testing
         #expect(killed.isKilled)
     }
 
-    // MARK: - What a loop reports
+    // MARK: - Descriptors
 
     @Test func watchedDescriptorIsReportedOnTheLoop() throws {
         final class Handler: ReadinessHandler {

@@ -32,8 +32,8 @@ struct FaultTests {
         }
     }
 
-    /// For each spelling: Hot Pepper's code (0 for HTTP 429), the older Google API's status, and the HTTP code, status and reason
-    /// of Google Places (New).
+    /// For each fault name: Hot Pepper's code (0 for HTTP 429), the older Google API's status, and the HTTP code,
+    /// status and reason of Google Places (New).
     static let errors: [(String, Int, String, Int, String, String?)] = [
         ("1000", 1000, "UNKNOWN_ERROR", 500, "INTERNAL", nil),
         ("2000", 2000, "REQUEST_DENIED", 400, "INVALID_ARGUMENT", "API_KEY_INVALID"),
@@ -124,7 +124,7 @@ struct FaultTests {
         }
     }
 
-    /// The client's wish to close the connection does not turn a reset into an orderly end.
+    /// A request with `Connection: close` does not turn a reset into an orderly close.
     @Test(arguments: providers)
     func connectionThatWouldCloseIsResetWhenTheFaultIsAReset(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
@@ -178,7 +178,7 @@ struct FaultTests {
 
     private static let curl = "/usr/bin/curl"
 
-    /// What an independent client makes of it: curl's exit codes.
+    /// The result in an independent client: curl's exit codes.
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: curl), "curl is needed"),
         arguments: [
@@ -195,7 +195,7 @@ struct FaultTests {
                 ], at: Self.curl)
             try await eventually("curl ends", within: .seconds(90)) { !curl.isRunning }
             let status = curl.code
-            // Damaged data end in 61 (bad content encoding) or 23 (the decoder refused it), by version.
+            // Damaged data end in 61 (bad content encoding) or 23 (write error in the decoder), depending on the version.
             #expect(status == code || code == 61 && status == 23, "\(status ?? -1)")
         }
     }
@@ -205,7 +205,7 @@ struct FaultTests {
             var statuses: [Int] = []
             for _ in 0..<3 { statuses.append(try await simulator.search(.hotpepper, "ラーメン fault:503*2").status) }
             #expect(statuses == [503, 503, 200])
-            // Another request has a count of its own.
+            // Each request has a separate count.
             #expect(try await simulator.search(.hotpepper, "ラーメン fault:503*2 tag:2").status == 503)
         }
     }

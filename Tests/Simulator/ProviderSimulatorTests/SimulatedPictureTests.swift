@@ -14,7 +14,7 @@ struct SimulatedPictureTests {
             let first = try await simulator.get("/pictures/P012345678_238.jpg")
             #expect(first.status == 200 && first.headers["content-type"] == "image/svg+xml")
 
-            // Neither the query nor the run matters.
+            // The picture depends neither on the query nor on the run.
             let again = try await simulator.get("/pictures/P012345678_238.jpg?key=any")
             #expect(again.body == first.body)
             #expect(Data(Picture(path: "/pictures/P012345678_238.jpg").svg.utf8) == first.body)

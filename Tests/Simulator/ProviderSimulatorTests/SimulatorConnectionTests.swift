@@ -15,7 +15,7 @@ struct SimulatorConnectionTests {
             let port = simulator.port
             let counts = try await blocking { () -> [Int] in
                 let client = try RawClient(port: port)
-                // The slow first request must not be overtaken, though far more follow than are read ahead.
+                // The slow first answer must come first, although more requests follow than the server reads ahead.
                 client.send(Self.line("\(Self.search)&count=1&keyword=fault:delay=100"))
                 client.send((1..<200).map { Self.line("\(Self.search)&count=\($0 % 10 + 1)") }.joined())
                 return (0..<200).map { _ in client.answer().shops.count }
@@ -44,7 +44,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    /// Only root may set SO_DEBUG, whose number at the level of the socket is that of TCP_NODELAY at the level of TCP.
+    /// Only root may set SO_DEBUG, whose number at the socket level is that of TCP_NODELAY at the TCP level.
     @Test func simulatorSetsOnItsConnectionsOnlyWhatEveryUserMaySet() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port

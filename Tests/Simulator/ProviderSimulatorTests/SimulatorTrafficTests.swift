@@ -137,7 +137,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    /// Most servers finish requests that nobody waits for any more.
+    /// Most servers finish requests whose clients have disconnected.
     @Test func requestOfAClientThatIsGoneSpendsItsTurn() async throws {
         try await Simulator.run({ $0.profile.capacity = .init(concurrent: 1) }) { simulator in
             let start = Instant.now
@@ -161,7 +161,7 @@ struct SimulatorTrafficTests {
             }
             let waiting = try simulator.begin(.hotpepper, "fault:none")
             try await eventually("one waits") { try await simulator.stats(.hotpepper)["waitingForTurn"] as? Int == 1 }
-            // The second client goes away before its turn comes, the first one during its turn.
+            // The second client disconnects while it waits, the first one while it is served.
             waiting.hangUp()
             try await eventually("one is counted") { try await simulator.stats(.hotpepper)["aborted"] as? Int == 1 }
             served.hangUp()
@@ -177,7 +177,7 @@ struct SimulatorTrafficTests {
             #expect(try await simulator.configure("{\"apis\":[\"hotpepper\"],\"faults\":{\"503\":1}}").status == 200)
             #expect(try await simulator.gourmet(Simulator.spot).status == 503)
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500").status == 200)
-            // A request's own fault takes precedence.
+            // A fault in a request takes precedence.
             #expect(try await simulator.search(.hotpepper, "fault:404").status == 404)
             let change =
                 "{\"faults\":null,\"latency\":\"120ms\",\"capacity\":3,\"quota\":{\"requestsPerSecond\":5,\"burst\":7}}"
@@ -230,7 +230,7 @@ struct SimulatorTrafficTests {
 
     @Test func slidingWindowFindsTheFullestSecond() {
         var window = SlidingWindow()
-        // There are 100 within 0.5 s around the turn of a second, so each wall-clock second holds only 50.
+        // There are 100 within 0.5 s around a second boundary, so each wall-clock second has only 50.
         for index in 0..<100 { window.add(9_750_000_000 + UInt64(index) * 5_000_000) }
         #expect(window.maximum == 100)
         window.add(20_000_000_000)
@@ -297,7 +297,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    /// The control endpoint and the APIs take numbers from whoever asks; none of them ends the simulator.
+    /// The control endpoint and the APIs accept numbers from any client; none of them may end the simulator.
     @Test(arguments: ["-1e300", "1e300", "9223372036854775807", "-9223372036854775808", "0.5", "1e-320"])
     func simulatorOutlivesAnyNumber(number: String) async throws {
         try await Simulator.run { simulator in
@@ -335,7 +335,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    /// The seed is no secret, so a token may hold any numbers.
+    /// The seed is no secret, so a token may contain any numbers.
     @Test func pageTokenOfAnImpossibleSearchIsDamaged() {
         func read(_ change: (inout LegacySearch) -> Void) -> Bool {
             var search = LegacySearch()

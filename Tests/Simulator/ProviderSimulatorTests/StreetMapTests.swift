@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// The streets of the simulated world, as a map gets them.
+/// The streets of the simulated world, in the format for maps.
 struct StreetMapTests {
     private struct Block: Decodable {
         struct Name: Decodable {
@@ -18,7 +18,7 @@ struct StreetMapTests {
         var names: [Name]
     }
 
-    /// The block that holds a position.
+    /// Returns the block that contains a position.
     private static func place(_ latitude: Double, _ longitude: Double) -> (row: Int, column: Int) {
         (Int((latitude + 90) / StreetMap.blockDegrees), Int((longitude + 180) / StreetMap.blockDegrees))
     }
@@ -28,7 +28,7 @@ struct StreetMapTests {
             Block.self, from: Data(#require(StreetMap(seed: seed).block(row: row, column: column))))
     }
 
-    /// The points of a line, in degrees: Google's encoding of polylines, longitudes first.
+    /// Decodes the points of a line, in degrees: Google's encoding of polylines, longitudes first.
     private static func points(_ line: String) -> [(longitude: Double, latitude: Double)] {
         var values: [Int] = []
         var (value, shift) = (0, 0)
@@ -54,7 +54,7 @@ struct StreetMapTests {
 
         let (south, west) = (Double(row) * 0.05 - 90, Double(column) * 0.05 - 180)
         for point in (block.main + block.streets + block.parks).flatMap(Self.points) {
-            // The corners of a cell stray from the square by 15 % of its side, which is 0.005 degrees.
+            // The corners of a cell deviate from the square by up to 15 % of its side, which is 0.005 degrees.
             #expect((south - 0.001...south + 0.051).contains(point.latitude))
             #expect((west - 0.001...west + 0.051).contains(point.longitude))
         }

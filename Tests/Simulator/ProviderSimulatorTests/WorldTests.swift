@@ -87,7 +87,7 @@ struct WorldTests {
         }
     }
 
-    /// Every oddity of the providers' notes turns up, at a rate that tests meet.
+    /// Every oddity in the notes on the providers occurs, often enough for tests.
     @Test func worldHoldsTheOdditiesOfRealAnswers() throws {
         let world = World(seed: 1, cacheBytes: 1 << 20)
         let hits = PlaceFinder(world: world).find(

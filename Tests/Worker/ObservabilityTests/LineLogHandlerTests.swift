@@ -8,7 +8,7 @@ import Testing
 @testable import Observability
 
 struct LineLogHandlerTests {
-    /// A handler that writes into a pipe, and what came out of it.
+    /// Runs `body` with a handler that writes into a pipe, and returns the lines.
     private func lines(
         _ format: LineLogHandler.Format, level: Logger.Level = .trace, _ body: (Logger) -> Void
     ) throws -> [String] {
@@ -52,7 +52,7 @@ struct LineLogHandlerTests {
         #expect(metadata["map"] as? [String: String] == ["k": "v"])
     }
 
-    /// A stranger's text cannot begin a line of its own, nor steer a terminal.
+    /// Untrusted text can neither start a new line nor control a terminal.
     @Test func textStaysOnItsLine() throws {
         let written = try lines(.text) { $0.info("a\nb", metadata: ["key": "c\r\n\u{1B}[31md"]) }
         #expect(written.count == 1)
@@ -82,7 +82,7 @@ struct LineLogHandlerTests {
         #expect(written[0].contains("***"))
     }
 
-    /// Each line is larger than what a pipe that counts as writable must take at once (4 KB).
+    /// Each line is larger than what a writable pipe must accept at once (4 KB).
     @Test(arguments: [LineLogHandler.Format.json, .text], [1000, 9000])
     func aReaderThatIsStuckCostsLinesAndNoTime(format: LineLogHandler.Format, length: Int) async throws {
         let pipe = Pipe()
@@ -90,18 +90,18 @@ struct LineLogHandlerTests {
         let log = Logger(label: "test") { LineLogHandler(label: $0, format: format, level: .info, output: output) }
         let text = String(repeating: "x", count: length)
 
-        // Written by a thread that the test does not wait for: one that is blocked would hang the test.
+        // Written by a separate thread, because a blocked writer would hang the test.
         let isDone = Flag()
         Thread.detachNewThread {
             for _ in 0..<1000 { log.info("\(text)") }
             isDone.set()
         }
-        // Each line is searched for the secrets of every test before this one, which takes a while.
+        // Each line is searched for the secrets of all earlier tests, which takes a while.
         try await eventually("the writer has logged everything", within: .seconds(90)) { isDone.isSet }
         let dropped = output.droppedLines
         #expect(dropped > 100)
 
-        // The reader reads again: everything that was kept, then how many lines are missing, then what follows.
+        // The reader reads again: all kept lines, then the number of missing lines, then the following lines.
         let reader = LineReader(pipe.fileHandleForReading)
         try await eventually("the gap is told") { reader.text.contains("log lines were dropped, nobody read them") }
         log.info("after")
@@ -138,7 +138,7 @@ private final class Flag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a dedicated thread.
 private final class LineReader: Sendable {
     private let bytes = Mutex(Data())
     var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }

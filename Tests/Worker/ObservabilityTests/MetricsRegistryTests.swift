@@ -33,7 +33,7 @@ struct MetricsRegistryTests {
         registry.makeCounter(label: "a_total", dimensions: [("x", "q\"b\\n\n")]).increment(by: 1)
         #expect(registry.prometheusText.contains(#"a_total{x="q\"b\\n\n"} 1"#))
 
-        // One character to Swift, of which the format wants the second half escaped.
+        // One character in Swift, but the format requires an escape for its second half.
         registry.makeCounter(label: "b_total", dimensions: [("x", "1\r\n2"), ("y", "")]).increment(by: 1)
         #expect(registry.prometheusText.contains("b_total{x=\"1\r\\n2\",y=\"\"} 1"))
     }
@@ -138,7 +138,7 @@ struct MetricsRegistryTests {
 
         @Test func processShowsWhenItBegan() throws {
             let (start, now) = (try Self.processFigure("process_start_time_seconds"), Date().timeIntervalSince1970)
-            // The system's start is given in whole seconds, and the process's in hundredths of one.
+            // The system's start is in whole seconds, and the process's in hundredths.
             #expect(start < now + 2 && start > now - 86_400)
         }
 

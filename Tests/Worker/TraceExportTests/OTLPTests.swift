@@ -4,8 +4,8 @@ import Tracing
 
 @testable import TraceExport
 
-/// The wire format, held against bytes that OpenTelemetry's own Python package (opentelemetry-proto 1.45.2) wrote of a message
-/// with the same content. `make check-tracing` reads what a worker exports with that package.
+/// The wire format, compared with bytes that OpenTelemetry's Python package (opentelemetry-proto 1.45.2) wrote for a message with the
+/// same content. `make check-tracing` reads a worker's export with that package.
 struct OTLPTests {
     private static let written = """
         0ad1020a1a0a180a0c736572766963652e6e616d6512080a06776f726b657212b2020a0a0a0573636f706512013112fa

@@ -9,7 +9,7 @@ import Tracing
 
 @testable import TraceExport
 
-/// An exporter on its event loop, with a collector that does what the test says.
+/// An exporter on its event loop, with a scripted collector.
 struct SpanExporterTests {
     private struct ExporterFixture: Sendable {
         let loop: EventLoop
@@ -52,12 +52,12 @@ struct SpanExporterTests {
             for _ in 0..<count { tracer.startSpan(name, context: .topLevel).end() }
         }
 
-        /// What became of the spans: exported, dropped, failed.
+        /// The numbers of spans: exported, dropped, failed.
         var counts: [Int64] {
             ["exported", "dropped", "failed"].map { registry.total(of: "locsearch_trace_spans_\($0)_total") }
         }
 
-        /// Runs the exporter beside `body`, then has it finish.
+        /// Runs the exporter during `body`, then lets it finish.
         func run(_ body: () async throws -> Void) async throws {
             let running = Task(executorPreference: loop) { await exporter.run() }
             let result: Result<Void, any Error>
@@ -144,7 +144,7 @@ struct SpanExporterTests {
         fixture.endSpans(150)
         #expect(fixture.counts == [0, 50, 0])
 
-        // The end does not wait for the collector either: what it cancels is counted.
+        // The end does not wait for the collector either: cancelled spans are counted.
         await fixture.exporter.finish()
         running.cancel()
         await running.value
@@ -185,7 +185,7 @@ struct SpanExporterTests {
         #expect(text.contains("http://a/?key=*************&b"))
     }
 
-    /// Whatever number a collector answers with, the exporter goes on.
+    /// The exporter goes on after any number in a collector's answer.
     @Test(arguments: ["nan", "-nan", "inf", "-inf", "1e400", "-1", "99999999999999999999", "x", ""])
     func exporterOutlivesAnyRetryAfter(retryAfter: String) {
         let result = ExportResult(HTTPResponse(status: 503, retryAfter: retryAfter))

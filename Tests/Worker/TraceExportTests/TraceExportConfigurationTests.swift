@@ -2,7 +2,7 @@ import Testing
 
 @testable import TraceExport
 
-/// What OpenTelemetry's exporter specification says of endpoints and resources.
+/// The rules of OpenTelemetry's exporter specification about endpoints and resources.
 struct TraceExportConfigurationTests {
     @Test(arguments: [
         ("http://a:1", false, "http://a:1/v1/traces"), ("http://a:1/v1/traces", false, "http://a:1/v1/traces"),

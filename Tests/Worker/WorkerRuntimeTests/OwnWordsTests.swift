@@ -8,7 +8,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// A worker never answers its own outcomes, however they come to it.
+/// A worker never answers its own outcomes, by whatever route they reach it.
 struct OwnWordsTests {
     private static let deliveries = WorkerConfiguration.Delivery.allCases
 
@@ -43,7 +43,7 @@ struct OwnWordsTests {
             #expect(read.isOutcome && read.reason == "invalid-request" && read.member == "ce_type")
             #expect(read.originalHeaders == Self.event(outcome.type))
 
-            // Its error, should it get there as well, is put aside and not answered.
+            // If its error also gets there, it becomes a dead letter and is not answered.
             let error = try #require(await fixture.sink.written.first { $0.topic == "errors" })
             await fixture.source.append([error.text], headers: error.headers)
             await fixture.source.append([LaneFixture.request("last")])
@@ -53,7 +53,7 @@ struct OwnWordsTests {
         }
     }
 
-    /// As if all topics were one: whatever the lane writes is read as a request again.
+    /// As if all topics were the same: every record that the lane writes is read as a request again.
     @Test(arguments: deliveries) func laneThatReadsWhatItWritesComesToAnEnd(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
@@ -64,7 +64,8 @@ struct OwnWordsTests {
                 try await fixture.isCommitted(upTo: appended)
                 let written = await fixture.sink.written.dropFirst(read)
                 if written.isEmpty {
-                    // Of two records: the error and the dead letter of one, the result of the other, and what they make.
+                    // From two records: the error and the dead letter of one, the result of the other, and
+                    // the records that follow from these.
                     #expect(read == 13)
                     return
                 }

@@ -9,7 +9,7 @@ import WorkerRuntime
 
 @testable import QuotaSharing
 
-/// A whole lane at work, between a source and a sink that have no brokers behind them.
+/// A whole lane, with a source and a sink without brokers.
 struct WorkerLaneTests {
     @Test func producerThatFailsHalfwayIsReplacedWithoutAskingAgain() async throws {
         try await LaneFixture.run { fixture in
@@ -37,7 +37,7 @@ struct WorkerLaneTests {
 
     // MARK: - The end, at each step
 
-    /// Where a request stands when the lane is told to drain.
+    /// The state of a request when the drain begins.
     enum Step: CaseIterable {
         case idle
         case searching
@@ -136,7 +136,7 @@ struct WorkerLaneTests {
 
     private final class Fleet: FleetMember {
         let sharesByPartitions: Bool
-        /// The numbers of partitions that it was told of.
+        /// The partition counts that were reported to it.
         let counts = Mutex<[Int]>([])
         var usesMessages: Bool { false }
 
@@ -157,7 +157,7 @@ struct WorkerLaneTests {
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
-        // A lane that learns of its partitions before it asks for records asks for none while its share is unknown.
+        // A lane that learns of its partitions before it reads records does not read while its share is unknown.
         try await eventually("the lane waits for records") { await fixture.source.isAskedForRecords }
         await fixture.source.setPartitionCount(nil)
         await fixture.source.assign([0])
@@ -172,7 +172,7 @@ struct WorkerLaneTests {
         try await running.value
     }
 
-    /// What it has no use for, others may need.
+    /// Other members may need its share.
     @Test func memberWithoutRequestsAsksAgainForTheNumberOfPartitions() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
@@ -189,7 +189,7 @@ struct WorkerLaneTests {
         try await running.value
     }
 
-    /// With the protocol of KIP-848, a member whose partitions stay the same hears nothing of a topic that grows.
+    /// With KIP-848, a member whose partitions stay the same gets no event when a topic grows.
     @Test func memberGoesByTheNewNumberOfPartitionsWithoutARebalance() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
@@ -205,7 +205,7 @@ struct WorkerLaneTests {
         try await running.value
     }
 
-    /// What it still calls for counts against its share, which becomes a smaller part of the limit.
+    /// Its remaining calls count against its share, which becomes a smaller part of the limit.
     @Test func memberThatDrainsGoesByTheNewNumberOfPartitions() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet) { $0.shutdownGrace = .seconds(30) }

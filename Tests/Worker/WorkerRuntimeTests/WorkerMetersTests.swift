@@ -7,7 +7,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a lane counts and measures, in both ways of delivery.
+/// A lane's counts and measurements, in both deliveries.
 struct WorkerMetersTests {
     private static let process = [
         "messaging_system": "kafka", "messaging_operation_name": "process", "messaging_destination_name": "requests",
@@ -56,7 +56,7 @@ struct WorkerMetersTests {
         }
     }
 
-    /// A producer may write any timestamp. One of them must not hide all others in the sum.
+    /// A producer may write any timestamp. A single one must not dominate the sum.
     @Test func hostileTimestampsCountAsThirtyDaysAtMost() async throws {
         try await LaneFixture.run { fixture in
             let hostile: [Int64] = [.min, -1, 0, .max, EventTime.now().milliseconds + 86_400_000]

@@ -6,8 +6,7 @@ import TestSupport
 /// A random history of a session. The same seed gives the same history.
 ///
 /// Times repeat, and there are few tokens and places, so that requests interact in every way: pages of pages, details of the same
-/// place,
-/// outcomes that are lost, duplicated or contradictory, and requests that never arrive.
+/// place, outcomes that are lost, duplicated or contradictory, and requests that never arrive.
 struct History {
     /// The actions, in the order of the requests.
     private(set) var actions: [Action] = []

@@ -8,8 +8,7 @@ struct HotpepperTests {
     private static func page(_ shops: String, available: String = "1", more: String = "") -> String {
         #"{"results":{"api_version":"1.30","results_available":\#(available),"results_returned":"9","results_start":1\#(more),"shop":[\#(shops)]}}"#
     }
-    /// An invented shop with every relevant member, numbers as strings and as numbers, and the empty or missing members of real
-    /// answers.
+    /// An invented shop with every relevant member, numbers as strings and as numbers, and the empty or missing members of real answers.
     private static let full = """
         {"id":"J000000011","name":"麺処 \\u307f本","address":"東京都架空区1-2-3","lat":"35.6901","lng":139.7012,"logo_image":"x",
         "genre":{"catch":"","code":"G013","name":"ラーメン"},"sub_genre":{"code":"G001","name":"居酒屋"},

@@ -6,8 +6,7 @@ import TestSupport
 /// A fleet with a daily budget in virtual time: members, the log between them, and faults.
 ///
 /// One seed is one schedule. After each event `problem` describes a broken rule, if there is one: a day with more calls than its
-/// budget,
-/// or two members that have read the same records and do not agree.
+/// budget, or two members that have read the same records and do not agree.
 struct BudgetSimulation {
     /// The faults of a schedule. Times are in seconds.
     struct Conditions {

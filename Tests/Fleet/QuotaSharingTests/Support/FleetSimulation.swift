@@ -5,8 +5,8 @@ import TestSupport
 
 /// A fleet in virtual time: members, the topic between them, the group that assigns partitions, and faults.
 ///
-/// One seed is one schedule. After each event, and whenever a share grows without one, the usable shares of all members are summed up:
-/// `highestSum` must never exceed 1.
+/// One seed is one schedule. After each event, and whenever a share grows without one, the usable shares of all members are summed
+/// up: `highestSum` must never exceed 1.
 struct FleetSimulation {
     /// The faults of a schedule. Times are in seconds.
     struct Conditions {

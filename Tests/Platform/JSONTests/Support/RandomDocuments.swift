@@ -5,7 +5,7 @@ struct RandomDocuments {
     private var random: SplitMix64
     private let words: [[UInt8]]
 
-    /// - Parameter moreWords: strings, numbers and the like for the documents, besides the usual ones.
+    /// - Parameter moreWords: strings, numbers and similar texts for the documents, in addition to the usual ones.
     init(seed: UInt64, moreWords: [[UInt8]] = []) {
         random = SplitMix64(state: seed)
         words = Self.words.map { Array($0.utf8) } + moreWords

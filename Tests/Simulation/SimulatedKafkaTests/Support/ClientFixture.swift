@@ -3,7 +3,7 @@ import KafkaTestSupport
 import SimulatedKafka
 import SimulatedKafkaClients
 
-/// Notes what a consumer is told, and answers at once unless it is to wait.
+/// Records a consumer's events, and answers at once unless a test holds the answers.
 final class RebalanceRecorder: SimulatedRebalanceHandler {
     var events: [String] = []
     var isHolding = false
@@ -44,7 +44,7 @@ final class ClientFixture {
     let cluster: SimulatedCluster
     let scheduler = VirtualScheduler()
     let network: SimulatedNetwork
-    /// Clients and their handlers live as long as the test.
+    /// Keeps clients and their handlers alive as long as the test.
     private var alive: [AnyObject] = []
 
     init(_ rules: ClusterRules = ClusterRules(), partitions: Int32 = 2) {
@@ -83,7 +83,7 @@ final class ClientFixture {
         network.reach { _ = $0.produce(ProduceRequest([batch])) }
     }
 
-    /// Writes a record to the first partition in one transaction after another, and ends each as it is to end.
+    /// Writes a record to the first partition in one transaction after another, and ends each with the given result.
     func appendInTransactions(_ results: [TransactionResult]) {
         let identity = cluster.initProducerID(InitProducerIDRequest("tx")).producer
         let (name, partition) = (TransactionName("tx", identity), PartitionID("requests", 0))
@@ -99,7 +99,7 @@ final class ClientFixture {
         }
     }
 
-    /// Deletes the requests topic, and makes it again at once, with some records in its first partition.
+    /// Deletes the requests topic, and recreates it at once, with some records in its first partition.
     func remakeTopic(with values: [String] = []) {
         network.reach { cluster in
             _ = cluster.deleteTopic(DeleteTopicRequest("requests"))
@@ -116,7 +116,7 @@ final class ClientFixture {
         return entries.map { String(decoding: $0.record.value ?? [], as: UTF8.self) }
     }
 
-    /// Runs until a call has called back, a minute at most.
+    /// Runs until a call has called back, for a minute at most.
     func wait<Value>(_ call: (@escaping (Value) -> Void) -> Void) -> Value? {
         let box = Box<Value>()
         call { box.value = $0 }

@@ -1,7 +1,7 @@
 import SimulatedKafka
 
 extension Int64 {
-    /// So many seconds of virtual time.
+    /// Returns seconds of virtual time in nanoseconds.
     static func seconds(_ count: Int64) -> Int64 { count * ClusterRules.second }
     static func milliseconds(_ count: Int64) -> Int64 { count * ClusterRules.millisecond }
 }
@@ -11,7 +11,7 @@ final class Box<Value> {
     var value: Value?
 }
 
-/// A cluster with one topic, and short forms of the requests that tests make over and over.
+/// A cluster with one topic, and short forms of frequent requests.
 struct ClusterFixture {
     let cluster: SimulatedCluster
     let topic = "requests"
@@ -78,7 +78,7 @@ struct ClusterFixture {
 
     // MARK: - Groups
 
-    /// Joins, with the id that the coordinator gives, and waits for nobody.
+    /// Joins with the id that the coordinator assigns, without waiting for other members.
     func join(
         _ group: String = "workers", id: String = "", instanceID: String? = nil, protocols: [String] = ["range"],
         session: Int64 = .seconds(10), rebalance: Int64 = .seconds(30)
@@ -107,7 +107,7 @@ struct ClusterFixture {
         return answer
     }
 
-    /// A group of one member that has its assignment.
+    /// Returns the only member of a group, with its assignment.
     func stableMember(_ group: String = "workers", instanceID: String? = nil) -> MemberName {
         let joined = join(group, instanceID: instanceID).value
         guard let joined else { return .nobody }

@@ -36,8 +36,8 @@ final class ConformancePlayer {
         cluster = SimulatedCluster(rules: rules)
     }
 
-    /// Does a step.
-    /// - Returns: What is wrong with the answer; `nil`: nothing.
+    /// Runs a step.
+    /// - Returns: The error in the answer; `nil` if there is none.
     func play(_ step: Step) -> String? {
         if step["do"] as? String == "wait" {
             pass(Int64(number("seconds", step) ?? 0) * ClusterRules.second)
@@ -82,7 +82,7 @@ final class ConformancePlayer {
         }
         for (field, wanted) in step["see"] as? [String: Any] ?? [:] {
             let (seen, wanted) = (answer[field] ?? "nothing", resolve(wanted))
-            // JSON's numbers and its `true` come as the same kind of object.
+            // In Foundation, JSON numbers and `true` have the same type.
             let isSame =
                 (seen as? Bool).map { $0 == (wanted as? NSNumber)?.boolValue } ?? ("\(seen)" == "\(wanted)")
             guard isSame else { return "\(field) is \(seen) where \(wanted) is expected" }
@@ -93,7 +93,7 @@ final class ConformancePlayer {
 
     // MARK: - Values
 
-    /// `$name`, `$name+1`, `$name.0` and `$name-2` stand for what was bound; the last one is another name where it is text.
+    /// `$name`, `$name+1`, `$name.0` and `$name-2` refer to bound values; the last form is a different name if the value is text.
     private func resolve(_ value: Any) -> Any {
         guard let text = value as? String, text.hasPrefix("$") else {
             if let list = value as? [Any] { return list.map(resolve) }

@@ -2,7 +2,7 @@ import EventLoop
 import SimulatedLoop
 import Synchronization
 
-/// What loops did, in order.
+/// The actions of loops, in order.
 final class Notes: Sendable {
     private let texts = Mutex<[String]>([])
 

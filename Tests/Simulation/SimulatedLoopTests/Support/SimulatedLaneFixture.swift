@@ -11,20 +11,20 @@ import SimulatedLoop
 import Synchronization
 import WorkerRuntime
 
-/// A whole lane on a simulated loop, between a source of one partition, a provider and a sink that answer after a while.
+/// A whole lane on a simulated loop, with a source of one partition, and a provider and a sink that answer after a while.
 struct SimulatedLaneFixture {
     let simulation: Simulation
     let loop: SimulatedLoop
     let lane: WorkerLane
     let source: HarnessSource
     let sink: HarnessSink
-    /// Takes the place of the first, once that has failed for good.
+    /// Replaces the first sink after that has failed permanently.
     let nextSink: HarnessSink
     let provider: HarnessProvider
 
     /// - Parameters:
-    ///   - count: the requests that there are.
-    ///   - isFetched: The source has all of them at once.
+    ///   - count: the number of requests.
+    ///   - isFetched: True if the source has all of them at once.
     ///   - silence: the end of a transaction that the brokers never answer.
     init(
         seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, isFetched: Bool = false,
@@ -54,7 +54,7 @@ struct SimulatedLaneFixture {
             fleet: worker, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
     }
 
-    /// Runs the lane until all outcomes are confirmed, drains it, and runs on until nothing is left to do.
+    /// Runs the lane until all outcomes are confirmed, drains it, and runs until nothing is left to do.
     func run(outcomes: Int) throws {
         simulation.spawn(on: loop) { [lane] in
             try? await lane.run()
@@ -63,17 +63,17 @@ struct SimulatedLaneFixture {
         try end()
     }
 
-    /// Drains the lane, and runs on until nothing is left to do.
+    /// Drains the lane, and runs until nothing is left to do.
     func end() throws {
         simulation.spawn(on: loop) { [lane] in await lane.drain() }
         try simulation.run()
-        // A loop that has not ended is kept for ever, with all that it holds.
+        // A loop that has not ended is never freed, with everything that it retains.
         loop.eventLoop.stop()
         try simulation.run()
     }
 }
 
-/// A consumer of one partition, which says that requests are committed when they are.
+/// A consumer of one partition, which records its commits.
 actor HarnessSource: RequestSource {
     private static let partition = AssignedPartition(TopicPartition("location-search.requests", 0), epoch: 1)
 
@@ -95,10 +95,10 @@ actor HarnessSource: RequestSource {
         self.loop = loop
     }
 
-    /// How many records had been read when the first offset was committed.
+    /// The number of records read before the first commit.
     nonisolated var readAtFirstCommit: Int? { readAtCommits.withLock { $0.first } }
 
-    /// The offset that was committed last.
+    /// The last committed offset.
     nonisolated var committed: Int64 { committedUpTo.withLock { $0 } }
 
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
@@ -189,7 +189,7 @@ final class HarnessSink: OutcomeSink {
         self.silence = silence
     }
 
-    /// When each transaction began, and when each was committed.
+    /// The times at which transactions began, and those at which they were committed.
     var transactions: (begins: [Instant], commits: [Instant]) { transactionTimes.withLock { $0 } }
 
     var confirmed: Int { state.withLock { $0.confirmed } }
@@ -243,7 +243,7 @@ final class HarnessSink: OutcomeSink {
         if silence == .abort { try await waitInVain() }
     }
 
-    /// Does as `KafkaProducer` does where librdkafka says that it timed out and may be asked again.
+    /// Behaves as `KafkaProducer` after a retriable timeout of librdkafka.
     private func waitInVain() async throws(KafkaError) {
         await loop.pause(.seconds(10))
         throw KafkaError(.retriable, "timed out")
@@ -251,14 +251,14 @@ final class HarnessSink: OutcomeSink {
     func endTransactions(by instant: Instant) async {}
 }
 
-/// A provider that answers after 1 to 60 ms, and fails every fifth call for a moment.
+/// A provider that answers after 1 to 60 ms, and fails every fifth call with a temporary error.
 final class HarnessProvider: PlaceService {
     private let loop: EventLoop
     private let times = Mutex<[Instant]>([])
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    /// When each call began.
+    /// The times at which calls began.
     var calls: [Instant] { times.withLock { $0 } }
 
     var id: ProviderID { .hotpepper }

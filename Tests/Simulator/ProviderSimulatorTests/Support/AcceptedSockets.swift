@@ -11,14 +11,14 @@ enum AcceptedSockets {
         }
     }
 
-    /// Returns an option's value; -1 when it cannot be read.
+    /// Returns an option's value; -1 if it cannot be read.
     static func option(_ name: Int32, level: Int32, of descriptor: Int32) -> Int32 {
         var value: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
         return unsafe getsockopt(descriptor, level, name, &value, &size) == 0 ? value : -1
     }
 
-    /// Returns the port of an IPv4 address; `nil` when the descriptor is no such socket, or is not connected.
+    /// Returns the port of an IPv4 address; `nil` if the descriptor is no such socket, or is not connected.
     private static func name(
         of descriptor: Int32, by ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
     ) -> UInt16? {

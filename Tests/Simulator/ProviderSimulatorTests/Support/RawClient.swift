@@ -2,15 +2,15 @@ import Basics
 import Dispatch
 import Foundation
 
-/// How a connection ended, as far as this client can see.
+/// The end of a connection, as seen by this client.
 enum Ending: Equatable {
     /// The answer was complete.
     case complete
-    /// The peer closed in good order, but too early.
+    /// The peer closed in order, but too early.
     case closedEarly
     /// RST.
     case reset
-    /// Nothing more came in time; the connection stands.
+    /// No more data came in time; the connection is open.
     case silent
 }
 
@@ -20,7 +20,7 @@ struct Answer {
     var headers: [String: String] = [:]
     var body = Data()
     var ending = Ending.complete
-    /// From before the request was sent to the end of the answer: never less than the server took.
+    /// The seconds from before the request was sent to the end of the answer: never less than the server took.
     var seconds = 0.0
 
     var text: String { String(decoding: body, as: UTF8.self) }
@@ -29,10 +29,10 @@ struct Answer {
     var object: [String: Any] { json as? [String: Any] ?? [:] }
 }
 
-/// A plain TCP client that sees what HTTP libraries hide: resets, early ends, silence. Blocks its own thread only.
+/// A plain TCP client that reports what HTTP libraries hide: resets, early ends, silence. Blocks only its own thread.
 final class RawClient {
     private var socket: Int32
-    /// When the request of the next answer was sent.
+    /// The time at which the request of the next answer was sent.
     private var asked: Instant?
 
     init(port: Int) throws {
@@ -51,7 +51,7 @@ final class RawClient {
 
     deinit { hangUp() }
 
-    /// Goes away, in good order.
+    /// Closes the connection in order.
     func hangUp() {
         if socket >= 0 { close(socket) }
         socket = -1
@@ -80,7 +80,7 @@ final class RawClient {
         time.tv_usec = suseconds_t((patience - patience.rounded(.down)) * 1e6)
         unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        // A call with a time limit is not resumed when the process is stopped for a while: that is no silence.
+        // A call with a timeout is interrupted if the process is stopped for a while: that is no silence.
         var count: Int
         repeat {
             count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
@@ -92,9 +92,9 @@ final class RawClient {
 
     private var rest: [UInt8] = []
 
-    /// Reads one answer; what comes behind it is kept for the next.
-    /// - Parameter patience: seconds without a byte until it is given up.
-    /// - Parameter bodyPatience: the same once the head has come.
+    /// Reads one answer; further bytes are kept for the next one.
+    /// - Parameter patience: the seconds without a byte until the client gives up.
+    /// - Parameter bodyPatience: the same after the head.
     func answer(
         patience: Double = 30, bodyPatience: Double? = nil, limit: Int = .max, isHead: Bool = false
     ) -> Answer {
@@ -154,7 +154,7 @@ final class RawClient {
         }
     }
 
-    /// - Returns: `nil` when bytes came.
+    /// - Returns: `nil` if bytes came.
     private func more(_ patience: Double) -> Ending? {
         switch receive(patience: patience) {
         case .bytes(let bytes):

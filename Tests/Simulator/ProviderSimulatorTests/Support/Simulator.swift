@@ -6,7 +6,7 @@ struct Simulator: Sendable {
     let server: SimulatorServer
     let port: Int
 
-    /// Runs `body` against a simulator of its own.
+    /// Runs `body` with a separate simulator.
     static func run(
         _ change: (inout SimulatorConfiguration) -> Void = { _ in }, _ body: (Simulator) async throws -> Void
     ) async throws {
@@ -54,7 +54,7 @@ struct Simulator: Sendable {
         return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
     }
 
-    /// Only what cannot stand in a request line.
+    /// Encodes only characters that are invalid in a request line.
     private static func encoded(_ path: String) -> String {
         path.utf8.map { byte in
             byte > 0x20 && byte < 0x7F
@@ -95,7 +95,7 @@ struct Simulator: Sendable {
         return try await post("/v1/places:\(call)", headers, body)
     }
 
-    /// One search of each provider with a fault's spelling where a keyword or a type goes.
+    /// Searches at a provider, with a fault's name in place of a keyword or a type.
     func search(
         _ api: Provider, _ fault: String, _ more: [String: String] = [:], patience: Double = 30,
         bodyPatience: Double? = nil
@@ -105,7 +105,7 @@ struct Simulator: Sendable {
             method, path, headers.merging(more) { $1 }, body: body, patience: patience, bodyPatience: bodyPatience)
     }
 
-    /// The same, sent and not waited for.
+    /// Sends the same search without waiting for the answer.
     func begin(_ api: Provider, _ fault: String) throws -> RawClient {
         let (method, path, headers, body) = Self.search(api, fault)
         let client = try RawClient(port: port)
@@ -156,10 +156,10 @@ extension Answer {
     var shops: [[String: Any]] { results["shop"] as? [[String: Any]] ?? [] }
     /// Hot Pepper's error code.
     var code: Int? { (results["error"] as? [[String: Any]])?.first?["code"] as? Int }
-    /// Legacy's.
+    /// The legacy API's status.
     var legacyStatus: String? { object["status"] as? String }
     var legacyResults: [[String: Any]] { object["results"] as? [[String: Any]] ?? [] }
-    /// New's.
+    /// The new API's places.
     var places: [[String: Any]] { object["places"] as? [[String: Any]] ?? [] }
     var error: [String: Any] { object["error"] as? [String: Any] ?? [:] }
     var reasons: [String] {
@@ -169,7 +169,7 @@ extension Answer {
 
 func ids(_ places: [[String: Any]], _ name: String = "id") -> [String] { places.compactMap { $0[name] as? String } }
 
-/// Metres between two spots on a sphere.
+/// Returns the distance between two positions on a sphere, in metres.
 func metres(_ a: (Double, Double), _ b: (Double, Double)) -> Double {
     let (p, q) = (a.0 * .pi / 180, b.0 * .pi / 180)
     let (y, x) = (sin((q - p) / 2), sin((b.1 - a.1) * .pi / 360))

@@ -2,7 +2,7 @@ import Basics
 import HTTPTransport
 import Synchronization
 
-/// Answers exports as a test says, one after another; the last answer serves all further ones.
+/// Returns scripted answers, one after another; the last answer serves all further exports.
 final class FakeCollector: HTTPSending {
     private struct State {
         var answers: [Result<HTTPResponse, HTTPError>]

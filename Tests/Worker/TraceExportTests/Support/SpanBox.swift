@@ -3,7 +3,7 @@ import Tracing
 
 @testable import TraceExport
 
-/// Keeps the spans that a tracer hands on.
+/// Keeps the spans that a tracer emits.
 final class SpanBox: Sendable {
     private let state = Mutex<[RecordedSpan]>([])
     var spans: [RecordedSpan] { state.withLock { $0 } }
@@ -21,14 +21,14 @@ struct DictionaryAccess: Extractor, Injector {
 }
 
 extension SpanTracer {
-    /// Returns the context that the headers name.
+    /// Returns the context of the headers.
     func context(_ headers: [String: String]) -> ServiceContext {
         var context = ServiceContext.topLevel
         extract(headers, into: &context, using: DictionaryAccess())
         return context
     }
 
-    /// Returns the headers that name the context.
+    /// Returns the headers of the context.
     func headers(_ context: ServiceContext) -> [String: String] {
         var headers: [String: String] = [:]
         inject(context, into: &headers, using: DictionaryAccess())
@@ -36,7 +36,7 @@ extension SpanTracer {
     }
 }
 
-/// A point of time that a test chooses.
+/// A point in time chosen by a test.
 struct FixedInstant: TracerInstant {
     let nanosecondsSinceEpoch: UInt64
     static func < (left: Self, right: Self) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }

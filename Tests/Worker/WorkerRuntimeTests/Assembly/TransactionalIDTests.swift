@@ -1,7 +1,7 @@
 import Testing
 import WorkerRuntime
 
-/// Two lanes with one transactional id would fence each other, and both workers would end.
+/// Two lanes with the same transactional id would fence each other, and both workers would end.
 struct TransactionalIDTests {
     static let members: [(group: String, instance: String)] = [
         ("a-b", "c"), ("a", "b-c"), ("a", "b"), ("a-b-c", ""), ("a-1.0", "b"), ("a", "1.0-b"), ("a", "c-1.0"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a worker takes up, and what that asks of its lanes.
+/// The orders that a worker accepts, and the resulting controls of its lanes.
 struct ControlPolicyTests {
     private let policy = ControlPolicy(
         worker: "web-1", fleet: "f", concurrency: 64, loops: 2, rates: [.hotpepper: 50])

@@ -10,7 +10,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// When a lane commits, and what it does while commits are refused.
+/// A lane's commits, and its behaviour while commits are rejected.
 struct CommitLoopTests {
     @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
         try await LaneFixture.run { fixture in
@@ -44,7 +44,7 @@ struct CommitLoopTests {
         }
     }
 
-    /// Its topic was deleted, or the right to read it was taken back.
+    /// Its topic was deleted, or the right to read it was revoked.
     @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
     func refusedCommitsOfOneTopicHoldUpItsOwnPartitionsOnly(code: Int32) async throws {
         let night = TopicPartition("night", 0)
@@ -73,7 +73,7 @@ struct CommitLoopTests {
         }
     }
 
-    /// Partitions of a refused topic that were just assigned do not have those of other topics wait for their notes.
+    /// Partitions of a rejected topic that were just assigned do not make those of other topics wait for their crash notes.
     @Test func topicThatIsRefusedFromTheStartHoldsNoOtherUp() async throws {
         try await LaneFixture.run(
             assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// When commits are overdue, and when that is said.
+/// The conditions under which commits are overdue, and under which that is logged.
 struct CommitPaceTests {
     private let start = Instant.now
 
     private func pace(_ interval: Duration = .seconds(1)) -> CommitPace { CommitPace(interval: interval, now: start) }
 
-    /// Two commits in an interval: one may be late by as much as there is between them.
+    /// There are two commits in an interval: one may be late by the time between them.
     @Test(arguments: [(0, false), (500, false), (999, false), (1000, true), (5000, true)])
     func whatOneIntervalFinishesMayBeUncommitted(milliseconds: Int, isOverdue: Bool) {
         let pace = pace()
@@ -18,7 +18,7 @@ struct CommitPaceTests {
         #expect(pace.pause == .milliseconds(500))
     }
 
-    /// The broker's answer takes longer than the shortest intervals that may be set.
+    /// The broker's answer takes longer than the shortest possible intervals.
     @Test(arguments: [(499, false), (500, true)])
     func aShortIntervalLeavesTimeForTheAnswer(milliseconds: Int, isOverdue: Bool) {
         let pace = pace(.milliseconds(10))
@@ -26,13 +26,13 @@ struct CommitPaceTests {
         #expect(pace.pause == .milliseconds(5))
     }
 
-    /// What finished while it was under way is not in it.
+    /// Requests that finished during the commit are not part of it.
     @Test func aCommitCountsFromWhenItBegan() {
         var pace = pace()
         _ = pace.committed(since: start + .milliseconds(600))
         #expect(!pace.isOverdue(at: start + .milliseconds(1599)))
         #expect(pace.overdue(at: start + .milliseconds(1700)) == .milliseconds(100))
-        // One that began earlier and was answered later takes nothing back.
+        // An earlier commit that is answered later changes nothing.
         _ = pace.committed(since: start + .milliseconds(100))
         #expect(pace.committedUpTo == start + .milliseconds(600))
     }
@@ -44,7 +44,7 @@ struct CommitPaceTests {
         #expect(pace.isOverdue(at: start + .milliseconds(1000)))
     }
 
-    /// What `pace` says at each of these moments, in milliseconds, at which a commit fails or succeeds.
+    /// Returns the announcements of `pace` at these times, in milliseconds, at which a commit fails or succeeds.
     private func announcements(_ commits: [(at: Int, succeeds: Bool)]) -> [Bool] {
         var pace = pace()
         return commits.map { commit in
@@ -56,7 +56,7 @@ struct CommitPaceTests {
     @Test func whatLastsIsSaidOnceAndItsEndToo() {
         let said = announcements([
             (1500, false), (2000, false), (2200, false), (2400, true), (2900, true),
-            // The next time is news again.
+            // The next failure is announced again.
             (4900, false), (5100, true),
         ])
         #expect(said == [false, true, false, true, false, true, true])
@@ -66,7 +66,7 @@ struct CommitPaceTests {
         #expect(announcements([(1100, false), (1300, true)]) == [false, false])
     }
 
-    /// Tried again quickly, and never more seldom than without a failure.
+    /// Retried quickly, and never less often than without a failure.
     @Test(arguments: [(10, 5), (200, 100), (1000, 200), (60_000, 200)])
     func aRefusedOneIsTriedAgainSoon(interval: Int, retry: Int) {
         #expect(pace(.milliseconds(interval)).retryPause == .milliseconds(retry))

@@ -7,7 +7,7 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// Which outcomes go into the next transaction.
+/// The selection of outcomes for the next transaction.
 struct ReadyOutcomesTests {
     @Test func transactionCommitsOffsetsOfTheUnbrokenRunOnly() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in

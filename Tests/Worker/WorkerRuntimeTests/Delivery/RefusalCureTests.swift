@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// What both deliveries do about a record that was refused.
+/// The reaction of both deliveries to a rejected record.
 struct RefusalCureTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let error: KafkaError
@@ -30,7 +30,7 @@ struct RefusalCureTests {
         }
     }
 
-    /// Timeouts, purged records and failed producers. Time, the transaction's end or another producer cures these.
+    /// Timeouts, purged records and failed producers. These are cured by time, the end of the transaction or another producer.
     static let unrelatedErrors =
         [KafkaError(.timedOut, "no answer"), KafkaError(librdkafkaCode: -152, doing: "delivery")].map {
             Case(error: $0, wasAlone: true, cure: nil)

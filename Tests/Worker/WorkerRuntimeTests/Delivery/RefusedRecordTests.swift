@@ -8,12 +8,12 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// What a lane does with records that the brokers refuse, in both ways to deliver.
+/// A lane's handling of rejected records, in both deliveries.
 struct RefusedRecordTests {
     private static let tooLarge = KafkaError(.recordTooLarge, "MSG_SIZE_TOO_LARGE")
     private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
 
-    /// Returns whether the topic is to take no record as large as this one.
+    /// Returns whether the topic is to reject this record for its size.
     private static func isLarge(_ record: ProducerRecord) -> Bool {
         record.topic == "results" && record.text.contains("large")
     }
@@ -56,7 +56,7 @@ struct RefusedRecordTests {
         }
     }
 
-    /// A reader of a session compares these times with those of the session's other searches.
+    /// Readers of a session compare these times with those of the session's other searches.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func outcomeThatIsShortenedKeepsWhatTheWholeOneSaidOfTheRequest(
         delivery: WorkerConfiguration.Delivery
@@ -69,7 +69,7 @@ struct RefusedRecordTests {
             let first = await fixture.sink.handedOver.first(where: Self.isLarge)
             let whole = try #require(first.flatMap(Self.event))
 
-            // The brokers' refusal comes in another millisecond than the answer.
+            // The brokers' rejection comes in another millisecond than the answer.
             let completedAt = try #require(whole.completedAt)
             try await eventually("time has passed") { EventTime.now() > completedAt }
             await fixture.sink.confirmAll()
@@ -86,7 +86,7 @@ struct RefusedRecordTests {
         }
     }
 
-    /// Nothing becomes ready behind the outcome that goes alone, so nothing else has the delivery look for it.
+    /// No outcome becomes ready after the one that is sent alone, so no other event triggers its delivery.
     @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
@@ -102,10 +102,11 @@ struct RefusedRecordTests {
         }
     }
 
-    /// A dead letter that no broker confirms keeps its own partition waiting, and no outcome of another one: neither those of
-    /// a batch that is refused, nor the one of them that is too large, nor what comes after it.
+    /// An unconfirmed dead letter blocks its own partition, and no outcome of another one.
+    ///
+    /// That holds for the outcomes of a rejected batch, for the one that is too large, and for the following ones.
     @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {
-        // The dead letter keeps the lane's end waiting for as long as it may.
+        // The dead letter delays the lane's end up to the limit.
         try await LaneFixture.run(assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
@@ -115,7 +116,7 @@ struct RefusedRecordTests {
                 await fixture.sink.handedOver.map(\.topic) == ["dead-letters"]
             }
 
-            // Whatever has company is refused, and the dead letter is company to all.
+            // Every batch of several records is rejected, and the dead letter is part of all batches.
             await fixture.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.source.append(["large", "small"].map(LaneFixture.request))
             try await fixture.outcomesAreWritten(["large", "small"])
@@ -128,7 +129,7 @@ struct RefusedRecordTests {
         }
     }
 
-    /// With an order, an outcome follows the earlier one of its key to the producer that has that one.
+    /// With ordering, an outcome follows the earlier one of its key to the same producer.
     @Test func outcomesOfAKeyFollowTheOneThatIsSentAgainSingly() async throws {
         try await LaneFixture.run {
             $0.ordering = .key
@@ -144,13 +145,13 @@ struct RefusedRecordTests {
             try await fixture.outcomesAreWritten(["first", "second"])
             #expect(await fixture.singleSink.written.map { $0.text.contains("first") } == [true, false])
 
-            // Nothing is left for it to follow.
+            // There is no earlier one to follow.
             await fixture.source.append(["third"].map(LaneFixture.request))
             try await eventually("the third leaves with others again") { await fixture.sink.count(of: "results") == 1 }
         }
     }
 
-    /// A producer that failed for good can say that it had written the record. Its topic takes records then.
+    /// A permanently failed producer may still report that it had written the record. So the topic accepts records.
     @Test func retryThatTurnsOutToBeWrittenLetsTheOthersGo() async throws {
         try await LaneFixture.run { fixture in
             let isOver = Mutex(false)
@@ -176,7 +177,7 @@ struct RefusedRecordTests {
         }
     }
 
-    /// A topic that takes no brief record either would end one worker after another.
+    /// A topic that also rejects truncated records would end one worker after another.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func briefRecordThatIsRefusedTooWaitsForItsTopic(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -193,7 +194,7 @@ struct RefusedRecordTests {
         }
     }
 
-    /// The only outcome that waits for a topic leaves it when it turns out to be too large: its error goes elsewhere.
+    /// The only outcome that waits for a topic turns out to be too large, and its error goes to another topic.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func topicThatNoRecordWaitsForAnyLongerHoldsUpNothing(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -216,8 +217,8 @@ struct RefusedRecordTests {
         }
     }
 
-    /// An outcome that waits for its topic when the lane has left its group is not written any more: it cannot be committed,
-    /// so another worker publishes it as well.
+    /// When the lane has left its group, an outcome that still waits for its topic is not written. It could not be committed, so
+    /// another worker would publish it too.
     @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
         defer { fixture.loop.stop() }
@@ -229,7 +230,7 @@ struct RefusedRecordTests {
         await fixture.source.whenClosed { hasLeft.withLock { $0 = true } }
         await fixture.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
         await fixture.source.append([LaneFixture.request("a")])
-        // By the fifth attempt the next one is four seconds away, so it cannot fall between the group and the end.
+        // After the fifth attempt the next one is four seconds away, so it cannot fall between leaving the group and the end.
         try await eventually("it is refused again and again") { await fixture.sink.handedOver.count >= 5 }
 
         await fixture.lane.drain()

@@ -8,7 +8,7 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// What a lane does while a topic takes no records, in both ways to deliver.
+/// A lane's behaviour while a topic accepts no records, in both deliveries.
 struct TopicBackoffTests {
     private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
 
@@ -18,7 +18,7 @@ struct TopicBackoffTests {
         (.refused(notAuthorized), "topic results takes no records: \(notAuthorized)", ["results"]),
     ]
 
-    /// A time-out says nothing of the topic, so the brokers are asked.
+    /// A timeout does not show the state of the topic, so the brokers are queried.
     @Test(arguments: causes)
     func topicIsBlamedOnlyWhereABrokerDoes(
         cause: (TopicDiagnosis, problem: String, blocked: [String])
@@ -39,8 +39,8 @@ struct TopicBackoffTests {
         }
     }
 
-    /// A dead letter that cannot be written keeps its record undelivered. Nothing is published for it, or for what is
-    /// behind it, because a restart would publish that again.
+    /// A dead letter that cannot be written keeps its record open. Neither it nor the records behind it are published, because a
+    /// restart would publish them again.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func refusedDeadLetterHoldsItsPartitionOnly(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, assigned: [0, 1]) { fixture in
@@ -98,7 +98,7 @@ struct TopicBackoffTests {
             await fixture.provider.release(2)
             try await eventually("the first are refused") { await fixture.handedOver >= 2 }
 
-            // The others find the topic refusing when they are done.
+            // The others find the topic blocked when they finish.
             await fixture.provider.releaseAll()
             let triesSoFar = await fixture.handedOver
             try await eventually("the topic is tried again and again") {

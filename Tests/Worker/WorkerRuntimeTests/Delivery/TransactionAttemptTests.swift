@@ -46,7 +46,7 @@ struct TransactionAttemptTests {
         #expect(await sink.transactionOffsets == [TopicPartition("requests", 0): 2])
     }
 
-    /// The records behind it are purged, and say nothing about their topics.
+    /// The records behind it are purged, and are no evidence about their topics.
     @Test func recordThatIsRefusedFailsTheTransactionWithoutAStall() async throws {
         await sink.refuse { record, _ in record.text == "large" ? Self.tooLarge : nil }
         let (attempt, failure) = try await run(["a", "large", "b"])

@@ -6,12 +6,12 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// What transactions commit beside outcomes, and what they do not commit twice.
+/// The offsets and metadata that transactions commit, each once.
 struct TransactionOffsetsTests {
     private static let partition = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
 
-    /// Returns the offsets of a lane that was assigned the partition and has taken three records, of which a former owner had
-    /// done the last two and this one has done the first.
+    /// Returns the offsets of a lane that has taken three records of the partition. A former owner had finished the last two, and
+    /// this one has finished the first.
     private func offsets(of fixture: isolated TableFixture) throws -> TransactionOffsets {
         fixture.table.add([Self.partition])
         var metadata = CommitMetadata()
@@ -50,7 +50,7 @@ struct TransactionOffsetsTests {
         }
     }
 
-    /// The brokers have kept a longer text before, and are now set to keep less.
+    /// The brokers have kept longer metadata before, and are now configured to keep less.
     @Test func transactionThatIsRefusedForItsMetadataWaitsForMore() async throws {
         try await TableFixture.run(doneSetBytes: 100) { fixture in
             let offsets = try offsets(of: fixture)

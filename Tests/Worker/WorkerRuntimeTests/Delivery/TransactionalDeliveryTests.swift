@@ -8,11 +8,11 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Exactly-once on a lane without brokers: a producer that can run no further transaction is replaced, and nothing is
-/// published or asked for twice.
+/// Exactly-once on a lane without brokers: a producer that can run no further transactions is replaced, and no
+/// outcome is published and no call made twice.
 @Suite(.timeLimit(.minutes(1)))
 struct TransactionalDeliveryTests {
-    /// The errors that an end of a transaction may come back with although nobody else has the transactional id.
+    /// Possible errors of an end of a transaction although no other process has the transactional id.
     static let finalErrors = [
         KafkaError(.fatal, "commit transaction: made to fail: invalid state"),
         KafkaError(.fenced, "commit transaction: made to fail: fenced"),
@@ -33,7 +33,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// The answer to the commit is lost, and the coordinator calls the transaction's state invalid when it is asked again.
+    /// The answer to the commit is lost, and the coordinator answers the retry with an invalid transaction state.
     @Test(arguments: finalErrors)
     func outcomesOfACommitThatTookEffectAreNotPublishedAgain(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -43,7 +43,7 @@ struct TransactionalDeliveryTests {
 
             await fixture.source.append([LaneFixture.request("c")])
             try await fixture.isCommitted(upTo: 3)
-            // How many of them were in the first transaction follows from when they were answered.
+            // The number of outcomes in the first transaction depends on the times of the answers.
             let texts = await fixture.sink.written.map(\.text) + fixture.nextSink.written.map(\.text)
             #expect(texts.count == 3)
             for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
@@ -51,7 +51,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// librdkafka would give the numbers of the purged records, which may stand in the log, to the records of the next transaction.
+    /// librdkafka would give the numbers of the purged records, which may be in the log, to the records of the next transaction.
     @Test func producerThatPurgedRecordsIsReplaced() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.holdReports()
@@ -70,7 +70,7 @@ struct TransactionalDeliveryTests {
 
     // MARK: - Calls that do not return
 
-    /// Nothing may be asked of a producer any more while a call holds it, an abort neither.
+    /// No further call may be made to a producer that is blocked by a call, not even an abort.
     @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
     func producerThatIsHeldByACallIsReplacedAndCounted(call: FakeSink.Call) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -90,7 +90,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// Makes sinks whose first commit hangs, and one that works as the last.
+    /// Makes sinks whose first commit hangs, and a working one as the last.
     private final class HangingSinks: Sendable {
         private let state = Mutex<(count: Int, held: [FakeSink])>((0, []))
         private let last: Int
@@ -144,7 +144,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// The requests topic is made again while a request of the former one is open.
+    /// The requests topic is recreated while a request of the former one is open.
     @Test(arguments: finalErrors)
     func outcomesOfATopicThatWasMadeAgainArePublishedOnce(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -184,10 +184,10 @@ struct TransactionalDeliveryTests {
         #expect(metrics.value("locsearch_requests_in_flight") == 0)
     }
 
-    /// Transactions fail for so long that no request begins. The partition is lost while one is under way, whose failure is then
-    /// found to be a topic's.
+    /// Transactions fail for so long that intake pauses. Meanwhile the partition is lost during a transaction whose
+    /// failure turns out to be caused by a topic.
     @Test func requestsBeginAgainWhenAFailureIsExplainedAndNothingIsLeft() async throws {
-        // With so few in flight there is no window that would have the reader look again.
+        // With such a low concurrency there is no window that would wake the reader.
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
             try await fixture.commitsFirstRequest()
             let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "commit: made to fail"))
@@ -229,7 +229,7 @@ struct TransactionalDeliveryTests {
     }
 
     @Test func memberWhosePlaceAnotherProcessHasTakenEnds() async throws {
-        // FENCED_INSTANCE_ID, in the words of librdkafka.
+        // FENCED_INSTANCE_ID, with librdkafka's text.
         let replaced = KafkaError(
             .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
         #expect(replaced.saysMemberWasReplaced)
@@ -275,7 +275,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// What failed goes with its partition, and no record is left that would show when the failure is over.
+    /// The failed outcome goes with its partition, so no record is left that would show the end of the failure.
     @Test(arguments: [true, false])
     func requestsBeginAgainOnceWhatFailedIsAnotherMembers(isTopicRefused: Bool) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -300,7 +300,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// The outcome before it is committed, and nothing else becomes ready: its partition waits for the dead letter.
+    /// The preceding outcome is committed, and no other becomes ready: its partition waits for the dead letter.
     @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.refuse { record, _ in
@@ -317,7 +317,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// A call about a transaction may take 95 s. A lane whose consumer has failed does not sit that out.
+    /// A call about a transaction may take 95 s. A lane whose consumer has failed does not wait for it.
     @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         let running = Task { try await fixture.lane.run() }
@@ -335,8 +335,9 @@ struct TransactionalDeliveryTests {
         fixture.loop.stop()
     }
 
-    /// A member that joins again may be in the same generation as before, where brokers take the offsets that it sent then. So the
-    /// partition is not read before they are committed, or never will be.
+    /// A member that joins again may be in the same generation as before, so brokers accept the offsets that it sent then.
+    ///
+    /// Therefore the partition is not read before they are committed, or can no longer be.
     @Test func partitionThatComesBackWaitsForTheTransactionOfItsFormerAssignment() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) {
             $0.shutdownGrace = .milliseconds(100)
@@ -364,7 +365,7 @@ struct TransactionalDeliveryTests {
             await assigning.value
             #expect(committedAtReturn.withLock { $0 } == .some(2))
 
-            // Another partition than those of the transaction waits for nothing.
+            // A partition that is not part of the transaction does not wait.
             await fixture.sink.holdCommit()
             await fixture.source.append([LaneFixture.request("b")])
             try await eventually("another commit is under way") { await fixture.sink.holdsCommit }
@@ -374,8 +375,8 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// A member of a group of KIP-848 may be in the same epoch when its offsets arrive, and a broker that takes them then moves the
-    /// group behind the back of the partition's next owner.
+    /// A member of a KIP-848 group may be in the same epoch when its offsets arrive. A broker that accepts them then moves the
+    /// group's offset while the next owner reads.
     @Test func revokedPartitionIsKeptWhileItsOffsetsAreOnTheirWay() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
@@ -385,7 +386,7 @@ struct TransactionalDeliveryTests {
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("offsets are on their way") { await fixture.sink.holdsOffsets }
 
-            // A partition that has no part in the transaction goes at once.
+            // A partition that is not part of the transaction is revoked at once.
             await fixture.source.revoke([1])
 
             let isGivenUp = Mutex(false)
@@ -397,7 +398,7 @@ struct TransactionalDeliveryTests {
             for _ in 0..<50 { _ = await fixture.lane.status }
             #expect(!isGivenUp.withLock { $0 })
 
-            // Behind the offsets, the next owner waits for the end of the transaction.
+            // After the offsets have arrived, the next owner waits for the end of the transaction.
             await fixture.sink.holdCommit()
             await fixture.sink.releaseOffsets()
             await revoking.value
@@ -424,7 +425,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// A transaction may take 100 ms. Were little taken meanwhile, it would bound the requests a second.
+    /// A transaction may take 100 ms. A small intake meanwhile would limit the requests per second.
     @Test func asManyRequestsBeginDuringATransactionAsTheNextOneHolds() async throws {
         let count = 1000
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -442,11 +443,11 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    /// Outcomes that wait for the oldest request of their partition are in memory, so they count against what may be taken.
+    /// Outcomes that wait for the oldest request of their partition are in memory, so they count against the intake limits.
     @Test func outcomesThatWaitForTheirTransactionHoldUpTheIntake() async throws {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
-        // The dead letter of a record that is no request holds the record's bytes.
+        // The dead letter of an invalid record contains the record's bytes.
         let half = String(repeating: "x", count: configuration.intakeLimits.unconfirmedBytes / 2 + 1)
 
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1, 2], { $0.doneSetBytes = 0 }) { fixture in
@@ -457,7 +458,7 @@ struct TransactionalDeliveryTests {
             try await eventually("all are taken") { await fixture.source.unreadCount == 0 }
             try await eventually("the outcomes are ready") { await fixture.lane.status.inFlight == 2 }
 
-            // A read that was waiting for records when the room ran out may take the first of these.
+            // A read that was waiting for records when the room ran out may return the first of these.
             for name in ["first", "second"] { await fixture.source.append([LaneFixture.request(name)], to: 2) }
             for _ in 0..<50 { _ = await fixture.lane.status }
             #expect(await fixture.source.unreadCount >= 1)

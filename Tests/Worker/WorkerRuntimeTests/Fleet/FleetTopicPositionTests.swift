@@ -4,7 +4,7 @@ import Testing
 @testable import QuotaSharing
 @testable import WorkerRuntime
 
-/// How far the fleet's topic was read.
+/// The read position in the fleet topic.
 struct FleetTopicPositionTests {
     private static let partition = TopicPartition("fleet", 0)
 
@@ -18,7 +18,7 @@ struct FleetTopicPositionTests {
         TopicReader.News(records: offsets.map { record($0) })
     }
 
-    /// The last offset of a topic may be the end of a transaction, which no reader is given.
+    /// The last offset of a topic may be the end of a transaction, which readers do not see.
     @Test func endWithoutARecordCountsAsRead() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 3, end: 6)
@@ -47,7 +47,7 @@ struct FleetTopicPositionTests {
         _ = position.take(Self.records(0..<7))
         #expect(!isRemadeAtFirst && !isRemadeLater)
 
-        // It ends before what was read.
+        // It ends before the read position.
         let isRemade = position.begin(at: 0, end: 2)
         _ = position.take(Self.records(0..<2))
         #expect(isRemade)
@@ -58,7 +58,7 @@ struct FleetTopicPositionTests {
         #expect(isRemadeAgain)
     }
 
-    /// The topic was deleted before anything of it was read, and the new one holds fewer records: none of its offsets is missing.
+    /// The topic was deleted before any of it was read, and the new one has fewer records: none of its offsets is missing.
     @Test func topicThatEndsBeforeItsFirstEndWasMadeAnew() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 0, end: 5)
@@ -71,7 +71,7 @@ struct FleetTopicPositionTests {
         #expect(isRemade)
     }
 
-    /// The topic is being read anew from its beginning when it is deleted, so that nothing of it is read yet.
+    /// When the topic is deleted, it is being read again from its beginning, so the position is at its start.
     @Test func topicThatWasMadeAnewIsNoticedBeforeItIsReadAgain() {
         var position = FleetTopicPosition()
         _ = position.begin(at: 0, end: 5)

@@ -9,12 +9,12 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a lane does with the first records of a partition, and with one that crashes processes.
+/// A lane's handling of the first records of a partition, and of one that crashes processes.
 @Suite(.timeLimit(.minutes(1)))
 struct CarefulIntakeTests {
     private static let partition = TopicPartition("requests", 0)
 
-    /// Runs a lane that takes over a partition with what former owners have noted of it.
+    /// Runs a lane that takes over a partition with crash notes of former owners.
     private func takeOver(
         _ metadata: String, records: [String], holding: Bool = false, _ body: (LaneFixture) async throws -> Void
     ) async throws {
@@ -45,7 +45,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// A record that ends each process before its first transaction would else never be found.
+    /// Otherwise a record that crashes each process before its first transaction would never be found.
     @Test func exactlyOnceNotesItsTryBeforeTheBrokersHaveShownThatTheyKeepIt() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 4096 }) { fixture in
             await fixture.provider.hold()
@@ -64,7 +64,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// With an order, a refused outcome ends the worker. It does so by its own decision, so that no record is to blame.
+    /// With ordering, a rejected outcome ends the worker. It ends by its own decision, so no record is to blame.
     @Test func workerThatEndsItselfLeavesNoTry() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.ordering = .partition }
         defer { fixture.loop.stop() }
@@ -88,7 +88,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// Runs a lane that tells classes apart, and takes over a partition with batch requests and an interactive one behind them.
+    /// Runs a lane that distinguishes classes, and takes over a partition with batch requests and an interactive one behind them.
     private func takeOverMixed(
         _ metadata: String, batch: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in },
         _ body: (LaneFixture) async throws -> Void
@@ -149,7 +149,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// Its outcome has to leave behind that of a request which waits for the only place.
+    /// Its outcome has to be published after that of a request that waits for the only permit.
     @Test func recordThatOvertookOthersKeepsNoPlaceFromThoseBeforeIt() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 0) {
             $0.concurrency = 1
@@ -165,7 +165,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// It belongs to its class, though it waits in no line.
+    /// It belongs to its class, although it waits in no queue.
     @Test func batchRecordThatRunsAloneLeavesBehindTheBatchRecordsBeforeIt() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
@@ -180,7 +180,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// The next owner runs those before it, and its outcome would stand before theirs.
+    /// The next owner runs the records before it, and its outcome would precede theirs.
     @Test func recordThatRanAloneIsNotPublishedWithoutThoseBeforeIt() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
@@ -212,7 +212,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// Two owners of a healthy fleet were killed in a row, and slow requests are among what had begun.
+    /// Two owners of a healthy fleet were killed in a row, and the begun requests include slow ones.
     @Test func slowRequestsHoldOthersUpNoLongerThanCareLasts() async throws {
         try await takeOver("tries=2;begun=2", records: ["slow", "slower", "c"], holding: true) { fixture in
             try await eventually("the first runs alone") { await fixture.provider.waitsAlone("slow") }
@@ -224,7 +224,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// MirrorMaker copies a text beside another offset, where its notes name other records.
+    /// MirrorMaker copies metadata to another offset, where its notes name other records.
     @Test func copiedNotesBlameNoRecord() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(
@@ -237,7 +237,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// Any program that may commit for the group can write such a text.
+    /// Any program that may commit for the group can write such metadata.
     @Test(arguments: [
         "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
         "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
@@ -256,12 +256,12 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// It has not run. A worker that is killed during the pause must not be put down to it.
+    /// The record has not run. A kill of the worker during the pause must not count against it.
     @Test func pausedIntakeLeavesNoNoteThatARecordRunsAlone() async throws {
         var paused = LaneControls()
         paused.isIntakeOpen = false
         try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
         } _: { [paused] fixture in
             await fixture.provider.hold()
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
@@ -287,7 +287,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// The notes of one read alone are longer than such a text.
+    /// The notes of one read are longer than such metadata.
     @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
     func laneThatTellsClassesApartReadsOnWithLittleRoomForNotes(bytes: Int, notes: String) async throws {
         try await takeOverMixed(notes, batch: 200) {
@@ -327,10 +327,10 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// A worker that is killed later must not be put down to a record that has ended well.
+    /// A later kill of the worker must not count against a record that has finished.
     @Test func noteOfASuspectThatHasEndedIsTakenBackAtOnce() async throws {
         try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
         } _: { fixture in
             await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1;suspect=0:1"))
             await fixture.source.append([LaneFixture.request("a")])
@@ -342,10 +342,10 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// A worker that is killed later, or loses the partition, must not be put down to a slow record.
+    /// A later kill of the worker, or a loss of the partition, must not count against a slow record.
     @Test func noteOfARecordThatOutlastsItsTurnIsTakenBackAtOnce() async throws {
         try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // No other commit takes it back.
+            $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
         } _: { fixture in
             await fixture.provider.hold()
             await fixture.source.setCommit(CommittedOffset(0, metadata: "locsearch1;at=0;tries=2;begun=1"))
@@ -361,8 +361,8 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// In a group that never comes to rest, as in a long rollout, two records that processes have ended with hold the lane up once, and
-    /// then begin beside others.
+    /// In a group that never comes to rest, as in a long rollout, two suspects delay the lane once, and then
+    /// begin together with other records.
     @Test func groupThatNeverRestsHoldsSuspectsUpForOneWait() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
@@ -377,7 +377,7 @@ struct CarefulIntakeTests {
             let start = Instant.now
             await fixture.source.assign([0, 1])
             try await eventually("both begin", within: .seconds(20)) { await fixture.provider.asked.count == 2 }
-            // Care lasts for 5 s in a partition after two ends.
+            // After two crashes, records of a partition run alone for 5 s.
             #expect(start.duration(to: .now) < .seconds(10), "one wait, not two")
             #expect(await fixture.source.crashCommit.isEmpty)
             for partition: Int32 in 0...1 {
@@ -387,8 +387,10 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// What ends counts as done up to its offset. Here the second record of partition 1 would have run alone, and been committed, before
-    /// the first one had begun, which the group's unrest lets begin beside others only.
+    /// A finished record counts as done up to its offset.
+    ///
+    /// Here the second record of partition 1 would otherwise run alone and be committed before the first one had begun. In an
+    /// unstable group the first one may begin only together with others.
     @Test func recordThatRunsAloneBeginsBehindThoseBeforeIt() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
@@ -405,11 +407,11 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// The worker may be killed before the group has formed, when the note that a record runs alone cannot be taken back.
+    /// The worker may be killed before the group is stable, when the note that a record runs alone cannot be withdrawn.
     @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
         let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
         try await LaneFixture.run(assigned: []) {
-            $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
+            $0.commitInterval = .seconds(30)  // Overdue commits would block the lane as well.
         } _: { fixture in
             await fixture.provider.hold()
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
@@ -428,7 +430,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    /// A worker with several loops has one process, which a record of another lane can end too.
+    /// A worker with several loops has one process, which a record of another lane can crash too.
     @Test func otherLanesOfTheProcessBeginNothingMeanwhile() async throws {
         let turn = LoneTurn()
         let other = turn.add { true }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// A concurrency that people change while requests are in flight.
+/// A concurrency that operators change while requests are in flight.
 struct ControlledIntakeTests {
     @Test func windowFollowsWhatIsAllowed() {
         var window = InFlightWindow(most: 256, asleep: .zero, at: .now)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a lane makes of the times that its commits take.
+/// Detection of a group at rest, by the durations of a lane's commits.
 struct GroupRestTests {
     private static let start = Instant(nanoseconds: 0)
 
-    /// Notes commits that are answered after 10 ms, each so long after the one before.
+    /// Reports commits that are answered after 10 ms, at regular intervals.
     private func commit(_ rest: inout GroupRest, from first: Duration, to last: Duration, every step: Duration) {
         var time = first
         while time <= last {

@@ -4,7 +4,7 @@ import Testing
 @testable import WorkerRuntime
 
 struct InFlightWindowTests {
-    /// Lets so many periods pass, in each of which the loop is asleep for so much of a hundred parts.
+    /// Lets periods pass, in each of which the loop is asleep for the given percentage of the time.
     private static func limits(most: Int, isFull: Bool = true, asleep parts: [Int]) -> [Int] {
         var (now, asleep) = (Instant.now, Duration.seconds(7))
         var window = InFlightWindow(most: most, asleep: asleep, at: now)

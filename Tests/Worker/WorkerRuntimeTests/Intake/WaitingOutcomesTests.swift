@@ -7,10 +7,10 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Outcomes that wait for requests which have not begun, and outcomes for which there is no room.
+/// Outcomes that wait for requests that have not begun, and outcomes without room.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct WaitingOutcomesTests {
-    /// How much the brokers keep beside an offset.
+    /// The amount of metadata that the brokers keep.
     enum Metadata: CaseIterable {
         case full
         case tiny
@@ -32,7 +32,7 @@ struct WaitingOutcomesTests {
         orderings.flatMap { ordering in Metadata.allCases.map { (delivery, ordering, $0) } }
     }
 
-    /// Runs a lane in which interactive requests go before all batch requests.
+    /// Runs a lane in which interactive requests precede all batch requests.
     private static func run(
         delivery: WorkerConfiguration.Delivery, _ change: (inout WorkerConfiguration) -> Void,
         _ body: (LaneFixture) async throws -> Void
@@ -53,7 +53,7 @@ struct WaitingOutcomesTests {
         }
     }
 
-    /// With exactly-once there is room for the outcomes of 2,000 requests. Where the offset's metadata cannot name them, they wait for
+    /// With exactly-once there is room for the outcomes of 2,000 requests. If the offset's metadata cannot list them, they wait for
     /// the ten batch requests before them. 24 bytes are enough for one gap, but not for ten.
     @Test(arguments: cases)
     func outcomesBehindARequestThatHasNotBegunAreAllPublished(
@@ -85,7 +85,8 @@ struct WaitingOutcomesTests {
         }
     }
 
-    /// The interactive request waits for the first dead letter, which waits for the commit of the batch request, which waits for a place.
+    /// The interactive request waits for the first dead letter, which waits for the commit of the batch
+    /// request, which waits for a permit.
     @Test func aRecordThatIsNoRequestKeepsNoPlaceWhileItWaitsForItsTurn() async throws {
         try await Self.run(delivery: .exactlyOnce) {
             $0.concurrency = 1

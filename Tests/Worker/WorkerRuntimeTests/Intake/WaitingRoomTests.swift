@@ -10,9 +10,9 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Requests that differ in class or tenant, on a whole lane.
+/// Requests of different classes or tenants, on a whole lane.
 struct WaitingRoomTests {
-    /// Lines that have room for so many calls at once as a test says.
+    /// Provider queues with room for a given number of calls at once.
     final class Lines: CallQueues {
         private let limit: Double?
         let waiting = Mutex<[ProviderID: WaitingRequests]>([:])
@@ -33,7 +33,7 @@ struct WaitingRoomTests {
             #"{"requestId":"\#(id)","provider":"hotpepper","priority":"\#(requestClass.rawValue)","location":{"latitude":35.69,"longitude":139.7}\#(session)}"#
     }
 
-    /// The headers of a request that is of no use to anybody after some seconds.
+    /// Returns the headers of a request that expires after some seconds.
     private static func expiry(inSeconds seconds: Double) -> [RecordHeader] {
         [
             ("ce_specversion", "1.0"), ("ce_id", "1"), ("ce_source", "test"),
@@ -46,12 +46,12 @@ struct WaitingRoomTests {
         await fixture.lane.status.waiting.reduce(0) { $0 + $1.count }
     }
 
-    /// Waits until so many requests wait for a place: a place that is free before goes to whichever request has been read.
+    /// Waits until `count` requests wait for a permit. A permit that is free before then goes to any request that has been read.
     private static func wait(_ fixture: LaneFixture, count: Int) async throws {
         try await eventually("\(count) wait") { await waiting(fixture) == count }
     }
 
-    /// Runs a lane with two places in flight, both taken by the requests that come first.
+    /// Runs a lane with a concurrency of two, both permits of which are taken by the first requests.
     private static func runFull(
         lines: Lines = Lines(), _ change: (inout WorkerConfiguration) -> Void = { _ in },
         _ body: (LaneFixture) async throws -> Void
@@ -180,7 +180,7 @@ struct WaitingRoomTests {
 
     @Test func partitionIsReadOnWhenTheLastSearchThatWaitsIsEnded() async throws {
         try await Self.runFull {
-            $0.lookAheadBytes = 1000  // One request is more than that.
+            $0.lookAheadBytes = 1000  // One request is larger.
         } _: { fixture in
             let newer = Self.request("newer", .batch, session: "s")
             await fixture.source.append([

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// A lane whose last owner of one partition crashed goes on with its other partitions.
+/// If the last owner of one partition crashed, a lane goes on with its other partitions.
 @Suite(.timeLimit(.minutes(1)))
 struct WatchedPartitionTests {
     private static let refusal = KafkaError(.retriable, "the group is rebalancing")
@@ -17,7 +17,7 @@ struct WatchedPartitionTests {
         await fixture.source.assign([0])
     }
 
-    /// Runs a lane with three partitions that need no care any more.
+    /// Runs a lane with three partitions that no longer need small steps.
     private static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
@@ -25,7 +25,7 @@ struct WatchedPartitionTests {
         try await LaneFixture.run(
             delivery: delivery, calls: calls, assigned: [1, 2, 3],
             {
-                $0.commitInterval = .seconds(30)  // Commits that are overdue would hold the lane up as well.
+                $0.commitInterval = .seconds(30)  // Overdue commits would block the lane as well.
                 change(&$0)
             },
             { fixture in
@@ -60,7 +60,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    /// A step that ends with a slow request takes a second. Were the others to wait for it, they would take half a minute.
+    /// A step that ends with a slow request takes a second. If the other partitions waited for it, they would take half a minute.
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
     func otherPartitionsGoOnWhileAWatchedOneTakesSmallSteps(delivery: WorkerConfiguration.Delivery) async throws {
         let count = 500

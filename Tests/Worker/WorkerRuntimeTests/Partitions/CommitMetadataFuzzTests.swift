@@ -7,10 +7,10 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// Damaged and forged texts beside committed offsets: whatever one says, the partition's owner begins and goes on, and the text counts
-/// beside its own offset only.
+/// Damaged and forged metadata of committed offsets. With any text the partition's owner begins and goes on, and
+/// the text is valid only for its own offset.
 struct CommitMetadataFuzzTests {
-    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    /// Set `LOCSEARCH_FUZZ_INPUTS` for more inputs.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
 
@@ -32,7 +32,7 @@ struct CommitMetadataFuzzTests {
             }
             #expect(fault == nil, "input \(number): \(committed)")
         }
-        // All ways are taken: else the damage is too small or too great to tell anything.
+        // All cases must occur: otherwise the damage is too small or too great to test anything.
         #expect(
             min(read, refused, copied * 10) > Self.inputs / 10, "\(read) read, \(copied) copied, \(refused) refused")
     }
@@ -49,7 +49,7 @@ struct CommitMetadataFuzzTests {
         return reading == .copied ? nil : "it counts beside another offset"
     }
 
-    /// Has an owner take the partition over, read, run and finish some records, and end.
+    /// Lets an owner take over the partition, read, run and finish some records, and end.
     private static func faultOfOwner(_ metadata: CommitMetadata, at committed: CommittedOffset) -> String? {
         let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1), doneSetBytes: 4096)
         partition.begin(at: committed, with: metadata)

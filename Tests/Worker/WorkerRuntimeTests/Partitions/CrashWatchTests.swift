@@ -5,11 +5,11 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// What one owner of a partition after another makes of the notes of those before it.
+/// The crash notes that successive owners of a partition inherit and write.
 struct CrashWatchTests {
     private static let start = Instant(nanoseconds: 0)
 
-    /// Returns an owner that has taken over notes.
+    /// Returns an owner that has inherited notes.
     private func owner(after notes: CrashNotes) -> CrashWatch {
         var watch = CrashWatch()
         watch.inherit(notes)
@@ -61,7 +61,7 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 2, running: [5, 7, 9000]), "the oldest is the least suspect")
     }
 
-    /// One task reads, and another one begins what was read before.
+    /// One task reads, and another one begins records that were read before.
     @Test func taskKeepsTheNotesOfTheOther() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([10, 11], beside: [1], atMost: 256, at: Self.start)
@@ -76,7 +76,7 @@ struct CrashWatchTests {
         #expect(watch.notes.running == [5, 10, 12])
     }
 
-    /// Where there is no room to name each of them.
+    /// If there is no room to list each of them.
     @Test func recordsThatMayOvertakeOthersAreNotedAsARange() {
         var watch = owner(after: CrashNotes(tries: 2, running: [40]))
         watch.willRead([5, 700, 90_000], beside: [1], atMost: 20, at: Self.start)
@@ -95,7 +95,7 @@ struct CrashWatchTests {
         #expect(CrashNotes(suspect: largest.suspect).bytes <= CrashNotes.bytesOfSuspect)
     }
 
-    /// A forged note, or 9,999 ends in a row.
+    /// A forged note, or 9,999 crashes in a row.
     @Test func countsOfTriesAndEndsStopAtTheLargest() {
         var watch = owner(
             after: CrashNotes(tries: .max, begun: .max, suspect: .init(offset: 4, ends: .max, isRunning: true)))
@@ -137,7 +137,7 @@ struct CrashWatchTests {
         #expect(watch.isWatched, "what comes next begins in small steps")
     }
 
-    /// Another owner has answered it meanwhile, or compaction has taken it.
+    /// Another owner has answered it meanwhile, or compaction has removed it.
     @Test func suspectThatDoesNotComeAnyMoreIsForgotten() {
         var watch = owner(after: CrashNotes(tries: 2, running: [3]))
         watch.willRead([4, 5], beside: [], atMost: 256, at: Self.start)
@@ -156,7 +156,7 @@ struct CrashWatchTests {
         #expect(watch.notes.suspect == nil)
     }
 
-    /// A second record of the kind may stand behind the first.
+    /// A second record of the kind may follow the first.
     @Test(arguments: [(tries: 2, seconds: 5), (tries: 3, seconds: 10), (tries: 6, seconds: 80)])
     func careLastsTwiceAsLongAfterEachFurtherEnd(_ care: (tries: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: care.tries, begun: 10))
@@ -232,7 +232,7 @@ struct CrashWatchTests {
         #expect(next.permission(for: 5) == .runsAlone)
     }
 
-    /// Kills that have nothing to do with what is run: the record alone changes each time.
+    /// Kills that have nothing to do with the records: a different record runs alone each time.
     @Test func endsWithOtherRecordsAreNotCountedTogether() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         for offset in [Int64(4), 5, 6, 5] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a lane commits of requests that are done behind a slow one, and what its successor makes of that.
+/// A lane's commits of requests that finished behind a slow one, and their effect on its successor.
 @Suite(.timeLimit(.minutes(1)))
 struct DoneBeyondOffsetTests {
     private static let partition = TopicPartition("requests", 0)
@@ -59,7 +59,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// Brokers may be set to keep less than the worker is.
+    /// Brokers may be configured to keep less metadata than the worker writes.
     @Test func metadataThatIsRefusedIsShortenedUntilTheBrokersTakeIt() async throws {
         try await LaneFixture.run { fixture in
             await fixture.source.refuseMetadata(above: 0)
@@ -73,7 +73,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// Nothing more is read of a partition whose commit has hardly any room left, and others go on.
+    /// Nothing more is read of a partition whose metadata is nearly full, and others go on.
     @Test func partitionWhoseMetadataIsNearlyFullWaits() async throws {
         try await LaneFixture.run(assigned: [0, 1], { $0.doneSetBytes = 23 }) { fixture in
             await fixture.provider.hold(only: "slow")
@@ -119,7 +119,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// No outcome follows the last of them, so the offset behind it needs a transaction of its own.
+    /// No outcome follows the last of them, so the offset behind it needs a separate transaction.
     @Test func offsetBehindRecordsThatWereDoneIsCommittedWithoutOutcomes() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
             try await takeOverWithTwoDone(fixture)
@@ -130,7 +130,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// The end of the lane has it look for something to commit once more.
+    /// At its end, the lane checks once more for something to commit.
     @Test func offsetIsCommittedOnce() async throws {
         let sink = Mutex<FakeSink?>(nil)
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -138,11 +138,11 @@ struct DoneBeyondOffsetTests {
             await fixture.source.append([LaneFixture.request("a")])
             try await fixture.isCommitted(upTo: 1)
         }
-        // The first transaction notes the try, the second one holds the outcome, the third one takes the note back.
+        // The first transaction writes the crash note, the second contains the outcome, the third withdraws the note.
         #expect(await sink.withLock(\.self)?.commitCount == 3)
     }
 
-    /// No outcome follows, so nothing else would have the lane try again.
+    /// No outcome follows, so no other event would trigger a retry.
     @Test func transactionWithoutOutcomesIsTriedAgain() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
             try await takeOverWithTwoDone(fixture)
@@ -153,7 +153,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// The commit took effect, and its answer is lost. What the new producer reads says so of requests beyond the offset too.
+    /// The commit took effect, and its answer is lost. The new producer reads that also about requests beyond the offset.
     @Test func outcomesBeyondTheOffsetOfACommitThatTookEffectAreNotPublishedAgain() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let error = KafkaError(.fatal, "INVALID_TXN_STATE")
@@ -186,7 +186,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    /// Assigns a partition whose former owner had done the second and the third of three requests, and has the first committed.
+    /// Assigns a partition whose former owner had finished the second and the third of three requests, and lets the first be committed.
     private func takeOverWithTwoDone(_ fixture: LaneFixture) async throws {
         await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;at=1;bits=G"))
         await fixture.source.skip(to: 1)

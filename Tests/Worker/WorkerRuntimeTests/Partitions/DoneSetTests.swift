@@ -31,7 +31,7 @@ struct DoneSetTests {
 
     // MARK: - As a text
 
-    /// The sizes that docs/guarantees.md names.
+    /// The sizes in docs/guarantees.md.
     static let sizes: [(name: String, set: DoneSet, base: Int64, bytes: Int)] = [
         ("one slow request, 60,000 done behind it", DoneSet([1_001..<61_001]), 1_000, 10),
         ("1 of 100 open at random among 10,000", scattered(10_000, openOneIn: 100), 0, 300),
@@ -65,7 +65,7 @@ struct DoneSetTests {
         #expect(DoneSet(text: "bits=qC", from: 0) == dense)
     }
 
-    /// Whatever the set, what is written says nothing that is not done, and everything before the cut.
+    /// For any set, the text lists only done offsets, and all of them before the cut.
     @Test(arguments: 0..<200)
     func textSaysTheTruth(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
@@ -132,7 +132,7 @@ struct DoneSetTests {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: text)) == .foreign)
     }
 
-    /// MirrorMaker copies a text beside the offset of another cluster, and it names other records there.
+    /// MirrorMaker copies metadata to an offset of another cluster, where it names other records.
     @Test(arguments: [
         "locsearch1;at=99;runs=CB", "locsearch1;at=1000", "locsearch1;at=101;tries=2;alone=103:1",
         "locsearch1;at=-100;runs=CB",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Notes a record that must be new.
+/// Begins a record that must be new.
 private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> OffsetTracker.Slot {
     let slot = tracker.begin(offset).slot
     return try #require(slot)
@@ -57,7 +57,7 @@ struct OffsetTrackerTests {
         #expect(tracker.span == 2)
     }
 
-    /// A client may hand records over a second time within one assignment.
+    /// A client may return records a second time within one assignment.
     @Test func recordHandedOverAgainAfterItsEndIsRefused() throws {
         var tracker = OffsetTracker()
         for offset in Int64(10)...14 { tracker.markDelivered(try begin(offset, in: &tracker)) }
@@ -66,7 +66,7 @@ struct OffsetTrackerTests {
         #expect(tracker.frontier == 15)
     }
 
-    /// Transactions take outcomes in the order of the records, so only the unbroken run of ready ones may leave.
+    /// Transactions take outcomes in the order of the records, so only the contiguous run of ready ones may leave.
     @Test func readyRunEndsAtTheFirstRecordWithoutOutcome() throws {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
@@ -122,7 +122,7 @@ struct OffsetTrackerTests {
         let second = try begin(11, in: &tracker)
         let passed = tracker.begin(12)
         #expect(passed == .wasDone)
-        // What is not read yet stays in the set.
+        // Offsets that are not read yet stay in the set.
         #expect(tracker.progress() == .init(next: 10, done: DoneSet([12..<13, 14..<21])))
 
         tracker.markDelivered(first)
@@ -138,14 +138,14 @@ struct OffsetTrackerTests {
         #expect(tracker.begin(21).slot != nil)
     }
 
-    /// Retention deletes what stands behind one slow request, and was done by the former owner.
+    /// Retention deletes records behind one slow request that the former owner had finished.
     @Test func deletedOffsetsThatWereDoneAreNotMissed() throws {
         let deleted = Int64(100)..<4920
         var tracker = OffsetTracker()
         tracker.inherit(DoneSet([101..<4920, 4930..<4931]), from: 100)
         #expect(tracker.countUndone(among: deleted) == 1)
 
-        // Records behind the deleted ones may come before it is told that these are gone.
+        // Records behind the deleted ones may come before the deletion is reported.
         tracker = OffsetTracker()
         tracker.inherit(DoneSet([101..<4920, 4930..<4931]), from: 100)
         let passed = tracker.begin(3000)
@@ -156,7 +156,7 @@ struct OffsetTrackerTests {
         #expect(tracker.countUndone(among: deleted) == 4820)
     }
 
-    /// Against the plain definition, over several owners of whom each takes over what the one before it has committed.
+    /// Compared with the simple definition, over several owners, each of which inherits the commit of the previous one.
     @Test(arguments: 0..<50)
     func everyRecordIsDoneOnceOverManyOwners(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
@@ -187,7 +187,7 @@ struct OffsetTrackerTests {
         #expect(log.filter { $0 < committed.offset }.allSatisfy(done.contains))
     }
 
-    /// Against the plain definition: the frontier is one past the longest finished prefix of what was delivered.
+    /// Compared with the simple definition: the frontier is one past the longest finished prefix of the delivered records.
     @Test(arguments: 0..<50)
     func frontierAgreesWithItsDefinition(seed: UInt64) throws {
         var random = SplitMix64(state: seed)

@@ -9,7 +9,7 @@ import Testing
 @testable import ProviderCalls
 @testable import WorkerRuntime
 
-/// What a worker gives up at once when a partition goes to another.
+/// The requests that a worker abandons at once when a partition is revoked.
 struct OwnedPartitionTests {
     private static let id = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
     /// A partition without done-sets.
@@ -34,7 +34,7 @@ struct OwnedPartitionTests {
 
     private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
 
-    /// A commit that says of a try may be under way while the partition is given up.
+    /// A commit with a crash note may be in flight during the revocation.
     @Test func goodbyeIsCommittedBehindATryThatIsOnItsWay() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         partition.begin(at: CommittedOffset(0), with: CommitMetadata())
@@ -57,7 +57,7 @@ struct OwnedPartitionTests {
         #expect(abandoned(requests) == [true, true, true])
     }
 
-    /// Its next owner begins where we end: what comes before a call that was made may not be left to it.
+    /// Its next owner begins at our committed offset, so requests before one with a call must not be left to it.
     @Test func requestsBeforeAPaidOneGoOn() throws {
         let requests = try take(4)
         requests[1].context.noteCall(at: .now)
@@ -65,7 +65,7 @@ struct OwnedPartitionTests {
         #expect(abandoned(requests) == [false, false, true, true])
     }
 
-    /// With done-sets, the next owner passes over what was finished behind them.
+    /// With done-sets, the next owner skips the requests that were finished behind them.
     @Test func withDoneSetsEveryRequestWithoutCostIsGivenUp() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let requests = try take(4, of: partition)
@@ -97,9 +97,9 @@ struct OwnedPartitionTests {
         #expect(abandoned(requests) == [false, false, true])
     }
 
-    // MARK: - What may be published
+    // MARK: - Outcomes that may be published
 
-    /// Nothing that is committed could say that what is behind it is done.
+    /// No commit could list the requests behind it as done.
     @Test func withoutDoneSetsNoOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
         let slots = try take(4).map(\.slot)
         for slot in slots { partition.tracker.markReady(slot) }
@@ -117,8 +117,8 @@ struct OwnedPartitionTests {
         #expect(partition.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
     }
 
-    /// A transaction cannot leave out what was published beyond its offset. Brokers refused its text then, and the worker would halve its
-    /// limit for all partitions.
+    /// A transaction cannot leave out requests that were published beyond its offset. If brokers rejected its metadata, the worker
+    /// would halve its limit for all partitions.
     @Test(arguments: [128, 300, 4096], [true, false])
     func notesAboutCrashesFindRoomBesideAllThatWasPublished(bytes: Int, areNotedBefore: Bool) throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
@@ -129,7 +129,7 @@ struct OwnedPartitionTests {
         let noted = (0..<64).map { Int64(100_000 + 977 * $0) }
         if areNotedBefore { partition.willRead(noted, at: .now) }
 
-        // Every third one is open, until no more may be published.
+        // Every third request is open, until no more outcomes may be published.
         var waiting = requests.filter { $0.offset % 3 > 0 }[...]
         for request in requests { partition.remove(request) }
         while case let leaving = partition.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
@@ -147,7 +147,7 @@ struct OwnedPartitionTests {
         #expect(partition.isNoted, "nothing waits for notes that do not fit")
     }
 
-    /// The brokers may be set to keep less while a worker runs.
+    /// The brokers may be reconfigured to keep less while a worker runs.
     @Test func notesThatNoLongerFitAreShortened() throws {
         let limit = MetadataLimit(4096, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let partition = OwnedPartition(Self.id, metadataLimit: limit)

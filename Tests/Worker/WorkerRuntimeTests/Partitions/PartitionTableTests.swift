@@ -10,7 +10,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Which records a lane takes in, and what the end of a request moves.
+/// The records that a lane accepts, and the effects of a request's end.
 struct PartitionTableTests {
     private static let first = TopicPartition("requests", 0)
 
@@ -83,7 +83,7 @@ struct PartitionTableTests {
         }
     }
 
-    /// A delivery report may come after the partition has gone and come back.
+    /// A delivery report may come after the partition was revoked and assigned again.
     @Test func requestOfAnAssignmentThatIsOverMovesNothingOfTheNext() async throws {
         try await TableFixture.run { fixture in
             let late = try fixture.takeAll(0..<1)[0]
@@ -153,7 +153,7 @@ struct PartitionTableTests {
         }
     }
 
-    /// Only reading on makes less of what a former owner had done, so a partition that waited for that would wait for ever.
+    /// Only further reading reduces the inherited done-set, so a partition that waited for that would wait forever.
     @Test func partitionIsReadOnWhereAFormerOwnerHasUsedTheRoomForWhatIsDone() async throws {
         try await TableFixture.run(doneSetBytes: 46) { fixture in
             let id = AssignedPartition(Self.first, epoch: 1)

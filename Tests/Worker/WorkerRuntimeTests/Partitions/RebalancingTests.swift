@@ -10,7 +10,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a lane finishes, commits and abandons when the group takes a partition back.
+/// The requests that a lane finishes, commits and abandons at a revocation.
 struct RebalancingTests {
     @Test func revokedPartitionWaitsForItsDeliveryReportsAndCommits() async throws {
         try await LaneFixture.run { fixture in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// A requests topic that is deleted and made again while a lane has requests of it under way.
+/// A requests topic that is deleted and recreated while a lane has open requests of it.
 struct RemadeTopicTests {
     private static let requests = TopicPartition("requests", 0)
 
@@ -48,7 +48,7 @@ struct RemadeTopicTests {
         }
     }
 
-    /// What was done beyond the former offset says nothing of the new topic.
+    /// The done-set of the former topic does not apply to the new one.
     @Test func doneSetOfTheFormerTopicIsForgotten() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
@@ -67,7 +67,7 @@ struct RemadeTopicTests {
         try await running.value
     }
 
-    /// Retention deletes what stands behind one slow request, and was done by the former owner.
+    /// Retention deletes records behind one slow request that the former owner had finished.
     @Test func deletedRequestsThatWereDoneAreNotCountedAsUnread() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
@@ -86,7 +86,7 @@ struct RemadeTopicTests {
 }
 
 extension LaneFixture {
-    /// What the group has committed of the first partition, by itself or with a transaction.
+    /// The group's committed offset of the first partition, with or without a transaction.
     fileprivate var committedOffset: Int64? {
         get async {
             let id = TopicPartition("requests", 0)

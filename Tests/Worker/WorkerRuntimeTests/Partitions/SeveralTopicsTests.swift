@@ -55,7 +55,7 @@ struct SeveralTopicsTests {
         }
     }
 
-    /// A worker that takes its own outcomes for requests answers them for ever.
+    /// A worker that reads its own outcomes as requests would answer them forever.
     @Test func partitionsOfAnyOtherTopicAreNotTakenIn() async throws {
         try await LaneFixture.run(assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("results", 0), ("night", 1)]))
@@ -66,14 +66,14 @@ struct SeveralTopicsTests {
         }
     }
 
-    /// Members that know the first topic only, as workers of former versions, reckon with its partitions. Were others counted too,
-    /// the shares of a limit would add up to more than the limit.
+    /// Members that read only the first topic compute shares from its partitions. If others counted too, the shares of a limit would
+    /// add up to more than the limit.
     @Test func sharesOfALimitGoByThePartitionsOfTheFirstTopic() async throws {
         let fleet = Fleet()
         try await LaneFixture.run(fleet: fleet, assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("night", 0), ("night", 3)]))
             #expect(fleet.last == .init(partitions: [], count: 4))
-            // It has no share of its own, and may use what others lease to it.
+            // It has no share, and may use quota that others lease to it.
             await fixture.source.append([LaneFixture.request("night")], of: "night")
             try await fixture.outcomesAreWritten(["night"])
 
@@ -84,7 +84,7 @@ struct SeveralTopicsTests {
                 fleet.last == .init(partitions: [1, 3], count: 8)
             }
 
-            // Partition 3 of both topics goes.
+            // Partition 3 of both topics is revoked.
             await fixture.source.revoke([3])
             #expect(fleet.last == .init(partitions: [1], count: 8))
             await fixture.source.lose([0])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// The sequencer belongs to one actor; this one stands for the worker's.
+/// Stands for the worker's actor, to which the sequencer belongs.
 private actor Desk {
     private let sequencer = OutcomeSequencer<String>()
     private(set) var left: [String: [Int]] = [:]
@@ -24,7 +24,7 @@ private actor Desk {
 }
 
 struct OutcomeSequencerTests {
-    /// Whatever the order in which requests finish, each lane's outcomes leave in the order of its requests.
+    /// In whatever order requests finish, the outcomes of each key leave in the order of its requests.
     @Test(arguments: 0..<40)
     func outcomesOfEachGroupLeaveInOrder(seed: UInt64) async {
         var random = SplitMix64(state: seed)

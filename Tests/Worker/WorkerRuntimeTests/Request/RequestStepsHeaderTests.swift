@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-/// The header `request-steps` of a lane's outcomes. The lane's provider is a fake one without calls: their steps are tested
-/// with `SearchWorker`.
+/// The header `request-steps` of a lane's outcomes. The lane's fake provider makes no calls: their steps are tested with `SearchWorker`.
 struct RequestStepsHeaderTests {
     private func header(
         of value: String, isOn: Bool

@@ -31,7 +31,7 @@ struct RequestTimeLimitsTests {
         #expect(try plain.time(for: request, age: .seconds(20), timeToExpiry: nil).lifetime(from: now) == nil)
     }
 
-    /// An expired request stays expired when it is sent again as it is, so the text must not ask for that.
+    /// An expired request stays expired if it is sent again unchanged, so the text must not suggest that.
     @Test func textsOfExpiredRequestsAgreeWithTheirFlag() throws {
         let limits = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30), maxAge: .seconds(60))
         var errors = [SearchError.overWhileWaiting(for: .hotpepper)]

@@ -8,14 +8,14 @@ import Tracing
 
 @testable import WorkerRuntime
 
-/// The spans of requests on a whole lane, between a source and a sink that have no brokers behind them.
+/// The spans of requests on a whole lane, with a source and a sink without brokers.
 struct RequestTraceTests {
     private static let traceID = "0af7651916cd43dd8448eb211c80319c"
     private static let parentID = "b7ad6b7169203331"
     private static let sampled = [RecordHeader("traceparent", text: "00-\(traceID)-\(parentID)-01")]
     private static let unsampled = [RecordHeader("traceparent", text: "00-\(traceID)-\(parentID)-00")]
 
-    /// The spans that have ended, and the tracer that made them. It samples no trace of its own accord.
+    /// The ended spans, and the tracer that made them. The tracer starts no sampled traces.
     private final class Traces: Sendable {
         private let ended = Mutex<[RecordedSpan]>([])
 
@@ -28,7 +28,7 @@ struct RequestTraceTests {
             return RequestTracing(tracer: tracer, consumerGroup: "group")
         }
 
-        /// Returns the one ended span whose name begins so.
+        /// Returns the only ended span whose name has this prefix.
         func span(_ name: String) throws -> RecordedSpan {
             let found = spans.filter { $0.content.name.hasPrefix(name) }
             try #require(found.count == 1, "\(spans.map { $0.content.name })")

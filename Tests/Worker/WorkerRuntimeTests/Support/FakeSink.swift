@@ -3,13 +3,13 @@ import Basics
 import KafkaTestSupport
 import WorkerRuntime
 
-/// A producer without brokers: the test says which records are refused, and when the others are confirmed.
+/// A producer without brokers: the test decides which records are rejected, and when the others are confirmed.
 actor FakeSink: OutcomeSink {
     typealias Report = Result<RecordPosition, KafkaError>
 
     private struct Underway {
         let record: ProducerRecord
-        /// The number of records that were on their way when this one was handed over, itself among them.
+        /// The number of records in flight when this one was enqueued, including it.
         let company: Int
         var report: Report?
         var waiter: CheckedContinuation<Report, Never>?
@@ -18,7 +18,7 @@ actor FakeSink: OutcomeSink {
     private var underway: [Int: Underway] = [:]
     private var nextSlot = 0
     private var isHolding = false
-    /// The topics whose reports wait for good.
+    /// The topics whose reports never arrive.
     private var silentTopics: Set<String> = []
     private var isClosed = false
     private var refusal: @Sendable (ProducerRecord, _ company: Int) -> KafkaError? = { _, _ in nil }
@@ -38,19 +38,19 @@ actor FakeSink: OutcomeSink {
     private static let unanswered = KafkaError(.timedOut, "no answer in time")
     private var transaction: [ProducerRecord] = []
 
-    /// The records that the brokers have confirmed, in that order. Those of a transaction once it is committed.
+    /// The records that the brokers have confirmed, in that order. Records of a transaction are added when it is committed.
     private(set) var written: [ProducerRecord] = []
-    /// Every record that was handed over.
+    /// Every record that was enqueued.
     private(set) var handedOver: [ProducerRecord] = []
     private(set) var transactionOffsets: [TopicPartition: CommittedOffset] = [:]
     private(set) var abortCount = 0
     /// The number of transactions that were committed.
     private(set) var commitCount = 0
     private let isTransactional: Bool
-    /// `false` when each record travels in a batch of its own.
+    /// `false` if each record is sent in a separate batch.
     private let isBatching: Bool
 
-    /// True where it goes on after it was closed, in place of another one like it.
+    /// True if it goes on after `close`, as a replacement for itself.
     private let staysOpen: Bool
 
     init(
@@ -75,29 +75,29 @@ actor FakeSink: OutcomeSink {
     /// The error of a call that does not return.
     static let hung = KafkaError(.hung, "made to hang")
 
-    /// How a commit ends that does not simply succeed.
+    /// The failure of a commit.
     struct CommitFailure {
         var error: KafkaError
-        /// The brokers have committed the transaction, although the caller hears of an error.
+        /// True if the brokers have committed the transaction, although the caller gets an error.
         var hasTakenEffect = false
     }
 
-    // MARK: - What the test does
+    // MARK: - Control by the test
 
-    /// Has the next commits fail, one each.
+    /// Makes the next commits fail, one for each failure.
     func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
 
-    /// Has a call not return whenever it is made.
+    /// Makes a call hang whenever it is made.
     func hang(in call: Call) { hungCall = call }
 
     private func hang(_ call: Call) throws(KafkaError) {
         if hungCall == call { throw Self.hung }
     }
 
-    /// Has the next commit wait until `releaseCommit` or `endTransactions` is called.
+    /// Makes the next commit wait until `releaseCommit` or `endTransactions` is called.
     func holdCommit() { isCommitHeld = true }
 
-    /// Has the next offsets that are sent wait until `releaseOffsets` is called.
+    /// Makes the next offsets that are sent wait until `releaseOffsets` is called.
     func holdOffsets() { areOffsetsHeld = true }
 
     func releaseOffsets() {
@@ -109,7 +109,7 @@ actor FakeSink: OutcomeSink {
     /// True while offsets that were sent wait.
     var holdsOffsets: Bool { heldOffsets != nil }
 
-    /// Lets the commit that waits succeed, and those that follow.
+    /// Lets the waiting commit and the following ones succeed.
     func releaseCommit() {
         isCommitHeld = false
         heldCall?.resume(returning: nil)
@@ -119,13 +119,13 @@ actor FakeSink: OutcomeSink {
     /// True while a commit waits.
     var holdsCommit: Bool { heldCall != nil }
 
-    /// How often the transactional id was registered.
+    /// The number of registrations of the transactional id.
     var registrations: Int { initCount }
 
-    /// Has reports wait until `confirmAll`.
+    /// Makes reports wait until `confirmAll`.
     func holdReports() { isHolding = true }
 
-    /// Has no record of a topic confirmed until the sink closes.
+    /// Makes the reports of a topic wait until the sink closes.
     func silence(_ topic: String) { silentTopics.insert(topic) }
 
     func confirmAll() {
@@ -133,14 +133,14 @@ actor FakeSink: OutcomeSink {
         for slot in underway.keys.sorted() { report(on: slot) }
     }
 
-    /// Ends everything on its way, and whatever comes, with a fatal error.
+    /// Ends all records in flight, and all later ones, with a fatal error.
     func failForGood() {
         let error = KafkaError(.fatal, "producer: made to fail")
         refusal = { _, _ in error }
         confirmAll()
     }
 
-    /// - Parameter refusal: why the brokers refuse a record; `nil`: they take it.
+    /// - Parameter refusal: the reason why the brokers reject a record; `nil`: they accept it.
     func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) {
         self.refusal = refusal
     }
@@ -149,12 +149,12 @@ actor FakeSink: OutcomeSink {
 
     func failTransactionInit(with error: KafkaError) { initError = error }
 
-    /// The number of records that a topic has.
+    /// Returns the number of records that a topic has.
     func count(of topic: String) -> Int { written.count { $0.topic == topic } }
 
-    // MARK: - What the lane asks for
+    // MARK: - OutcomeSink
 
-    /// It lives on no loop, so what it is given goes by way of `handOver`.
+    /// Returns `false`: it runs on no loop, so records are enqueued with `handOver`.
     nonisolated func handOverAtOnce(_ record: ProducerRecord, report: @escaping (Report) -> Void) -> Bool { false }
 
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
@@ -220,7 +220,7 @@ actor FakeSink: OutcomeSink {
         return true
     }
 
-    /// Ends what has no report yet, as librdkafka does once a record of a transaction has failed.
+    /// Ends records without a report, as librdkafka does once a record of a transaction has failed.
     private func purge() {
         for slot in underway.keys where underway[slot]?.report == nil {
             underway[slot]?.report = .failure(KafkaError(librdkafkaCode: Self.purged, doing: "delivery"))

@@ -4,37 +4,37 @@ import KafkaTestSupport
 import TestSupport
 import WorkerRuntime
 
-/// A consumer without brokers: the test says what is there to read, which partitions come and go, and how commits end.
+/// A consumer without brokers: the test decides about records, assignments and the results of commits.
 actor FakeSource: RequestSource {
     private var waiting: [ConsumerRecord] = []
     private var reader: CheckedContinuation<Void, Never>?
     private var isReading = true
     private weak var listener: (any RebalanceListener)?
     private var assigned: [AssignedPartition] = []
-    /// Assigned partitions of which the lane was told where reading begins.
+    /// Assigned partitions whose start position was reported to the lane.
     private var readable: Set<AssignedPartition> = []
     private var epoch: UInt32 = 0
     private var nextOffsets: [TopicPartition: Int64] = [:]
     private var stored: [AssignedPartition: CommittedOffset] = [:]
 
-    /// What the next commits end with; `nil`: they succeed.
+    /// The error of the next commits; `nil`: they succeed.
     private var commitError: KafkaError?
     private var refusals: [String: KafkaError] = [:]
     private var commitDelay = Duration.zero
     private var mostMetadata = Int.max
     private var dropsMetadata = false
-    /// What the brokers say of the topic's size; `nil`: nothing.
+    /// The brokers' partition count of the topic; `nil`: no answer.
     private var knownPartitionCount: Int? = 4
     private var unknownTopics: Set<String> = []
     private var diagnosis = TopicDiagnosis.complete
     private var onClose: @Sendable () -> Void = {}
     private var leavesSilently = false
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
-    /// The offsets that are committed.
+    /// The committed offsets.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
-    /// What was handed over for the next commit of a partition, whether the brokers take it or not.
+    /// Returns the stored offset for the next commit of a partition, whether or not the brokers accept it.
     func handedOver(of partition: TopicPartition) -> CommittedOffset? { stored.first { $0.key.id == partition }?.value }
-    /// What would be committed if the process crashed now.
+    /// The commits that a crash of the process would make now.
     private(set) var crashCommit: [TopicPartition: CommittedOffset] = [:]
     private var transactionOffsets: @Sendable () async -> [TopicPartition: CommittedOffset] = { [:] }
     private(set) var held: Set<TopicPartition> = []
@@ -49,20 +49,20 @@ actor FakeSource: RequestSource {
     private(set) var isSubscribed = false
     private(set) var isClosed = false
 
-    // MARK: - What the test does
+    // MARK: - Control by the test
 
-    /// Sets what a former owner has committed of a partition.
+    /// Sets a former owner's commit of a partition.
     func setCommit(_ committed: CommittedOffset, partition: Int32 = 0) {
         commits[TopicPartition("requests", partition)] = committed
     }
 
-    /// Has the next record of a partition stand at an offset.
+    /// Sets the offset of the next record of a partition.
     func skip(to offset: Int64, partition: Int32 = 0) { nextOffsets[TopicPartition("requests", partition)] = offset }
 
-    /// Has the brokers keep no more than so many bytes beside an offset.
+    /// Limits the metadata that the brokers keep, in bytes.
     func refuseMetadata(above bytes: Int) { mostMetadata = bytes }
 
-    /// Has the brokers keep nothing beside an offset.
+    /// Makes the brokers drop all metadata.
     func dropMetadata() { dropsMetadata = true }
 
     func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
@@ -71,15 +71,14 @@ actor FakeSource: RequestSource {
 
     func refuseCommits(with error: KafkaError?) { commitError = error }
 
-    /// Has the brokers refuse offsets of one topic; `nil`: they take them again.
+    /// Makes the brokers reject offsets of one topic; `nil`: they accept them again.
     func refuseCommits(of topic: String, with error: KafkaError?) { refusals[topic] = error }
 
     var refusedCommits: [AssignedPartition: KafkaError] {
         stored.keys.reduce(into: [:]) { $0[$1] = refusals[$1.id.topic] }
     }
 
-    /// Has the log of an assigned partition begin anew at an offset, as when its topic was deleted and made again. Records that wait are
-    /// gone.
+    /// Restarts the log of an assigned partition at an offset, as when its topic was recreated. Waiting records are dropped.
     func restart(_ partition: Int32, at offset: Int64 = 0) async {
         guard let index = assigned.firstIndex(where: { $0.id.partition == partition }) else { return }
         epoch += 1
@@ -93,24 +92,24 @@ actor FakeSource: RequestSource {
         readable.insert(renewed)
     }
 
-    /// Tells the lane of records that were deleted before anybody read them.
-    /// - Returns: what the lane counts as lost.
+    /// Reports to the lane that records were deleted before they were read.
+    /// - Returns: the number of records that the lane counts as lost.
     func tellOfDeleted(_ offsets: Range<Int64>, partition: Int32 = 0) async -> Int64? {
         await listener?.missed(offsets, of: TopicPartition("requests", partition))
     }
 
-    /// Has each commit take some time, as while a group forms.
+    /// Makes each commit take some time, as during a rebalance.
     func delayCommits(by delay: Duration) { commitDelay = delay }
 
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
 
-    /// Sets what the brokers say of a topic that confirms nothing.
+    /// Sets the brokers' diagnosis of a topic without delivery reports.
     func setDiagnosis(_ diagnosis: TopicDiagnosis) { self.diagnosis = diagnosis }
 
-    /// - Parameter body: called once the group is left.
+    /// - Parameter body: called after the group is left.
     func whenClosed(_ body: @escaping @Sendable () -> Void) { onClose = body }
 
-    /// Has `close` come back without a revocation, as when its time is up before the group has asked for one.
+    /// Makes `close` return without a revocation, as when its time limit ends before the group has requested one.
     func leaveSilently() { leavesSilently = true }
 
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
@@ -133,7 +132,7 @@ actor FakeSource: RequestSource {
         wakeReader()
     }
 
-    /// Has the next question for the membership wait until `releaseMembership` is called.
+    /// Makes the next query of the membership wait until `releaseMembership` is called.
     func holdMembership() { isMembershipHeld = true }
 
     func releaseMembership() {
@@ -142,7 +141,7 @@ actor FakeSource: RequestSource {
         heldMembership = nil
     }
 
-    /// True while a question for the membership waits.
+    /// True while a query of the membership waits.
     var holdsMembership: Bool { heldMembership != nil }
 
     func assign(_ partitions: [Int32]) async {
@@ -160,7 +159,7 @@ actor FakeSource: RequestSource {
         wakeReader()
     }
 
-    /// Returns once the lane has let go of the partitions and what it stored is committed.
+    /// Returns after the lane has completed the revocation and its stored offsets are committed.
     func revoke(_ partitions: [Int32]) async {
         let gone = assigned.filter { partitions.contains($0.id.partition) }
         await listener?.revoked(gone)
@@ -188,7 +187,7 @@ actor FakeSource: RequestSource {
         reader = nil
     }
 
-    // MARK: - What the lane asks for
+    // MARK: - RequestSource
 
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
         self.listener = listener
@@ -226,7 +225,7 @@ actor FakeSource: RequestSource {
     /// True while the lane waits for records.
     var isAskedForRecords: Bool { reader != nil }
 
-    /// The number of records that nobody has read.
+    /// The number of unread records.
     var unreadCount: Int { waiting.count }
 
     func stopReading() {
@@ -277,13 +276,13 @@ actor FakeSource: RequestSource {
         }
     }
 
-    /// Ends reading with an error, as when the group has another process in this member's place.
+    /// Ends reading with an error, as when another process has replaced this static member.
     func fail(with error: KafkaError) {
         failure = error
         wakeReader()
     }
 
-    /// Has the group's committed offsets hold those of transactions as well. Where a partition has both, those of transactions count.
+    /// Merges the offsets of transactions into the group's committed offsets. If a partition has both, those of transactions count.
     func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: CommittedOffset]) {
         transactionOffsets = transactions
     }

@@ -13,26 +13,26 @@ import Testing
 @testable import QuotaSharing
 @testable import WorkerRuntime
 
-/// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
+/// A whole lane with a source and a sink without brokers, and a provider controlled by the test.
 struct LaneFixture: Sendable {
     let loop: EventLoop
     let lane: WorkerLane
     let source: FakeSource
     let sink: FakeSink
     let provider: FakeProvider
-    /// Takes the place of the first sink when that has failed for good, and its own place when it fails itself.
+    /// Replaces the first sink after a permanent failure, and itself if it fails.
     let nextSink: FakeSink
-    /// Puts each record into a batch of its own.
+    /// Sends each record in a separate batch.
     let singleSink = FakeSink(isBatching: false)
     /// The lane's metrics.
     let registry = MetricsRegistry()
 
-    /// Makes the sinks that replace the first one, where `nextSink` is not enough.
+    /// Makes the sinks that replace the first one, if `nextSink` is not enough.
     struct Replacements: Sendable {
         let make: @Sendable () -> FakeSink
     }
 
-    /// Runs a lane beside `body`, then drains it and waits for its end.
+    /// Runs a lane during `body`, then drains it and waits for its end.
     static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
         fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
@@ -99,19 +99,19 @@ struct LaneFixture: Sendable {
         #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}}"#
     }
 
-    /// Has all sinks refuse records.
+    /// Makes all sinks reject records.
     func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) async {
         for sink in [sink, nextSink, singleSink] { await sink.refuse(refusal) }
     }
 
     var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
 
-    /// What transactions have committed.
+    /// The offsets that transactions have committed.
     var transactionOffsets: [TopicPartition: CommittedOffset] {
         get async { await sink.transactionOffsets.merging(nextSink.transactionOffsets) { _, later in later } }
     }
 
-    /// How many records were handed to a sink.
+    /// The number of records that were enqueued in any sink.
     var handedOver: Int {
         get async { await sink.handedOver.count + nextSink.handedOver.count + singleSink.handedOver.count }
     }
@@ -123,7 +123,7 @@ struct LaneFixture: Sendable {
         get async { await sink.written + nextSink.written + singleSink.written }
     }
 
-    /// Runs a first request, before which the lane notes its try: what follows needs no commit to begin.
+    /// Runs a first request, with the lane's first crash note: the following requests need no commit to begin.
     func commitsFirstRequest() async throws {
         await source.append([Self.request("first")])
         try await isCommitted(upTo: 1)
@@ -144,17 +144,17 @@ struct LaneFixture: Sendable {
     }
 }
 
-/// Answers every request with nothing found, at once or when the test lets it.
+/// Answers every request with no places, at once or when the test releases it.
 actor FakeProvider: SearchReporting {
     private nonisolated let loop: EventLoop
     private var isHolding = false
     private var heldID: String?
     private var heldPrefix: String?
     private var waiters: [CheckedContinuation<Void, Never>] = []
-    /// The requests that were asked for, in order: each may have cost money.
+    /// The requests in the order of their searches. Each may have cost money.
     private(set) var asked: [String] = []
 
-    /// True while one request alone waits for the test, the one that was asked for last.
+    /// True while exactly one request waits for the test, and it is the last one.
     func waitsAlone(_ id: String) -> Bool { asked.last == id && waiters.count == 1 }
 
     func hold() { isHolding = true }
@@ -162,7 +162,7 @@ actor FakeProvider: SearchReporting {
     /// Keeps one request waiting, and answers all others.
     func hold(only id: String) { heldID = id }
 
-    /// Keeps requests waiting whose names begin so, and answers all others.
+    /// Keeps requests waiting whose ids have this prefix, and answers all others.
     func hold(prefix: String) { heldPrefix = prefix }
 
     func release(_ count: Int) {

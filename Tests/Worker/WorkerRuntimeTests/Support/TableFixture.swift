@@ -9,7 +9,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// A table on a loop of its own, with a source that tells which partitions are held.
+/// A table on a separate loop, with a source that reports which partitions are paused.
 actor TableFixture {
     let maxSpan: Int
     let loop: EventLoop
@@ -66,7 +66,7 @@ actor TableFixture {
         return requests
     }
 
-    /// Starts to wait for the requests of all partitions, and returns once that has begun.
+    /// Starts to wait for the requests of all partitions, and returns once the wait has begun.
     func startWaiting(for time: Duration) -> Task<Void, Never> {
         let (partitions, end) = (table.all, loop.now + time)
         return Task.immediate(executorPreference: loop) {
