@@ -1,11 +1,11 @@
 /// Values identified by numbers. A closure or a task can hold the number if the value itself must not leave its actor.
 ///
-/// A number is reused only after 2^31 uses of its slot, so an outdated number finds nothing. 0 is never a valid number.
+/// A number is reused only after 2^31 uses of its entry, so an outdated number finds nothing. 0 is never a valid number.
 /// Every operation takes constant time.
 @frozen
 public struct NumberedValues<Value> {
     @usableFromInline var values: [Value?] = []
-    /// How often each slot was used, from 1.
+    /// How often each entry was used, from 1.
     @usableFromInline var uses: [Int] = []
     @usableFromInline var free: [Int] = []
 

@@ -41,7 +41,7 @@ final class ProducerQueue {
 
     /// Handles all delivery reports and errors received so far.
     /// - Parameters:
-    ///   - report: Called with the slot and the result of each record.
+    ///   - report: Called with the entry and the result of each record.
     ///   - failed: Called for each error that does not concern a single record; `fatal` or `fenced` if it is permanent.
     @inline(__always)
     func serve(report: (Int, Result<RecordPosition, KafkaError>) -> Void, failed: (KafkaError) -> Void) {

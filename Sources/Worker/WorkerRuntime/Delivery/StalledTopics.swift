@@ -43,7 +43,7 @@ final class StalledTopics {
         return (problems, blocked)
     }
 
-    /// Logs one line for each topic that has stalled, has stalled for another reason, or has recovered.
+    /// Logs one line for each topic that has timed out, has timed out for another reason, or has recovered.
     func announceChanges() {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now)

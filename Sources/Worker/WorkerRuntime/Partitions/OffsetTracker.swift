@@ -14,7 +14,7 @@ internal import DequeModule
 /// Offsets ascend, with the gaps that compaction and transaction markers leave. A log that was created again starts at
 /// lower offsets and has a separate tracker.
 struct OffsetTracker {
-    /// Identifies one record of this tracker. Slots compare in the order in which records were taken.
+    /// Identifies one record of this tracker. Identifiers compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
         fileprivate let serial: UInt64
 
