@@ -53,7 +53,7 @@ final class FleetWorld {
     private(set) var changesOfMembers: [Double] = []
     /// The requests that are written, by partition and offset.
     ///
-    /// Those of a deleted topic are kept under the name that `archiveRequests` gave it.
+    /// Requests of a deleted topic are kept under the name that `archiveRequests` gave it.
     var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
     private var hangRandom = SeededGenerator(seed: 0)

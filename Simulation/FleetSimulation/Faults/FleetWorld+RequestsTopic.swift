@@ -134,7 +134,7 @@ extension FleetPlan {
                 time: Double.random(in: 3...26, using: &random),
                 kind: .cluster(.makeAgain(SimulatedWorker.requests, gap: gap))))
         faults.sort { $0.time < $1.time }
-        // The error event of an invalid record does not say which of two records with the same offset it answers.
+        // The error event of an invalid record does not identify one of two records with the same offset.
         for index in requests.indices { (requests[index].isValid, requests[index].padding) = (true, 0) }
     }
 }

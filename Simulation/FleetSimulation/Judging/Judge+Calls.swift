@@ -122,7 +122,7 @@ extension Judge {
 
     /// True if a member may use its share although the group has given its partitions, and so the share, to another member.
     ///
-    /// That happens if the member may not know of the change for long, or if the new owner does not wait until it does.
+    /// That happens if the member may learn of the change late, or if the new owner does not wait for that.
     private var usesSharesTwice: Bool {
         plan.isStatic || plan.keepsPartitionsWhileCutOff || plan.share == .byPartitions
     }

@@ -291,7 +291,7 @@ final class SimulatedWorker: @unchecked Sendable {
 
         guard state != .killed else { return }
         state = .ended(failure: failure)
-        // Whatever is left of a process ends with it.
+        // The remaining clients end with the process.
         simulation.schedule(after: .milliseconds(1)) { [self] in
             endClients()
             onEnd(self)

@@ -25,7 +25,7 @@ enum WorkerPhase: String, CaseIterable {
     /// Offsets, or a transaction with them, are being committed.
     case committing
     case draining
-    /// None of the other phases.
+    /// The worker is in no other phase.
     case idle
 
     /// The names of all phases, in the order of a table's columns.

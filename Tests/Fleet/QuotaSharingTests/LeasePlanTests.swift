@@ -48,7 +48,7 @@ struct LeasePlanTests {
         }
     }
 
-    /// Whatever the demand, no member gets more than its demand or less than its floor, and all quota with demand is used. No batch
+    /// For any demand, no member gets more than its demand or less than its floor, and all quota with demand is used. No batch
     /// request gets quota that an interactive one lacks.
     @Test func planUsesTheLimitAndServesInteractiveDemandFirst() {
         var random = SplitMix64(state: 2)

@@ -128,7 +128,7 @@ struct SimulatedProducerTests {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = send("a", by: producer, in: fixture)
-        // A record of the same producer that this client does not know of.
+        // A record of the same producer that this client did not send.
         let entry = fixture.cluster.log(of: PartitionID("results", 0))?.entries.first
         let identity = ProducerIdentity(id: entry?.producerID ?? 0, epoch: 0)
         let batch = ProduceRequest.Batch(
