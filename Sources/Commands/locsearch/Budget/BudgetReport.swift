@@ -4,23 +4,23 @@ import JSON
 import LocationSearch
 import QuotaSharing
 
-/// The use of each provider's daily budget, as the fleet's topic says.
+/// The use of each provider's daily budget, as read from the fleet topic.
 struct BudgetReport {
-    /// One provider's day.
+    /// The use of one provider's budget on one day.
     struct Line: Sendable, Hashable {
         var provider: ProviderID
-        /// The digest of the API key, which tells the accounts of several keys from each other.
+        /// The digest of the API key. It distinguishes the accounts when a provider has several keys.
         var key: String?
         var day: ProviderDays.Day
-        /// The calls that the day has; `nil` where neither the settings nor a member names a budget.
+        /// The number of calls that the budget allows; `nil` if neither the settings nor a member defines a budget.
         var budget: Int?
         var used = 0
         var reserved = 0
-        /// The calls that these settings keep for interactive requests; `nil` where they keep none.
+        /// The number of calls that these settings reserve for interactive requests; `nil` if they reserve none.
         var kept: Int?
-        /// The calls that were made, by operation and price class.
+        /// The number of calls made, by operation and price class.
         var made: [String: Int] = [:]
-        /// The time at which the calls began to count, if not with the day.
+        /// The time from which calls were counted; `nil` if they were counted from the beginning of the day.
         var since: String?
 
         var left: Int? { budget.map { max(0, $0.saturatingSubtracting(used).saturatingSubtracting(reserved)) } }
@@ -31,9 +31,9 @@ struct BudgetReport {
 
     /// - Parameters:
     ///   - fleet: the digest of the fleet whose budgets are shown.
-    ///   - callsPerDay: the budgets that these settings name. Members may have others, which count.
-    ///   - reserves: the calls that these settings keep for interactive requests.
-    ///   - date: the present moment.
+    ///   - callsPerDay: the budgets in these settings. If a member has published a different one, that one is shown.
+    ///   - reserves: the calls that these settings reserve for interactive requests.
+    ///   - date: the current time.
     init(
         _ ledger: BudgetLedger, fleet: String? = nil, callsPerDay: [ProviderID: Int],
         reserves: [ProviderID: BudgetReserve] = [:], days: ProviderDays, at date: Date
@@ -54,7 +54,7 @@ struct BudgetReport {
         }
     }
 
-    // MARK: - For people
+    // MARK: - Text output
 
     var text: [String] {
         guard !lines.isEmpty else {
@@ -105,13 +105,13 @@ struct BudgetReport {
         Duration.seconds(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up) * 60).readable
     }
 
-    /// True where a provider has accounts of several keys, as for the rest of a day on which workers were restarted with
-    /// another key.
+    /// True if a provider has accounts for several keys. This happens for the rest of a day on which workers were
+    /// restarted with another key.
     private var showsKeys: Bool { Set(lines.map(\.provider)).count < lines.count }
 
-    // MARK: - For programs
+    // MARK: - JSON output
 
-    /// One JSON object a provider.
+    /// One JSON object for each provider.
     var json: [String] {
         lines.map { line in
             JSONWriter.objectText(capacity: 256) { json in

@@ -4,22 +4,23 @@ import LocationSearch
 import Logging
 import QuotaSharing
 
-/// The fleet topic for a person: reads the budgets in it, and publishes orders and questions.
+/// Accesses the fleet topic for commands: reads budgets, and publishes orders and questions.
 struct BudgetTopic {
     private let client: FleetTopicClient
     private let history: Int64
 
-    /// The digest of the fleet whose budgets are meant.
+    /// The digest of the fleet whose budgets are read and changed.
     var fleet: String { client.fleet }
 
-    /// - Parameter timeout: how long the broker may say nothing before a call fails.
+    /// - Parameter timeout: how long a call waits for the broker before it fails.
     /// - Parameter history: how many of the newest records are read first.
     init(_ settings: Settings, timeout: Duration, history: Int64 = BudgetTerms.history, log: Logger) throws {
         client = try FleetTopicClient(settings, timeout: timeout, log: log)
         self.history = history
     }
 
-    /// Reads what the topic says of budgets: its newest records, and all of them only where those do not hold the state.
+    /// Reads the state of the budgets from the topic. It reads the newest records, and all records only if the newest
+    /// do not contain the state.
     func ledger() async throws -> BudgetLedger {
         let member = BudgetMember(name: "", budgets: [:], fleet: fleet, at: .now)
         try await client.read(newest: history) { extent in
@@ -36,18 +37,18 @@ struct BudgetTopic {
         if case .budget(let budget) = message { budget } else { nil }
     }
 
-    /// Gives an order, and waits for workers to acknowledge that they go by it.
+    /// Publishes an order, and waits until workers acknowledge it.
     /// - Parameters:
-    ///   - most: the number of workers that are to acknowledge it.
-    ///   - time: how long they are waited for.
-    /// - Returns: how many have by then.
+    ///   - most: the number of workers that should acknowledge it.
+    ///   - time: how long to wait for them.
+    /// - Returns: the number of workers that acknowledged it in time.
     func give(_ order: BudgetMessage.Order, to most: Int, within time: Duration) async throws -> Int {
         try await publish(BudgetMessage(sender: Self.makeSender(), number: 1, order: order), to: most, within: time)
     }
 
-    /// Asks which workers keep a budget of a provider. Each of their loops answers.
-    /// - Parameter time: how long answers are waited for.
-    /// - Returns: how many have answered by then.
+    /// Counts the workers that keep a budget for a provider. Each of their event loops answers the question.
+    /// - Parameter time: how long to wait for answers.
+    /// - Returns: the number of workers that answered in time.
     func countKeepers(of provider: ProviderID, within time: Duration) async throws -> Int {
         let question = BudgetMessage.Question(provider: provider.rawValue, fleet: fleet)
         let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: question)

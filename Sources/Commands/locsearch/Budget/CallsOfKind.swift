@@ -1,11 +1,11 @@
 import JSON
 
-/// How many calls of one kind were made. A kind is an operation that is charged as one price class.
+/// The number of calls of one kind. A kind is an operation in one price class.
 struct CallsOfKind: Sendable, Hashable {
-    /// The kind as the fleet's topic names it: `operation/price class`.
+    /// The kind as written in the fleet topic: `operation/price class`.
     let kind: String
     let operation: String
-    /// `nil` for a kind that names none.
+    /// `nil` if the kind has no price class.
     let priceClass: String?
     let count: Int
 
@@ -27,7 +27,7 @@ struct CallsOfKind: Sendable, Hashable {
 }
 
 extension JSONWriter {
-    /// Writes a member with one object for each kind, in the order of their kinds.
+    /// Writes a member with one object for each kind, sorted by kind.
     mutating func member(_ name: StaticString, calls made: [String: Int]) {
         objects(name, of: CallsOfKind.inOrder(made)) { calls, json in
             json.member("operation", calls.operation)

@@ -4,12 +4,12 @@ import LocationSearch
 import QuotaSharing
 import Synchronization
 
-/// The days by which providers' budgets count: each from midnight to midnight in the provider's time zone. Safe to use from
-/// any thread.
+/// The days by which the providers' budgets are counted: from midnight to midnight in each provider's time zone. Safe
+/// to use from any thread.
 final class ProviderDays: Sendable {
-    /// A day by the wall clock.
+    /// A day in wall-clock time.
     struct Day: Sendable, Hashable {
-        /// Such as `2026-11-23`.
+        /// The date, such as `2026-11-23`.
         var label: String
         var begin: Date
         var end: Date
@@ -20,10 +20,10 @@ final class ProviderDays: Sendable {
 
     init(_ zones: [ProviderID: TimeZone]) { self.zones = zones }
 
-    /// Returns the day of each provider at a moment.
+    /// Returns the current day of each provider.
     /// - Parameters:
-    ///   - date: the moment by the wall clock.
-    ///   - now: the same moment by the clock that deadlines go by.
+    ///   - date: the current wall-clock time.
+    ///   - now: the same moment on the monotonic clock used for deadlines.
     func days(at date: Date, now: Instant) -> [ProviderID: BudgetDay] {
         zones.keys.reduce(into: [:]) { days, provider in
             guard let day = day(of: provider, at: date) else { return }
@@ -35,7 +35,7 @@ final class ProviderDays: Sendable {
     /// Returns the day of one provider; `nil` for a provider without a time zone.
     func day(of provider: ProviderID, at date: Date) -> Day? {
         guard let zone = zones[provider] else { return nil }
-        // The calendar takes microseconds, and this is asked several times a second.
+        // This is called several times a second, and a calendar computation takes microseconds.
         if let day = known.withLock({ $0[provider] }), date >= day.begin, date < day.end { return day }
 
         let day = Self.day(at: date, in: zone)
@@ -43,12 +43,12 @@ final class ProviderDays: Sendable {
         return day
     }
 
-    /// Returns the day that a moment belongs to in a time zone.
+    /// Returns the day that contains a moment in a time zone.
     static func day(at date: Date, in zone: TimeZone) -> Day {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         let begin = calendar.startOfDay(for: date)
-        // Days have 23 or 25 hours when clocks change.
+        // A day has 23 or 25 hours when daylight saving time begins or ends.
         let end = calendar.dateInterval(of: .day, for: date)?.end ?? begin + 86_400
         let parts = calendar.dateComponents([.year, .month, .day], from: date)
         return Day(label: label(parts.year ?? 0, parts.month ?? 0, parts.day ?? 0), begin: begin, end: end)
@@ -64,6 +64,6 @@ final class ProviderDays: Sendable {
 }
 
 extension Date {
-    /// The same point of time.
+    /// Converts a wall-clock time.
     init(_ time: WallTime) { self.init(timeIntervalSince1970: Double(time.milliseconds) / 1000) }
 }

@@ -5,9 +5,9 @@ import Logging
 import QuotaSharing
 
 extension Settings {
-    /// The daily budgets; `nil` where no provider has one.
-    /// - Parameter wallTime: the clock that days go by.
-    /// - Parameter log: gets one line of the whole fleet when four fifths of a day's budget are taken.
+    /// The daily budgets; `nil` if no provider has one.
+    /// - Parameter wallTime: the clock that determines the day.
+    /// - Parameter log: receives one line for the whole fleet when four fifths of a day's budget are used or reserved.
     func budgetPolicy(wallTime: @escaping @Sendable () -> WallTime, log: Logger) -> BudgetPolicy? {
         guard !callsPerDay.isEmpty else { return nil }
 

@@ -46,7 +46,7 @@ struct BrokerCommand: AsyncParsableCommand {
         Terminal.line(broker.bootstrapServers)
 
         if control {
-            // Reading a line holds its thread, so it has one of its own.
+            // Reading a line blocks its thread, so this uses a dedicated thread.
             let commands = Thread {
                 while let line = readLine() { Terminal.line(BrokerControl.answer(line, by: broker)) }
                 exitNow(0)
@@ -57,7 +57,7 @@ struct BrokerCommand: AsyncParsableCommand {
         await ProcessSetup.onFirstTermination()
     }
 
-    /// Partitions by topic: our own topics, then those of `--topic`.
+    /// The number of partitions of each topic: the topics in the settings, then those of `--topic`.
     private func allTopics() throws -> [String: Int] {
         var all: [String: Int] = [:]
         for setting in Setting.all where setting.name.hasPrefix("topics.") {

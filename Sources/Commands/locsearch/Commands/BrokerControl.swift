@@ -1,7 +1,8 @@
 import Foundation
 import Kafka
 
-/// The lines that `locsearch broker --control` takes, and what it answers. A wrong line is an answer, never an end.
+/// Executes the lines that `locsearch broker --control` reads, and builds the answers. An invalid line is answered with
+/// an error; it does not end the program.
 enum BrokerControl {
     private struct Command: Decodable {
         struct Topic: Decodable {
@@ -39,7 +40,7 @@ enum BrokerControl {
         let groupDelay: Int?
     }
 
-    /// A request or an error, by Kafka's name for it or by its number.
+    /// A request or an error, given by its Kafka name or by its number.
     private enum Name: Decodable {
         case text(String)
         case number(Int32)

@@ -53,7 +53,7 @@ extension BudgetCommand {
     }
 }
 
-/// The steps that the commands that change a budget have in common.
+/// The steps shared by the commands that change a budget.
 struct BudgetChange: ParsableArguments {
     @Flag(help: "Asks no question.") var yes = false
     @Flag(help: "Gives the order although no worker that runs keeps this budget: it counts for those that start today.")
@@ -69,7 +69,7 @@ struct BudgetChange: ParsableArguments {
         return provider
     }
 
-    /// Asks, gives the order, and shows what has become of it.
+    /// Asks for confirmation, publishes the order, and shows the result.
     func make(
         _ name: String, options: SettingsOptions, question: String, change: (inout BudgetMessage.Order) -> Void
     ) async throws {
@@ -78,7 +78,7 @@ struct BudgetChange: ParsableArguments {
         let topic = try BudgetTopic(settings, timeout: timeout.duration, log: log)
         let days = ProviderDays(settings.dayZones)
 
-        // Also shows whether the topic can be read before something is written to it.
+        // The first call also checks that the topic can be read before anything is written to it.
         func show() async throws {
             let ledger = try await topic.ledger()
             let report = BudgetReport(
@@ -92,7 +92,7 @@ struct BudgetChange: ParsableArguments {
             throw Failure("nothing was changed")
         }
 
-        // The person may have thought until after midnight: the order is for the day that lasts now.
+        // The user may have confirmed after midnight: the order applies to the current day.
         let time = Date(WallTime.now())
         guard let day = days.day(of: provider, at: time) else { return }
         var order = BudgetMessage.Order(
@@ -110,9 +110,9 @@ struct BudgetChange: ParsableArguments {
             """)
     }
 
-    /// Says how many workers will go by the order.
-    /// - Returns: their number.
-    /// - Throws: when there are none, because the order would bind nobody.
+    /// Prints how many workers will apply the order.
+    /// - Returns: the number of those workers.
+    /// - Throws: if there are none, because the order would have no effect.
     private func requireKeepers(of provider: ProviderID, settings: Settings, topic: BudgetTopic) async throws -> Int {
         let count = try await topic.countKeepers(of: provider, within: Self.timeToAnswer)
         let group = settings.text("kafka.groupId")
@@ -129,7 +129,7 @@ struct BudgetChange: ParsableArguments {
         return count
     }
 
-    /// Members look at their topic five times a second.
+    /// Members read the fleet topic five times a second.
     private static let timeToAnswer = Duration.seconds(2)
     private static let timeToApply = Duration.seconds(5)
 }

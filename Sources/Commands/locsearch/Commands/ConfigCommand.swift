@@ -46,7 +46,7 @@ struct ConfigCommand: AsyncParsableCommand {
 }
 
 extension Setting {
-    /// The table in `docs/settings.md`: `make docs` writes it there, and a test compares the two.
+    /// The table in `docs/settings.md`. `make docs` writes it there, and a test compares the two.
     static var markdownTable: String {
         var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
         for setting in all {
@@ -57,7 +57,7 @@ extension Setting {
         return text
     }
 
-    /// The settings for `locsearch worker --help`, which breaks lines at 80 columns.
+    /// The settings as `locsearch worker --help` lists them. ArgumentParser breaks the lines at 80 columns.
     static var helpTable: String {
         all.map { setting in
             let value = setting.defaultValue.map { " = \($0)" } ?? ""

@@ -165,9 +165,9 @@ extension ControlsCommand {
     }
 }
 
-// MARK: - What is changed
+// MARK: - Arguments
 
-/// What can be paused.
+/// The target of a pause: intake, or one provider.
 struct PauseTarget {
     private let provider: ProviderID?
 
@@ -185,7 +185,7 @@ struct PauseTarget {
 }
 
 extension ControlOrder {
-    /// Takes a number over, or the word that takes earlier orders back.
+    /// Reads a number, or `reset`, which withdraws earlier orders.
     fileprivate mutating func setNumber(_ text: String, of what: String, in range: ClosedRange<Double>) throws {
         isTakenBack = text == "reset"
         if isTakenBack { return }
@@ -198,7 +198,7 @@ extension ControlOrder {
     }
 }
 
-/// The options of the commands that give something the place of a setting.
+/// The options of the commands that override a setting.
 struct SettingChange: ParsableArguments {
     @Flag(help: "Goes beyond the workers' settings.") var force = false
     @OptionGroup var end: ControlEnd
@@ -218,7 +218,7 @@ struct SettingChange: ParsableArguments {
     }
 }
 
-/// Until when an order lasts.
+/// The options that set when an order ends.
 struct ControlEnd: ParsableArguments {
     @Option(help: "The end: 18:00 by the clock here, or 2026-11-25T18:00:00+09:00. Default: until it is taken back.")
     var until: String?
@@ -230,7 +230,7 @@ struct ControlEnd: ParsableArguments {
         _ = try milliseconds(at: WallTime.now().milliseconds)
     }
 
-    /// - Returns: `nil` for an order that lasts until it is taken back.
+    /// - Returns: `nil` for an order that lasts until it is withdrawn.
     func milliseconds(at now: Int64) throws -> Int64? {
         let date = Date(timeIntervalSince1970: Double(now) / 1000)
         if let until { return try ControlTime.end(until, at: date) }

@@ -61,7 +61,7 @@ extension DeadLettersCommand {
             let (settings, log) = try await ToolSettings.load(options)
             let topic = try DeadLetterTopic(settings, timeout: timeout.duration, judges: true, log: log)
 
-            // All marks are read before anything is sent: what went back in an earlier run must not go again.
+            // All marks are read before anything is sent: a letter sent back by an earlier run must not be sent again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
             let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
 
@@ -109,7 +109,7 @@ extension DeadLettersCommand {
             if failed > 0 || (editing?.left ?? 0) > 0 { throw ExitCode(1) }
         }
 
-        /// Has a person put the values of the chosen letters right.
+        /// Opens the values of the chosen letters in an editor, so that the user can correct them.
         private func edited(
             _ plan: RedrivePlan, of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic, judge: RequestJudge
         ) async throws -> LetterEditing {
@@ -125,7 +125,8 @@ extension DeadLettersCommand {
             return editing
         }
 
-        /// Says how many will be sent and how fast, and asks a person at a terminal. Returns true where nobody can be asked.
+        /// Shows how many letters will be sent and how fast, and asks for confirmation at a terminal. Returns true if
+        /// standard input is not a terminal.
         private func isConfirmed(_ count: Int, requests: String) throws -> Bool {
             guard count > 0 else { return true }
 
@@ -146,8 +147,8 @@ extension DeadLettersCommand {
             rate == rate.rounded() ? OutcomeText.decimal(rate, places: 0) : OutcomeText.decimal(rate, places: 2)
         }
 
-        /// Returns what looks for the outcomes; `nil` where that was not asked for or cannot be done, as where this user may
-        /// not read outcomes.
+        /// Returns the reader of the outcomes; `nil` if the user did not ask for outcomes or they cannot be read. For
+        /// example, this user may not be allowed to read the outcome topics.
         private func outcomes(of count: Int, settings: Settings, log: Logger) async -> RedriveOutcomes? {
             guard wait.duration > .zero, count > 0 else { return nil }
             do {
@@ -163,9 +164,9 @@ extension DeadLettersCommand {
             Terminal.line("\(plan.chosen.count.counted("dead letter")) would go back to \(requests)")
         }
 
-        /// Sends what was chosen at the rate that was asked for, and says what came of it.
-        /// - Parameter values: those that were edited; the others go back as they are.
-        /// - Returns: How many were seen to fail again.
+        /// Sends the chosen letters at the chosen rate, and prints the result.
+        /// - Parameter values: the edited values; all other letters are sent unchanged.
+        /// - Returns: the number of letters whose requests are known to have failed again.
         private func send(
             _ chosen: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
             by redriver: Redriver, watching: RedriveOutcomes?, requests: (name: String, redrivenBefore: Int),
@@ -199,7 +200,7 @@ extension DeadLettersCommand {
     }
 }
 
-/// How far a redrive has come: a bar at a terminal, elsewhere a line now and then.
+/// Shows the progress of a redrive: a bar at a terminal, otherwise an occasional line.
 private struct RedriveProgress {
     private static let interval = Duration.seconds(5)
 

@@ -37,7 +37,8 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Writes every outcome to this file, one record a line, for schemas/validate.py.") var record: String?
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
-    /// How long the group may take to form. The embedded broker gives it 3 s at best, and 5 s more each time it begins again.
+    /// How long the consumer group may take to form. With the embedded broker this takes at least 3 s, and 5 s more
+    /// each time it starts again.
     private static let timeToJoin = Duration.seconds(60)
 
     func validate() throws {
@@ -52,8 +53,8 @@ struct DemoCommand: AsyncParsableCommand {
         Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
         Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
 
-        // It joins the group together with the others. Were it to join later, nobody would take requests while the group
-        // forms anew.
+        // The child joins the group together with the other workers. If it joined later, no worker would process
+        // requests during the rebalance.
         let child = once ? nil : try await WorkerChild(house.settings)
         let state = DemoState(
             bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin), childURL: child?.url,
@@ -72,12 +73,12 @@ struct DemoCommand: AsyncParsableCommand {
         }
         await house.traces?.stop(exporting)
         await admin.stop(within: .seconds(2))
-        // Only now: until here, the loops of a worker that has failed answer those who wait for it to be ready.
+        // The loops stop only now: until here, the loops of a failed worker still answer readiness checks.
         for worker in house.workers { worker.stopLoops() }
         await house.simulator.shutdown()
     }
 
-    /// Lets the workers end when `body` fails, so that the failure ends the demo.
+    /// Stops the workers if `body` fails, so that the failure ends the demo.
     private func drainingAfterFailure(
         of house: DemoHouse, _ child: WorkerChild?, body: () async throws -> Void
     ) async throws {
@@ -91,7 +92,7 @@ struct DemoCommand: AsyncParsableCommand {
         await child?.stop()
     }
 
-    /// Says what is up, has searches go through, and stays until Ctrl-C unless told to end.
+    /// Prints what is running, sends the searches, and stays until Ctrl-C unless `--once` was given.
     private func show(_ house: DemoHouse, child: WorkerChild?, state: DemoState) async throws {
         try await waitForWorkers(of: house, child)
 
@@ -105,9 +106,9 @@ struct DemoCommand: AsyncParsableCommand {
         try await stay(house, child: child, state: state)
     }
 
-    /// Serves the console, beside a trickle of requests, until Ctrl-C.
+    /// Serves the console and sends a trickle of requests until Ctrl-C.
     private func stay(_ house: DemoHouse, child: WorkerChild, state: DemoState) async throws {
-        // Refusals of the requests in the table would keep a provider shut for minutes.
+        // The requests in the table include refusals, which would otherwise keep a provider's breaker open for minutes.
         await house.renewKeys()
         await child.renewKey()
         await child.waitUntilKeysAreTried()
@@ -117,7 +118,7 @@ struct DemoCommand: AsyncParsableCommand {
         let flood = try await DemoFlood(house.settings, log: house.log) { await house.waitingRequests }
         let panel = DemoControls(house, child: child, traffic: trickle, flood: flood)
         let console = try await house.startConsole(showing: state, panel: panel)
-        // Before anybody is told that Ctrl-C ends the demo.
+        // The signal handler must be in place before the output mentions Ctrl-C.
         let termination = await ProcessSetup.trapTermination()
         tell(of: console, child: child, state: state)
 
@@ -126,7 +127,7 @@ struct DemoCommand: AsyncParsableCommand {
         await console.stop()
         await sending.value
         await flood.end()
-        // A broker that is away takes no commits, so that workers would end late and repeat what they had.
+        // If a broker stays down, commits fail: workers would stop late, and their last requests would be repeated.
         try? await panel.clearFaults()
     }
 
@@ -149,7 +150,7 @@ struct DemoCommand: AsyncParsableCommand {
             This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
             Ctrl-C ends the demo.
             """)
-        // The link has the page search at once, so that there is something to see.
+        // The fragment makes the page start a search at once, so that it shows results.
         if open { Browser.open(console.url + "/#go") }
     }
 
@@ -168,7 +169,7 @@ struct DemoCommand: AsyncParsableCommand {
         Terminal.line("workers    \(workers)\(others), ready after \(seconds) s")
     }
 
-    /// Sends everything at once, then what builds on a result, and prints the table.
+    /// Sends the searches together, then the requests that use one of their results, and prints the table.
     private func search(_ house: DemoHouse) async throws {
         let feed = try await OutcomeFeed(house.settings, at: .beginning, within: .seconds(15), log: house.log)
         let sender = try await RequestSender(house.settings, log: house.log)
@@ -176,10 +177,10 @@ struct DemoCommand: AsyncParsableCommand {
 
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
         let (searches, shutting) = (DemoRequest.searches(run), DemoRequest.shutting(run))
-        // In one that ends after the table, breakers are off, and nothing is logged.
+        // With `--once`, breakers are disabled and nothing is logged.
         let logged =
             once ? "" : " The worker logs the last two as errors: a key that is refused, and a quota that is used up."
-        let count = searches.count + shutting.count + 2  // bounded: requests that are written down here
+        let count = searches.count + shutting.count + 2  // bounded: the number of requests written in the source
         Terminal.line("\nSending \(count) requests, some of which go wrong on purpose ...\(logged)\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }

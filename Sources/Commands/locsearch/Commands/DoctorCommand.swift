@@ -59,7 +59,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// Asks a person at a terminal. Without one, only `--yes` allows something.
+    /// Asks the user at a terminal. Without a terminal, only `--yes` gives permission.
     private var isAllowed: @Sendable (_ question: String) -> Bool {
         { [yes] question in
             if yes { return true }

@@ -50,7 +50,7 @@ extension OffsetsCommand {
                 guard !plan.commits.isEmpty else { return Terminal.line("nothing is to be changed") }
                 try confirm(plan, offsets.group)
 
-                // Workers may have started while a person read the question.
+                // Workers may have started while the user read the question.
                 let presence = await offsets.presence(hasCommits: report.partitions.contains { $0.commit != nil })
                 try requireNoMembers(presence, of: offsets.group)
                 try await offsets.apply(plan)
@@ -62,7 +62,7 @@ extension OffsetsCommand {
             }
         }
 
-        // MARK: - What changes
+        // MARK: - Planning the change
 
         private static let needsOnePartition = ValidationError(
             "an offset means something else in each partition: give one --partition with it")
@@ -82,7 +82,7 @@ extension OffsetsCommand {
 
             let targets = try await offsets.targets(target, of: chosen)
             let commits = report.partitions.reduce(into: [:]) { $0[$1.id] = $1.commit }
-            // Where a group began is noted of each topic by itself.
+            // The note of where the group began is kept separately for each topic.
             let notes = report.topics.reduce(into: [:]) { notes, topic in
                 notes[topic.name] = GroupHistory.note(
                     settingOffsetsOf: Set(targets.keys.filter { $0.topic == topic.name }),
@@ -106,7 +106,7 @@ extension OffsetsCommand {
             throw Failure(TerminalText.safe("nothing was changed: \(reason)"))
         }
 
-        /// Says of a dry run what the change itself would be refused for.
+        /// For a dry run, prints the reason for which the change itself would be refused.
         private func noteRefusal(_ report: OffsetsReport) {
             guard let reason = report.presence.refusal(of: report.group, isForced: force) else { return }
             Terminal.note(TerminalText.safe("as it is, the change would be refused: \(reason)"))

@@ -26,7 +26,7 @@ struct OffsetsOptions: ParsableArguments {
         if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
     }
 
-    /// Runs `body` on the group's offsets, and frees what they need.
+    /// Runs `body` with the group's offsets, then closes their connections.
     func run(_ options: SettingsOptions, _ body: (GroupOffsets) async throws -> Void) async throws {
         let (settings, log) = try await ToolSettings.load(options)
         let offsets = try GroupOffsets(settings, group: group, topic: topic, timeout: timeout.duration, log: log)

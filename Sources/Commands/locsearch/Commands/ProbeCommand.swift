@@ -36,8 +36,8 @@ struct ProbeCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// Asks once, and says what is wrong.
-    /// - Returns: `nil` when nothing is.
+    /// Sends one request, and returns what is wrong.
+    /// - Returns: `nil` if the server answered with a 2xx status.
     private func failure(of http: HTTPTransport) async -> (any Error)? {
         do throws(HTTPError) {
             let response = try await http.send(HTTPRequest(url: url), before: .now + timeout.duration)
@@ -48,7 +48,7 @@ struct ProbeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The server's answer, as far as it fits on a line: `/readyz` names the reason there.
+    /// The first line of the server's answer, shortened: `/readyz` gives the reason there.
     private static func refusal(_ response: HTTPResponse) -> Failure {
         let body = String(decoding: response.body.prefix(1000), as: UTF8.self)
         let firstLine = body.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

@@ -32,13 +32,13 @@ struct SearchCommand: AsyncParsableCommand {
         let (request, requestClass) = (try request.request(), try request.requestClass())
         let begin = Instant.now
         let deadline = begin + timeout.duration
-        // Nobody waits for an outcome after that, so nobody is to pay for it.
+        // The request expires when this command stops waiting, so that no call is paid for without a reader.
         let expiry = EventTime(
             milliseconds: EventTime.now().milliseconds.saturatingAdding(
                 Int64(timeout.duration.milliseconds(roundedUp: true))))
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
         defer { Terminal.endProgress() }
-        // The outcome's topics are read from their ends, so they must be open before the request is out.
+        // The outcome topics are read from their ends, so they must be open before the request is sent.
         let feed = try await OutcomeFeed(settings, at: .end, within: timeout.duration, log: log)
         let sender = try await RequestSender(settings, timeout: timeout.duration, log: log)
         let position = try await sender.send(request, expiry: expiry, priority: requestClass)
@@ -56,7 +56,7 @@ struct SearchCommand: AsyncParsableCommand {
         if case .failed = event.body { throw ExitCode(1) }
     }
 
-    /// - Returns: `nil` when the time was up.
+    /// - Returns: `nil` if the deadline passed without an outcome.
     private func wait(
         for position: SourcePosition, from feed: OutcomeFeed, since begin: Instant,
         until deadline: Instant

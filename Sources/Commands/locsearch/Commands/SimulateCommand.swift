@@ -70,13 +70,13 @@ struct SimulateCommand: AsyncParsableCommand {
         }
     }
 
-    /// Names the flag in place of the member that is wrong.
+    /// Converts an error about a configuration member into one that names the command-line flag.
     private static func wrongUsage(_ error: SimulatorError) -> ValidationError {
         guard case .invalidConfiguration(let member, let expected) = error else { return ValidationError("\(error)") }
         return ValidationError("\(flags[member] ?? member) takes \(expected)")
     }
 
-    /// The flag of each member of the simulator's configuration that it checks itself.
+    /// The flag for each configuration member that the simulator itself checks.
     private static let flags = [
         "port": "--port", "threads": "--threads", "apiKey": "--api-key", "pageTokenDelay": "--page-token-delay",
         "maxRequestBytes": "--max-request-bytes", "logCapacity": "--log-capacity", "latency": "--latency",
@@ -101,7 +101,7 @@ struct SimulateCommand: AsyncParsableCommand {
         return configuration
     }
 
-    /// The simulator's treatment of requests: latency, faults, capacity and quota.
+    /// How the simulator treats requests: latency, faults, capacity and quota.
     private func profile() throws -> TrafficProfile {
         var profile = TrafficProfile()
 

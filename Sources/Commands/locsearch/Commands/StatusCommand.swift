@@ -8,7 +8,7 @@ import Logging
 import QuotaSharing
 
 struct StatusCommand: AsyncParsableCommand {
-    /// The exit code for a fleet that takes no requests.
+    /// The exit code if no worker of the fleet takes requests.
     static let nobodyWorks: Int32 = 2
 
     static let configuration = CommandConfiguration(
@@ -60,7 +60,7 @@ struct StatusCommand: AsyncParsableCommand {
         if [.noWorker, .workersNotReady].contains(report.verdict) { throw ExitCode(Self.nobodyWorks) }
     }
 
-    /// The orders of `locsearch controls` that are in force; none where the fleet's topic cannot be read.
+    /// The orders of `locsearch controls` that are in force; empty if the fleet topic cannot be read.
     private func orders(_ settings: Settings, log: Logger) async -> [ControlOrder] {
         do {
             return try await ControlTopic(settings, timeout: timeout.duration, log: log).book().orders

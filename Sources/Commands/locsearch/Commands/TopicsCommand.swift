@@ -96,10 +96,10 @@ extension TopicsCommand {
             return choices
         }
 
-        // MARK: - What is shown
+        // MARK: - Output
 
         private func show(_ findings: [TopicCreation.Finding]) {
-            // Two settings may name one topic.
+            // Two settings may name the same topic.
             let states = Dictionary(
                 findings.map { ($0.topic.name, state(of: $0)) }, uniquingKeysWith: { first, _ in first })
             for line in TopicTexts.table(findings, states: states) { Terminal.line(line) }
@@ -110,7 +110,7 @@ extension TopicsCommand {
                 Terminal.note(
                     TerminalText.safe("\(finding.topic.name): not checked: \(names): the brokers do not tell"))
             }
-            // As a rule the reason is the same for all of them, so the first one's is enough.
+            // The reason is usually the same for all topics, so only the first one is shown.
             let unread = findings.filter { $0.unread != nil }
             if let reason = unread.first?.unread {
                 let names = unread.map(\.topic.name).joined(separator: ", ")

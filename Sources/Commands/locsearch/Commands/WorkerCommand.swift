@@ -31,8 +31,8 @@ struct WorkerCommand: AsyncParsableCommand {
         try await WorkerService(settings, registry: ProcessSetup.metrics(), log: log).run()
     }
 
-    /// Makes the checks of `locsearch doctor` that ask nobody and wait for nothing.
-    /// - Throws: `Failure` with a line for each thing that keeps a worker from starting.
+    /// Runs the checks of `locsearch doctor` that need no network and do not wait.
+    /// - Throws: `Failure` with a line for each problem that prevents a worker from starting.
     private func checkedSettings() async throws -> Settings {
         let reading = try options.read()
         ProcessSetup.hideReadableSecrets(of: reading.settings)

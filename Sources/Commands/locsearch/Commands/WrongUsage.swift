@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// Wrong usage that shows only while a command runs, or that ArgumentParser takes for right.
+/// Wrong usage that ArgumentParser accepts, or that is detected only while a command runs.
 enum WrongUsage {
-    /// The contract's exit code for it.
+    /// The documented exit code for wrong usage.
     static let code: Int32 = 64
 
-    /// Puts the usage of one command below a message, as ArgumentParser does for what it finds itself; without this, it
-    /// would be the usage of `locsearch`, which tells nobody what to correct.
+    /// Appends the usage of one command to a message, as ArgumentParser does for the errors that it finds. Without
+    /// this, the usage of `locsearch` would be shown, which does not help to correct the mistake.
     static func text(
         _ error: ValidationError, of command: any ParsableCommand.Type, below root: any ParsableCommand.Type
     ) -> String {
@@ -19,8 +19,8 @@ enum WrongUsage {
             """
     }
 
-    /// Checks `locsearch help COMMAND ...`: ArgumentParser answers it with the help of `locsearch` for a command that
-    /// there is not, as if nothing were wrong.
+    /// Checks the commands of `locsearch help COMMAND ...`. For an unknown command, ArgumentParser would print the help
+    /// of `locsearch` without an error.
     /// - Parameter arguments: without the program's name.
     static func checkHelp(_ arguments: [String], of root: any ParsableCommand.Type) throws(ValidationError) {
         guard arguments.first == "help" else { return }
@@ -36,8 +36,8 @@ enum WrongUsage {
         }
     }
 
-    /// Checks the command's name, and the names of commands within it: ArgumentParser would call a misspelt one an unexpected
-    /// argument.
+    /// Checks the names of the command and its subcommands. ArgumentParser would report a misspelt name as an
+    /// unexpected argument.
     /// - Parameter arguments: without the program's name.
     static func checkCommand(_ arguments: [String], of root: any ParsableCommand.Type) throws(ValidationError) {
         var command = root
@@ -46,7 +46,7 @@ enum WrongUsage {
             guard !subcommands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
             guard let next = subcommands.first(where: { name(of: $0) == argument }) else {
                 let names = subcommands.map { name(of: $0) }
-                // Commands are few and short, so that two slips in one of them are told from its neighbours.
+                // The names are few and short, so names under 5 characters allow one typing error, and longer ones two.
                 let meant = Misspelling.meant(by: argument, among: names, slips: argument.count < 5 ? 1 : 2)
                 let offer = meant.map { ": did you mean \($0)?" } ?? "; there are \(names.joined(separator: ", "))"
                 throw ValidationError("no command \(argument)" + offer)
@@ -55,7 +55,7 @@ enum WrongUsage {
         }
     }
 
-    /// Returns what to type for a command: `["locsearch", "dead-letters", "list"]`.
+    /// Returns the words to type for a command: `["locsearch", "dead-letters", "list"]`.
     private static func path(
         to command: any ParsableCommand.Type, below root: any ParsableCommand.Type
     ) -> [String]? {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The browser of the person in front of this machine.
+/// The web browser on this machine.
 enum Browser {
-    /// Opens a page, where the system has a way to do so; elsewhere nothing happens, and the address stands in the output.
+    /// Opens a page if the system has a way to do so. Otherwise it does nothing; the address is also in the output.
     static func open(_ url: String) {
         #if os(macOS)
             let command = "/usr/bin/open"

@@ -6,11 +6,12 @@ import Logging
 import QuotaSharing
 internal import WorkerRuntime
 
-/// Orders that are given in the console: those of `locsearch controls` that pause and resume the fleet.
+/// Publishes the orders given in the console: the orders of `locsearch controls` that pause and resume the fleet.
 struct ConsoleControls {
-    /// How long the broker may say nothing before a page is told, and how long workers have to take an order up.
+    /// `timeout` is how long a page waits for the broker. `timeToTakeUp` is how long workers have to acknowledge an
+    /// order.
     private static let (timeout, timeToTakeUp) = (Duration.seconds(10), Duration.seconds(5))
-    /// The person is not known by name: a console has one token.
+    /// The user's name is unknown, because all users of a console share one token.
     private static var person: String { "console@\(HostName.own ?? "unknown host")" }
 
     let settings: Settings

@@ -5,11 +5,11 @@ import Logging
 import SessionState
 import WorkerRuntime
 
-/// Reads requests and outcomes as they go by, and tells the store of sessions and the traffic.
+/// Reads new requests and outcomes, and passes them to the session store and the traffic view.
 struct ConsoleFeed: Sendable {
     private static let recordsPerTurn = 500
     private static let turn = Duration.milliseconds(200)
-    /// The pause before the topics are opened anew after a failure.
+    /// The pause before the topics are opened again after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(15)
 
@@ -30,8 +30,9 @@ struct ConsoleFeed: Sendable {
         decoder = RequestDecoder(maximumBytes: settings.integer("worker.maxRequestBytes"))
     }
 
-    /// Opens the topics at the newest records of each partition, so that a page which was there before sees where it was.
-    /// - Throws: `KafkaError` when no broker answers.
+    /// Opens the topics at the newest records of each partition, so that pages opened before a restart get their
+    /// history back.
+    /// - Throws: `KafkaError` if no broker answers.
     func open() async throws -> TopicReader {
         let reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         let topics = requestTopics.sorted() + [settings.topics.results, settings.topics.errors]
@@ -40,8 +41,8 @@ struct ConsoleFeed: Sendable {
         return reader
     }
 
-    /// Reads until its task is cancelled. After a failure the topics are opened anew; what is read twice changes nothing in a
-    /// session, and shows twice in the traffic.
+    /// Reads until its task is cancelled. After a failure it opens the topics again. A record that is read twice
+    /// changes nothing in a session, and appears twice in the traffic view.
     func run(_ opened: TopicReader) async {
         var reader: TopicReader? = opened
         var progress = Progress()
@@ -60,22 +61,24 @@ struct ConsoleFeed: Sendable {
         }
     }
 
-    /// The state that the feed keeps from one turn to the next.
+    /// The state that the feed keeps between two reads.
     private struct Progress {
         var requestTimes = RequestTimes()
         var early = EarlyOutcomes(mostTurns: 10)
-        /// Outcomes from before the start. The partitions come one after another, so they are put in order first.
+        /// Outcomes from before the start. Partitions are read one after another, so these outcomes are sorted before
+        /// they are shown.
         var history: [OutcomeRecord] = []
-        /// The turns in a row that brought no such outcome.
+        /// The number of consecutive reads without such an outcome.
         var turnsWithoutHistory = 0
     }
 
-    /// The outcomes from before the start that are put in order at most, and the turns without one that end them.
+    /// The most outcomes from before the start that are sorted together, and the number of reads without one after
+    /// which the history is complete.
     private static let mostHistory = 5000
     private static let turnsThatEndHistory = 2
 
     private func take(_ records: [ConsumerRecord], progress: inout Progress) {
-        // Requests first: an outcome that came with its request can be told how long that one waited.
+        // Requests come first: the waiting time of an outcome is known only once its request has been read.
         for record in records where isRequest(record) {
             progress.requestTimes.note(record)
             takeRequest(record)
@@ -109,7 +112,7 @@ struct ConsoleFeed: Sendable {
 
     private func takeHistory(_ outcomes: [OutcomeRecord], progress: inout Progress) {
         progress.history.append(contentsOf: outcomes)
-        // bounded: the history is over after a few turns
+        // bounded: the history is complete after a few reads
         progress.turnsWithoutHistory = outcomes.isEmpty ? progress.turnsWithoutHistory + 1 : 0
 
         let isOver = progress.turnsWithoutHistory >= Self.turnsThatEndHistory

@@ -7,11 +7,11 @@ import Logging
 import ProviderSimulator
 import SessionState
 
-/// A running console: the page's server, and all that feeds it.
+/// A running console: the web server and everything that supplies it with data.
 final class ConsoleService: Sendable {
-    /// The time that answers under way have at the end. Streams end at once.
+    /// How long answers in progress may take at shutdown. Event streams end immediately.
     private static let grace = Duration.seconds(2)
-    /// Pictures are small; whatever is larger is none that a page should show.
+    /// Map pictures are small. Larger responses are not shown.
     private static let mostPictureBytes = 2_000_000
 
     /// The URL of the page: `http://127.0.0.1:8081`.
@@ -26,9 +26,9 @@ final class ConsoleService: Sendable {
 
     /// Returns once the page can be opened.
     /// - Parameters:
-    ///   - demo: what visitors may switch; `nil` for a console that belongs to no demo.
-    ///   - streets: the streets of a simulated world, where the places are such a world's.
-    /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
+    ///   - demo: the controls of the demo; `nil` if the console does not belong to one.
+    ///   - streets: the streets of the simulated world; `nil` if the places are real.
+    /// - Throws: `SettingsError`, or a `Failure` that names the broker or `console.port`.
     init(
         _ settings: Settings, demo: (any DemoPanel)? = nil, streets: StreetMap? = nil, log: Logger
     ) async throws {
@@ -69,7 +69,7 @@ final class ConsoleService: Sendable {
         }
     }
 
-    /// Ends the page's streams first, so that no page gets half of an event.
+    /// Ends the event streams first, so that no page receives half an event.
     func stop() async {
         await server.stop(within: Self.grace)
         feeding.cancel()
@@ -80,7 +80,7 @@ final class ConsoleService: Sendable {
         loop.stop()
     }
 
-    /// Says that other machines' browsers are refused, where they are let in but have no name to come by.
+    /// Warns if other machines can connect but no host name is allowed for them, so that their browsers are rejected.
     private static func warnOfHosts(_ settings: Settings, configuration: ConsoleConfiguration, log: Logger) {
         let isForOthers = configuration.token == nil && !settings.isLocal("console.host")
         guard isForOthers, configuration.allowedHosts.isEmpty else { return }
@@ -111,7 +111,7 @@ final class ConsoleService: Sendable {
         }
     }
 
-    /// Ends the seconds of the rates.
+    /// Advances the per-second rates.
     private static func tick(_ traffic: Traffic) async {
         while !Task.isCancelled {
             traffic.advance()

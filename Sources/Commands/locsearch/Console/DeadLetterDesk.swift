@@ -7,23 +7,23 @@ import Logging
 import Synchronization
 import WorkerRuntime
 
-/// The dead letters as the console's page works on them: listed, read, judged and sent back by the code that
-/// `locsearch dead-letters` goes by. Safe to use from any thread.
+/// The dead letters for the console's page. It lists, reads, validates and redrives them with the code of `locsearch
+/// dead-letters`. Safe to use from any thread.
 final class DeadLetterDesk: Sendable {
-    /// How long the broker may say nothing before a page is told.
+    /// How long a page waits for the broker before it gets an error.
     private static let timeout = Duration.seconds(10)
-    /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page. Texts are looked
-    /// for in the beginnings of keys and values.
+    /// How much of the dead-letter topic a list covers, and how long the list is cached. Text searches cover only the
+    /// first bytes of keys and values.
     private static let extentOfList = DeadLetterTopic.Extent(
         records: 20_000, time: .seconds(30), bytes: 100_000_000, headBytes: 1000)
     private static let lifetimeOfList = Duration.seconds(2)
-    /// How long outcomes are looked for behind the last letter that went back.
+    /// How long outcomes are read after the last letter was sent back.
     private static let wait = Duration.seconds(60)
     private static let timeoutOfOutcomes = Duration.seconds(5)
-    /// A page asks again about so often.
+    /// About the interval at which a page requests the report.
     private static let interval = Duration.milliseconds(500)
     private static let mostReports = 32
-    /// The most runs whose outcomes are waited for: each has clients of its own.
+    /// The maximum number of runs that wait for outcomes: each uses its own Kafka clients.
     private static let mostRuns = 4
     private static let mostLettersAtHand = 8
 
@@ -32,7 +32,7 @@ final class DeadLetterDesk: Sendable {
         var lastReport = 0
         var reports: [Int: RedriveReport] = [:]
         var runs: [Int: Task<Void, Never>] = [:]
-        /// Letters that were read last, the newest at the end. A record never changes.
+        /// The letters read most recently, newest last. They can be cached because a record never changes.
         var letters: [(mark: RedriveMark, letter: DeadLetter)] = []
     }
 
@@ -40,7 +40,7 @@ final class DeadLetterDesk: Sendable {
     private let log: Logger
     private let judge: RequestJudge
     private let state = Mutex(State())
-    /// One list for all pages, because each is made by reading the topic.
+    /// All pages share one list, because building it requires reading the topic.
     private let reading: SharedReading<Reading, ConsoleError>
 
     private struct Reading: Sendable {
@@ -63,14 +63,14 @@ final class DeadLetterDesk: Sendable {
         }
     }
 
-    /// Ends the runs that are under way: letters that are not sent yet stay where they are.
+    /// Cancels the runs in progress. Letters that were not sent yet stay pending.
     func close() async {
         let runs = state.withLock { state in Array(state.runs.values) }
         for run in runs { run.cancel() }
         for run in runs { await run.value }
     }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
     func list(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
         let reading = try await reading.value()
@@ -84,7 +84,7 @@ final class DeadLetterDesk: Sendable {
             readAt: reading.time, version: reading.snapshot.version, isPartial: reading.snapshot.isPartial)
     }
 
-    /// Returns a whole letter as JSON. It says whether the letter went back where the list has it.
+    /// Returns a whole letter as JSON. Whether it was redriven is known only if the list contains it.
     func whole(_ mark: RedriveMark) async throws(ConsoleError) -> [UInt8] {
         let letter = try await letter(mark)
         var summary = DeadLetterSummary(letter, at: mark, judge: judge)
@@ -117,11 +117,11 @@ final class DeadLetterDesk: Sendable {
 
     func report(_ id: Int) -> RedriveReport? { state.withLock { $0.reports[id] } }
 
-    /// Begins a run, once it is clear that each of the chosen letters may go back.
+    /// Begins a run after checking that each of the chosen letters may be redriven.
     func redrive(
         _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
-        // Two at a time would not see each other's marks, and send a letter twice.
+        // Two runs at the same time would not see each other's marks, and would send letters twice.
         let isFirst = try state.withLock { state throws(ConsoleError) in
             guard state.runs.count < Self.mostRuns else {
                 throw ConsoleError(.busy, "outcomes of earlier letters are still waited for: try again in a minute")
@@ -141,7 +141,7 @@ final class DeadLetterDesk: Sendable {
         }
     }
 
-    /// What one run does.
+    /// The letters of one run and what it needs to send them.
     private struct Plan: Sendable {
         let topic: DeadLetterTopic
         let snapshot: DeadLetterTopic.Snapshot
@@ -181,7 +181,7 @@ final class DeadLetterDesk: Sendable {
 
     private func begin(_ plan: Plan) -> (id: Int, report: RedriveReport) {
         state.withLock { state in
-            state.lastReport += 1  // bounded: one for each answer to a person
+            state.lastReport += 1  // bounded: one for each request from a page
             let id = state.lastReport
             state.reports[id] = plan.report
             state.reports[id - Self.mostReports] = nil  // bounded: both are small
@@ -205,7 +205,7 @@ final class DeadLetterDesk: Sendable {
             do {
                 let deleted = try await run.send(
                     plan.chosen, of: plan.snapshot, in: plan.topic, values: plan.values, progress: { note($0, in: id) })
-                update(id) { $0.deleted += deleted }  // bounded: at most all that were chosen
+                update(id) { $0.deleted += deleted }  // bounded: at most the number of chosen letters
             } catch {
                 update(id) { $0.problem = "\(error)" }
             }
@@ -222,7 +222,7 @@ final class DeadLetterDesk: Sendable {
         }
     }
 
-    /// Lets the next run begin. It reads the topic, and so the marks of this one.
+    /// Allows the next run to begin. That run reads the topic again, including the marks of this one.
     private func endSending(_ id: Int) {
         reading.forget()
         state.withLock { state in
@@ -271,7 +271,7 @@ final class DeadLetterDesk: Sendable {
 }
 
 extension DeadLetterQuery {
-    /// True where all but the text matches.
+    /// Returns true if all conditions except the text match.
     fileprivate func matches(_ letter: DeadLetterSummary) -> Bool {
         if let reason, letter.reason != reason { return false }
         if let member, letter.member ?? "" != member { return false }

@@ -1,8 +1,8 @@
 import EventContract
 import Kafka
 
-/// New outcomes that were read before their requests. Each partition is fetched by itself, so an outcome may overtake the
-/// request that it answers, and could not be told how long that one waited.
+/// New outcomes that were read before their requests. Each partition is fetched separately, so an outcome may be read
+/// before its request. Without that request, its waiting time would be unknown.
 struct EarlyOutcomes {
     private struct Waiting {
         let outcome: ConsumerRecord
@@ -10,7 +10,7 @@ struct EarlyOutcomes {
         var turns = 0
     }
 
-    /// The turns that an outcome waits at most: a header may name a request that will never come.
+    /// The maximum number of reads that an outcome waits for: a header may name a request that does not exist.
     private let mostTurns: Int
     private var waiting: [Waiting] = []
 
@@ -20,12 +20,12 @@ struct EarlyOutcomes {
         waiting.append(Waiting(outcome: outcome, request: request))
     }
 
-    /// Returns the outcomes whose requests have been read since the last turn, or that have waited long enough.
+    /// Returns the outcomes whose requests have been read since the last call, and those that have waited long enough.
     mutating func takeReady(_ times: RequestTimes) -> [ConsumerRecord] {
         var ready: [ConsumerRecord] = []
         var left: [Waiting] = []
         for var entry in waiting {
-            entry.turns += 1  // bounded: an entry leaves after `mostTurns`
+            entry.turns += 1  // bounded: an entry is removed after `mostTurns`
             if entry.turns >= mostTurns || !times.isYetToCome(entry.request) {
                 ready.append(entry.outcome)
             } else {

@@ -1,13 +1,14 @@
 import Foundation
 import LibC
 
-/// Looks up what the names in URLs stand for.
+/// Resolves the host names in URLs.
 struct HostAddresses: Sendable {
-    /// Looking a name up holds its thread for as long as DNS takes.
+    /// A lookup blocks its thread until DNS answers.
     private let queue = DispatchQueue(label: "host-addresses")
 
-    /// Returns a URL for each address of each URL's host, each once and in order. A URL that names an address, or a host
-    /// that is not found, stays as it is, and so does an https one, whose certificate has the name.
+    /// Returns one URL for each address of each URL's host, without duplicates and in order. A URL is returned
+    /// unchanged if its host is an address or is not found. An https URL is also returned unchanged, because its
+    /// certificate contains the name.
     func all(of urls: [String]) async -> [String] {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -31,7 +32,7 @@ struct HostAddresses: Sendable {
         return urls.isEmpty ? [url] : urls.sorted()
     }
 
-    /// Only IPv4: a host that has both would else count twice.
+    /// IPv4 only: a host with both kinds of addresses would be counted twice.
     private static func addresses(of host: String) -> [String] {
         let found = try? NetworkAddress.resolve(host, port: 80, family: AF_INET)
         return found?.map(\.host) ?? []

@@ -7,13 +7,13 @@ import LocationSearch
 import Logging
 import WorkerRuntime
 
-/// The console's way to Kafka and to pictures.
+/// Connects the console to Kafka and to the source of pictures.
 final class KafkaConsoleBackend: ConsoleBackend {
-    /// How long the broker has to take a request. A page says within 5 s that it does not.
+    /// How long the broker may take to accept a request. A page shows the failure within 5 s.
     private static let sendTimeout = Duration.seconds(3)
     private static let pictureTimeout = Duration.seconds(5)
 
-    /// How much is read for the page of a request.
+    /// How much of the topics is read for the page of one request.
     private static let extentOfLives = LifeReader.Extent(since: .seconds(24 * 3600), time: .seconds(20))
     private static let lifeTimeout = Duration.seconds(4)
 
@@ -42,7 +42,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
         do {
-            // A person waits at the page.
+            // The user is waiting at the page.
             try await sender.send(request, at: time, expiry: expiry, priority: .interactive)
         } catch {
             throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
@@ -109,7 +109,7 @@ extension Result where Failure == any Error {
 }
 
 extension ConsoleError {
-    /// Asks the brokers something. Any failure but a `ConsoleError` means that they cannot be asked.
+    /// Runs a request to the brokers. Any failure except a `ConsoleError` means that the brokers are unreachable.
     static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
         do {
             return try await body()

@@ -3,11 +3,12 @@ import Console
 import Kafka
 import Observability
 
-/// Writes the metrics of a console: the state of the workers' group, which no worker needs to run for.
+/// Writes the metrics of a console: the state of the workers' consumer group. They are available even if no worker
+/// runs.
 enum PipelineMetrics {
     static func text(of report: PipelineReport) -> String {
         let isReadable = report.backlog != nil && report.brokersProblem == nil && report.groupProblem == nil
-        // What was read before the brokers went away is no state of now.
+        // Values read before the brokers became unreachable are outdated, so they are not published.
         let group = isReadable ? report.backlog.map { text(of: $0, workOff: report.workOff) } ?? "" : ""
         return PrometheusText.family("locsearch_group_readable", isReadable ? 1 : 0) + group
             + PrometheusText.family(
