@@ -2,17 +2,18 @@ internal import Basics
 import Console
 import Logging
 
-/// Keeps the pipeline's report true: asks the brokers all the time, and the workers while a page looks.
+/// Keeps the pipeline report current. It polls the brokers all the time, and the workers only while a page is open.
 struct PipelineWatch: Sendable {
-    /// How long the brokers have for each answer. A reading asks up to four times.
+    /// The timeout of each request to the brokers. One reading makes up to four requests.
     static let timeout = Duration.milliseconds(1500)
-    /// The time that rates are computed over.
+    /// The period over which rates are computed.
     static let window = Duration.seconds(60)
     private static let interval = Duration.seconds(1)
     private static let intervalUnwatched = Duration.seconds(10)
     private static let intervalOfWorkers = Duration.seconds(2)
     private static let step = Duration.milliseconds(250)
-    /// The readings in a row that must fail before brokers are said to be away: one alone may have met an election.
+    /// The number of consecutive readings that must fail before brokers are reported as unreachable. A single failure
+    /// may be caused by a leader election.
     private static let failuresOfBrokersThatAreAway = 2
 
     let pipeline: Pipeline
@@ -48,7 +49,7 @@ struct PipelineWatch: Sendable {
         await reader.close()
     }
 
-    /// Waits for the next reading, which comes at once when a page begins to look.
+    /// Waits for the next reading, which begins at once when a page is opened.
     private func pause() async {
         let begin = Instant.now
         while !Task.isCancelled {

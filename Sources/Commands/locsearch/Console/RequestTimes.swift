@@ -1,8 +1,8 @@
 import EventContract
 import Kafka
 
-/// The times at which the newest requests were written to their topic, so that the time until a worker took them can be
-/// told.
+/// The times at which the newest requests were written to their topics. The time until a worker took a request is
+/// computed from them.
 struct RequestTimes {
     private struct Key: Hashable {
         let partition: TopicPartition
@@ -11,17 +11,17 @@ struct RequestTimes {
 
     private let most: Int
     private var times: [Key: EventTime] = [:]
-    /// The keys in the order in which they came. Once there are `most`, the place of the oldest is at `next`.
+    /// The keys in order of arrival. Once there are `most` keys, `next` is the index of the oldest.
     private var keys: [Key] = []
     private var next = 0
     private var newestOffsets: [TopicPartition: Int64] = [:]
 
-    /// - Parameter most: the number of requests that are remembered.
+    /// - Parameter most: the number of requests that are kept.
     init(most: Int = 20_000) { self.most = max(most, 1) }
 
     var count: Int { times.count }
 
-    /// Remembers the timestamp of a record of a topic of requests, if it has one.
+    /// Stores the timestamp of a record of a request topic, if it has one.
     mutating func note(_ record: ConsumerRecord) {
         let partition = record.partition.id
         newestOffsets[partition] = max(record.offset, newestOffsets[partition] ?? record.offset)
@@ -38,16 +38,16 @@ struct RequestTimes {
         } else {
             times[keys[next]] = nil
             keys[next] = key
-            next = (next + 1) % most  // bounded: an index of `keys`, of which there are `most`, and `most` is above 0
+            next = (next + 1) % most  // bounded: an index of `keys`, which has `most` elements, and `most` is above 0
         }
     }
 
-    /// `true` for a position of a topic of requests that is behind all that were seen of its partition.
+    /// Returns `true` if a request's position is after all positions read so far in its partition.
     func isYetToCome(_ position: SourcePosition) -> Bool {
         newestOffsets[position.topicPartition].map { position.offset > $0 } ?? true
     }
 
-    /// Returns the time of the request at a position; `nil` when it was not seen or was forgotten.
+    /// Returns the time of the request at a position; `nil` if it was not read, or its entry was replaced.
     subscript(position: SourcePosition) -> EventTime? {
         times[Key(partition: position.topicPartition, offset: position.offset)]
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that is read once for all who ask for it at about the same time, however many they are. Safe to use from any
+/// Shares one read operation between all callers that need its value at about the same time. Safe to use from any
 /// thread.
 final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
     private typealias Reading = Task<Result<Value, Failure>, Never>
@@ -13,7 +13,7 @@ final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
     private struct State {
         var reading: Reading?
         var kept: Value?
-        /// Rises when what is known must not be handed out any more.
+        /// Incremented when the current value and the read in progress become outdated.
         var round = 0
     }
 
@@ -22,14 +22,15 @@ final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - lifetime: how long a value is handed out after it was read. A failure is handed out to those who wait for it only.
+    ///   - lifetime: how long a value is returned after it was read. A failure is returned only to the callers that
+    ///     were waiting for it.
     ///   - read: reads the value.
     init(keptFor lifetime: Duration, _ read: @escaping @Sendable () async -> Result<Value, Failure>) {
         self.lifetime = lifetime
         self.read = read
     }
 
-    /// Returns what was read a moment ago, or what is being read.
+    /// Returns the value read most recently, or waits for the read in progress.
     func value() async throws(Failure) -> Value {
         let source = state.withLock { state in
             if let kept = state.kept { return Source.kept(kept) }
@@ -47,7 +48,7 @@ final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Has the next caller get what stands there from now on.
+    /// Makes the next caller read the value again.
     func forget() {
         state.withLock { state in
             state.round += 1

@@ -3,7 +3,7 @@ import Console
 import HTTPTransport
 import Synchronization
 
-/// Asks workers for their `/status`.
+/// Polls the `/status` endpoints of workers.
 struct WorkerPoll: Sendable {
     private static let timeout = Duration.milliseconds(1500)
 
@@ -13,7 +13,7 @@ struct WorkerPoll: Sendable {
     private let token: WorkerToken
     private let http: HTTPTransport
 
-    /// - Parameter token: what the workers' admin endpoints want to be shown.
+    /// - Parameter token: the token that the workers' admin endpoints require.
     init(_ settings: Settings, token: WorkerToken, http: HTTPTransport) {
         workers = settings.consoleWorkers
         areNamed = settings["console.workers"] != nil
@@ -29,7 +29,8 @@ struct WorkerPoll: Sendable {
             ready: summaries.count(where: \.isReady), problem: summaries.first { !$0.isReady }?.notReady)
     }
 
-    /// A name may stand for several workers, as a service's does in compose or a headless one's in Kubernetes.
+    /// Polls all workers. A name may stand for several workers, such as a service in Compose or a headless service in
+    /// Kubernetes.
     func reports() async -> [WorkerReport] {
         let workers = await addresses.all(of: workers)
         return await withTaskGroup(of: (Int, WorkerReport).self) { group in
@@ -57,16 +58,16 @@ struct WorkerPoll: Sendable {
     }
 }
 
-/// The token of the workers' admin endpoints as the console shows it. It may be replaced while the console runs. Safe to use
-/// from any thread.
+/// The token that the console sends to the workers' admin endpoints. It may be replaced while the console runs. Safe to
+/// use from any thread.
 final class WorkerToken: Sendable {
     private let current: Mutex<String?>
 
-    /// - Parameter text: `nil`: the workers want none.
+    /// - Parameter text: the token; `nil` if the workers require none.
     init(_ text: String?) { current = Mutex(text) }
 
     var text: String? { current.withLock { $0 } }
 
-    /// Has every later question show `text`.
+    /// Sends `text` with every later request.
     func replace(with text: String) { current.withLock { $0 = text } }
 }

@@ -4,7 +4,7 @@ import Foundation
 import QuotaSharing
 internal import WorkerRuntime
 
-/// The steps that the commands that give an order have in common.
+/// The steps shared by the commands that publish an order.
 struct ControlChange: ParsableArguments {
     @Option(help: "One worker: a name of locsearch status or an id of locsearch controls. Default: the whole fleet.")
     var worker: String?
@@ -13,14 +13,15 @@ struct ControlChange: ParsableArguments {
     @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
-    /// The time that workers have to take an order up.
+    /// How long workers have to apply an order.
     private static let timeToTakeUp = Duration.seconds(5)
 
-    /// Asks the workers, then the person, gives the order, and shows what has become of it.
+    /// Asks the workers whether they would accept the order, asks the user for confirmation, publishes the order, and
+    /// shows the result.
     /// - Parameters:
-    ///   - words: the order for the question.
-    ///   - cure: what helps against a refusal; `nil`: nothing does.
-    ///   - order: made of the one who gives it and the present time.
+    ///   - words: describes the order in the confirmation question.
+    ///   - cure: how to avoid a refusal by a worker; `nil` if that is not possible.
+    ///   - order: builds the order from its author and the current time.
     func make(
         options: SettingsOptions, words: String, cure: String? = nil,
         order: (_ by: String, _ at: Int64) throws -> ControlOrder
@@ -44,7 +45,7 @@ struct ControlChange: ParsableArguments {
             throw Failure("nothing was changed")
         }
 
-        // The person may have thought for a while: the time of the order, and what --for counts from, is now.
+        // The user may have taken a while to confirm: the order's time, from which `--for` counts, is the current time.
         let order = try present()
         let answers = try await topic.give(order, atMost: workers.count, within: Self.timeToTakeUp)
         try report(answers, of: workers, order: order)
@@ -52,7 +53,7 @@ struct ControlChange: ParsableArguments {
         for line in ControlReport(try await topic.book()).text { Terminal.line(TerminalText.safe(line)) }
     }
 
-    /// The one who gives the order: `user@host`.
+    /// The author of the order: `user@host`.
     static var person: String { "\(NSUserName())@\(HostName.own ?? "unknown host")" }
 
     private func worker(among topic: ControlTopic) async throws -> ControlTopic.Worker? {
@@ -60,7 +61,7 @@ struct ControlChange: ParsableArguments {
         return try Self.worker(worker, among: try await topic.ask())
     }
 
-    /// Returns the worker that a person means.
+    /// Returns the worker with this name or instance id.
     static func worker(
         _ name: String, among workers: [ControlTopic.Worker]
     ) throws -> ControlTopic.Worker {
@@ -81,11 +82,11 @@ struct ControlChange: ParsableArguments {
     private func isConfirmed(_ words: String, order: ControlOrder, workers: Int) -> Bool {
         let end = order.until.map { " until \(ControlReport.local($0))" } ?? ""
         let target = order.instance == nil ? " for all \(workers) workers of the fleet" : " for \(order.workerText)"
-        // The worker's name is what some other process has answered.
+        // The worker's name comes from another process, so it is sanitised.
         return Terminal.confirms(TerminalText.safe("\(words)\(order.control == .drain ? "" : target)\(end)?"))
     }
 
-    /// Says how many workers have taken the order up.
+    /// Prints how many workers have applied the order.
     private func report(
         _ answers: [ControlTopic.Worker], of workers: [ControlTopic.Worker], order: ControlOrder
     ) throws {

@@ -3,10 +3,10 @@ import Foundation
 import JSON
 import QuotaSharing
 
-/// The orders in force and the workers that are there, for people and for programs.
+/// The orders in force and the workers that answered, as text and as JSON.
 struct ControlReport {
     let orders: [ControlOrder]
-    /// The workers that have answered; `nil` where they were not asked.
+    /// The workers that answered; `nil` if they were not asked.
     let workers: [ControlTopic.Worker]?
 
     init(_ book: ControlBook, workers: [ControlTopic.Worker]? = nil) {
@@ -14,7 +14,7 @@ struct ControlReport {
         self.workers = workers
     }
 
-    // MARK: - For people
+    // MARK: - Text output
 
     var text: [String] {
         let orders = orders.isEmpty ? ["no order is in force: workers go by their settings"] : orderLines
@@ -41,7 +41,7 @@ struct ControlReport {
         return table.lines
     }
 
-    /// A time as the person's own clock shows it: `2026-11-25 18:00:00 +09:00`.
+    /// Formats a time in the local time zone: `2026-11-25 18:00:00 +09:00`.
     static func local(_ milliseconds: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
         return date.formatted(
@@ -50,7 +50,7 @@ struct ControlReport {
             ).year().month().day().time(includingFractionalSeconds: false).timeZone(separator: .colon))
     }
 
-    // MARK: - For programs
+    // MARK: - JSON output
 
     var json: String {
         JSONWriter.objectText(capacity: 1024) { json in
@@ -65,9 +65,9 @@ struct ControlReport {
     }
 }
 
-/// An order as people read it.
+/// The text forms of an order.
 extension ControlOrder {
-    /// Such as `hotpepper is paused`, `rate of hotpepper is 20 a second`.
+    /// The effect of the order, such as `hotpepper is paused` or `rate of hotpepper is 20 a second`.
     var words: String {
         let value = number.map { Int(exactly: $0.value).map { "\($0)" } ?? "\($0.value)" } ?? level ?? "-"
         let what =
@@ -83,7 +83,8 @@ extension ControlOrder {
         return what + (isForced ? " (forced)" : "") + (isTakenBack ? ": not here" : "")
     }
 
-    /// Such as `intake is paused for the fleet, by mori@ops until 2026-11-25 18:00:00+09:00`.
+    /// The order with its target, author and end, such as `intake is paused for the fleet, by mori@ops until 2026-11-25
+    /// 18:00:00 +09:00`.
     var sentence: String {
         "\(words) for \(workerText), by \(by) until \(until.map { ControlReport.local($0) } ?? "it is taken back")"
     }

@@ -2,11 +2,11 @@ import ArgumentParser
 import Basics
 import Foundation
 
-/// The end of an order as people write it.
+/// Parses the end of an order.
 enum ControlTime {
-    /// Reads the value of `--until`: `18:00`, which is the next time that the clock here shows it, or a whole time as
-    /// `2026-11-25T18:00:00+09:00`.
-    /// - Throws: a usage error that says how times are written.
+    /// Reads the value of `--until`: a clock time such as `18:00`, or a full time such as `2026-11-25T18:00:00+09:00`.
+    /// A clock time means its next occurrence in the local time zone.
+    /// - Throws: a usage error that describes the formats.
     static func end(_ text: String, at now: Date, in zone: TimeZone = .current) throws -> Int64 {
         guard let date = clockTime(text, after: now, in: zone) ?? (try? Date(text, strategy: .iso8601)) else {
             throw ValidationError(

@@ -3,19 +3,20 @@ import Foundation
 import Logging
 import QuotaSharing
 
-/// The fleet topic for a person who controls workers: reads the orders in it, and publishes orders and questions.
+/// Accesses the fleet topic for commands that control workers: reads the orders in it, and publishes orders and
+/// questions.
 struct ControlTopic {
-    /// A worker that has answered.
+    /// A worker that answered.
     struct Worker: Sendable, Hashable {
-        /// The name of its machine or its pod.
+        /// The name of its machine or pod.
         var name: String
-        /// The name that only this start of it has.
+        /// The unique name of this worker process.
         var instance: String
-        /// Why it does not take an order up; `nil` where it does.
+        /// Why it would refuse the order; `nil` if it accepts it.
         var refusal: String?
     }
 
-    /// Workers look at their topic five times a second.
+    /// Workers read the fleet topic five times a second.
     static let timeToAnswer = Duration.seconds(2)
 
     private let client: FleetTopicClient
@@ -23,7 +24,7 @@ struct ControlTopic {
     private let group: String
 
     /// - Parameters:
-    ///   - timeout: how long the broker may say nothing before a call fails.
+    ///   - timeout: how long a call waits for the broker before it fails.
     ///   - history: how many of the newest records are read first.
     init(_ settings: Settings, timeout: Duration, history: Int64 = ControlTerms.history, log: Logger) throws {
         client = try FleetTopicClient(settings, timeout: timeout, log: log)
@@ -31,7 +32,8 @@ struct ControlTopic {
         group = settings.text("kafka.groupId")
     }
 
-    /// Reads which orders are in force: from the newest records, and from all of them only where those do not hold the state.
+    /// Reads the orders in force. It reads the newest records, and all records only if the newest do not contain the
+    /// state.
     func book() async throws -> ControlBook {
         let member = ControlMember(name: "", fleet: client.fleet, at: .now)
         try await client.read(newest: history) { extent in
@@ -50,12 +52,13 @@ struct ControlTopic {
         if case .control(let control) = message { control } else { nil }
     }
 
-    /// Returns why an order must not be given: it would bind nobody, or a worker would refuse it. `nil`: it may be given.
+    /// Returns why an order must not be published: no worker would apply it, or a worker would refuse it. `nil`: it may
+    /// be published.
     /// - Parameters:
-    ///   - workers: those that have answered.
-    ///   - isLater: true where it counts for workers that start, too.
-    ///   - hint: how to choose that.
-    ///   - cure: what helps against a refusal; `nil`: nothing does.
+    ///   - workers: the workers that answered.
+    ///   - isLater: true if the order may be published without a running worker, for workers that start later.
+    ///   - hint: how the user can choose that.
+    ///   - cure: how to avoid a refusal by a worker; `nil` if that is not possible.
     func refusal(of workers: [Worker], isLater: Bool, hint: String, cure: String? = nil) -> String? {
         guard !workers.isEmpty || isLater else {
             return """
@@ -66,7 +69,7 @@ struct ControlTopic {
         let refusing = workers.filter { $0.refusal != nil }
         if refusing.isEmpty { return nil }
 
-        // Most often all refuse it for one reason.
+        // Usually all workers refuse for the same reason.
         let reasons = Dictionary(grouping: refusing) { $0.refusal ?? "" }.map { reason, workers in
             "\(Set(workers.map(\.name)).sorted().joined(separator: ", ")): \(reason)"
         }
@@ -74,21 +77,21 @@ struct ControlTopic {
         return "refused, so nothing was changed: \(reasons.sorted().joined(separator: "; "))\(cure)"
     }
 
-    // MARK: - Asking and ordering
+    // MARK: - Questions and orders
 
-    /// Asks the workers of the fleet whether they are there, and whether they would take an order up.
-    /// - Parameter most: as many answers are enough; `nil`: all that come within the time.
+    /// Asks which workers of the fleet are running, and whether they would accept an order.
+    /// - Parameter most: the number of answers to wait for; `nil`: waits until the timeout for all answers.
     func ask(_ order: ControlOrder? = nil, atMost most: Int? = nil) async throws -> [Worker] {
         try await publish(atMost: most ?? .max, within: Self.timeToAnswer) {
             $0.question = ControlMessage.Question(order: order)
         }
     }
 
-    /// Gives an order.
+    /// Publishes an order.
     /// - Parameters:
-    ///   - most: the number of workers that are to answer.
-    ///   - time: how long they are waited for.
-    /// - Returns: the workers that have answered by then.
+    ///   - most: the number of workers that should answer.
+    ///   - time: how long to wait for them.
+    /// - Returns: the workers that answered in time.
     func give(_ order: ControlOrder, atMost most: Int, within time: Duration) async throws -> [Worker] {
         try await publish(atMost: most, within: time) { $0.order = order }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventContract
 import LocationSearch
 
-/// Chooses the dead letters that a command is about; an option that is not given lets all of them through.
+/// Selects dead letters for a command. An option that is not given excludes none.
 struct DeadLetterFilter: ParsableArguments {
     @Option(help: "Only those put aside for this reason: an error code, such as invalid-request.") var reason: String?
     @Option(help: "Only those whose fault is this member, such as location.latitude.") var member: String?
@@ -45,7 +45,7 @@ struct DeadLetterFilter: ParsableArguments {
     }
 }
 
-/// RFC 3339 as an option's value.
+/// An RFC 3339 time as the value of an option.
 struct TimeArgument: ExpressibleByArgument, Sendable {
     let time: EventTime
 

@@ -1,7 +1,7 @@
 import EventContract
 import JSON
 
-/// Dead letters counted by what is at fault and who sent them.
+/// Counts dead letters by reason, faulty member and producer.
 struct DeadLetterGroups {
     struct Kind: Hashable {
         let reason: String
@@ -11,11 +11,11 @@ struct DeadLetterGroups {
 
     struct Count {
         var letters = 0
-        /// Those that can go back, if need be with `--force`.
+        /// The letters that can be redriven, some of them only with `--force`.
         var pending = 0
-        /// Those of them that go back with `--force` alone, because worker processes have crashed with them.
+        /// The pending letters that need `--force`, because worker processes crashed with them.
         var forced = 0
-        /// Those of them that are still no request.
+        /// The pending letters that are still invalid.
         var faulty = 0
         var oldest: EventTime?
         var newest: EventTime?
@@ -31,14 +31,14 @@ struct DeadLetterGroups {
             if letter.isPending { count.pending += 1 }  // bounded: a count of what is in memory
             if letter.isPending, letter.crashesWorkers { count.forced += 1 }  // bounded: a count of what is in memory
             if letter.isPending, letter.fault != nil { count.faulty += 1 }  // bounded: a count of what is in memory
-            // The letters come oldest first.
+            // The letters are sorted from oldest to newest.
             count.oldest = count.oldest ?? letter.time
             count.newest = letter.time ?? count.newest
             counts[kind] = count
         }
     }
 
-    /// The groups, the largest first.
+    /// The groups, largest first.
     var sorted: [(kind: Kind, count: Count)] {
         counts.map { ($0.key, $0.value) }.sorted {
             ($1.count.letters, $0.kind.reason, $0.kind.member ?? "", $0.kind.producer ?? "")
@@ -46,14 +46,14 @@ struct DeadLetterGroups {
         }
     }
 
-    /// The lines of a table.
+    /// The groups as a table.
     var text: [String] {
         var table = TextTable([
             .right("letters"), .right("can go back"), .right("only with --force"), .right("still no request"), "reason",
             "member", "producer", "oldest", "newest",
         ])
         for (kind, count) in sorted {
-            let unforced = count.pending - count.forced  // bounded: a part of the letters
+            let unforced = count.pending - count.forced  // bounded: a subset of the letters
             table.add([
                 count.letters.grouped, unforced.grouped, count.forced.grouped, count.faulty.grouped, kind.reason,
                 kind.member ?? "-", kind.producer ?? "-", count.oldest?.description ?? "-",
@@ -63,7 +63,7 @@ struct DeadLetterGroups {
         return table.lines
     }
 
-    /// One JSON object a line.
+    /// One JSON object for each group.
     var json: [String] {
         sorted.map { kind, count in
             JSONWriter.objectText(capacity: 256) { json in

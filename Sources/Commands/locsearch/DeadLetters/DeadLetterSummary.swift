@@ -2,41 +2,43 @@ import EventContract
 import Kafka
 import LocationSearch
 
-/// A dead letter without its bytes: what commands show, sort and choose by. Many of them fit into memory.
+/// A dead letter without its full content: what commands show, sort and filter by. It is small, so that many fit into
+/// memory.
 struct DeadLetterSummary: Sendable {
-    /// The letter's position in the dead-letter topic, and the mark that says that it went back.
+    /// The letter's position in the dead-letter topic. The mark of a redriven letter contains it.
     let mark: RedriveMark
-    /// `error.code` of its error event.
+    /// The `error.code` of its error event.
     let reason: String
     let message: String
     let member: String?
-    /// The record's position in its topic of requests.
+    /// The record's position in its request topic.
     let source: SourcePosition?
-    /// The time at which it was put aside.
+    /// The time at which the record was written to the dead-letter topic.
     let time: EventTime?
     let keyHead: Head?
-    /// `nil`: the record had no value, or its content is not here.
+    /// `nil`: the record had no value, or its content was not stored.
     let valueHead: Head?
-    /// True where the dead-letter topic did not take the record's content, which therefore cannot go back.
+    /// True if the dead-letter topic did not accept the record's content, so that the letter cannot be redriven.
     let isWithoutContent: Bool
-    /// True for a worker's result or error, which stood in the requests topic and does not go back there.
+    /// True if the record is a worker's result or error that was in the request topic. Such a letter is not redriven.
     let isOutcome: Bool
-    /// The source of the event that the record was; `nil` where it does not say.
+    /// The `source` of the event in the record; `nil` if it has none.
     let producer: String?
-    /// Why the record would be put aside again, as it is; `nil` where it is a request by now, or is not to go back at all.
+    /// Why the record would be rejected again unless it is changed; `nil` if it is now valid, or would not be redriven
+    /// at all.
     let fault: String?
-    /// The name of what is at fault now.
+    /// The name of the member that is invalid now.
     let faultMember: String?
-    /// True once the letter went back to the requests topic.
+    /// True once the letter was redriven.
     var isRedriven = false
 
-    /// The beginning of a key or a value, and how long it is in all.
+    /// The beginning of a key or a value, and its full length.
     struct Head: Sendable {
-        /// Bytes that are kept, unless somebody looks for texts in them.
+        /// The default number of bytes to keep. Text searches keep more.
         static let mostBytes = 120
 
         let text: String
-        /// Bytes of the whole.
+        /// The number of bytes of the whole key or value.
         let count: Int
         let isCut: Bool
 
@@ -48,8 +50,8 @@ struct DeadLetterSummary: Sendable {
     }
 
     /// - Parameters:
-    ///   - judge: says what is wrong with the record now; `nil`: nobody wants to know.
-    ///   - headBytes: the bytes of key and value that are kept.
+    ///   - judge: checks whether the record is valid now; `nil`: this is not checked.
+    ///   - headBytes: the number of bytes of key and value to keep.
     init(
         _ letter: DeadLetter, at mark: RedriveMark, judge: RequestJudge? = nil, headBytes: Int = Head.mostBytes
     ) {
@@ -69,15 +71,14 @@ struct DeadLetterSummary: Sendable {
         (fault, faultMember) = (found?.message, found?.member)
     }
 
-    /// True for a record with which worker processes have crashed.
+    /// True if worker processes crashed with the record.
     var crashesWorkers: Bool { reason == DeadLetter.crashedWorkers }
 
-    /// True while the letter can go back to the requests topic.
+    /// True while the letter can be redriven.
     var isPending: Bool { !isRedriven && !isWithoutContent && !isOutcome }
 
-    /// Orders letters by the time at which they were put aside, oldest first. Of letters of one millisecond, and of those
-    /// that tell no time and come last, the one that stands first in the dead-letter topic comes first: the lower
-    /// partition, then the lower offset.
+    /// Orders letters by the time at which they were written, oldest first. Letters without a time come last. Equal
+    /// times are ordered by the position in the dead-letter topic: the lower partition, then the lower offset.
     static func isOlder(_ a: DeadLetterSummary, than b: DeadLetterSummary) -> Bool {
         let (timeOfA, timeOfB) = (a.time?.milliseconds ?? .max, b.time?.milliseconds ?? .max)
         return (timeOfA, a.mark.partition, a.mark.offset) < (timeOfB, b.mark.partition, b.mark.offset)

@@ -1,10 +1,10 @@
 import EventContract
 import JSON
 
-/// Dead letters for people and programs. Strangers wrote what stands in them, so none of their control characters
-/// reaches a terminal.
+/// Dead letters as text and as JSON. Their content comes from unknown producers, so the text contains no control
+/// characters.
 enum DeadLetterText {
-    /// Three lines: what happened when to which record, why, and the beginning of the record's key and value.
+    /// Three lines: the time and position of the record, the reason, and the beginning of its key and value.
     static func full(_ letter: DeadLetterSummary) -> String {
         let state = letter.isRedriven ? "  went back" : ""
         let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 100)
@@ -12,13 +12,13 @@ enum DeadLetterText {
         return "\(origin(of: letter))\(state)\n    \(reason)\n    key \(keyText(letter))  \(value)"
     }
 
-    /// One line: the same without the reason's message, and with the key.
+    /// One line: the time and position of the record, and the beginning of its key and value.
     static func brief(_ letter: DeadLetterSummary) -> String {
         let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 60)
         return "\(origin(of: letter))  key \(keyText(letter))  \(value)"
     }
 
-    /// One JSON object in one line.
+    /// One JSON object on one line.
     static func json(_ letter: DeadLetterSummary) -> String {
         JSONWriter.objectText(capacity: 512) { json in
             json.member("reason", letter.reason)
@@ -51,7 +51,7 @@ enum DeadLetterText {
         letter.keyHead.map { TerminalText.cut(TerminalText.safe($0.text), to: 24) } ?? "-"
     }
 
-    /// Time, reason with the member at fault, and where the record stood in the requests topic.
+    /// The time, the reason with the faulty member, and the record's position in the request topic.
     static func origin(of letter: DeadLetterSummary) -> String {
         let time = letter.time?.description ?? "-"
         let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"

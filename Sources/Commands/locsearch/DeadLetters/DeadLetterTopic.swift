@@ -4,14 +4,14 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Reads the dead-letter topic as it stands: from its oldest record up to what was its end when reading began. It has one
-/// client; make one call after another.
+/// Reads the dead-letter topic, from its oldest record to its end at the time when reading began. All calls share one
+/// Kafka client, so make one call at a time.
 struct DeadLetterTopic {
-    /// The dead letters that match a filter, and where the topic ended when they were read.
+    /// The dead letters that match a filter, and the ends of the partitions when they were read.
     struct Snapshot: Sendable {
-        /// Oldest first: see `DeadLetterSummary.isOlder`.
+        /// Sorted from oldest to newest: see `DeadLetterSummary.isOlder`.
         let letters: [DeadLetterSummary]
-        /// True when older records were left out, so that a letter may seem to wait although it went back.
+        /// True if older records were left out. Letters may then appear pending although they were redriven.
         let isPartial: Bool
         /// The number of records that were read.
         let records: Int
@@ -19,8 +19,8 @@ struct DeadLetterTopic {
 
         var version: String { DeadLetterTopic.version(ends) }
 
-        /// True when the positions of an earlier version still name the same records: no partition ends before it did then, as in
-        /// a topic that was deleted and made anew.
+        /// Returns true if positions in an earlier version still name the same records. This requires that no partition
+        /// ends earlier than it did then, as it would after the topic was deleted and created again.
         func continues(_ version: String) -> Bool {
             let entries = version.split(separator: ",").map { $0.split(separator: ":") }
             return entries.allSatisfy { entry in
@@ -30,21 +30,21 @@ struct DeadLetterTopic {
         }
     }
 
-    /// How much of the topic a reader wants.
+    /// Limits how much of the topic is read.
     struct Extent: Sendable {
-        /// The most records, the newest of each partition. `nil`: all.
+        /// The maximum number of records, the newest of each partition. `nil`: all.
         var records: Int?
-        /// The longest time that reading may take.
+        /// The maximum time that reading may take.
         var time: Duration?
-        /// The most bytes of values that are read. With more, fewer of the newest records are read. `nil`: all.
+        /// The maximum number of value bytes. If there are more, fewer of the newest records are read. `nil`: no limit.
         var bytes: Int?
-        /// The bytes of each key and value that a summary keeps.
+        /// The number of bytes of each key and value that a summary keeps.
         var headBytes = DeadLetterSummary.Head.mostBytes
 
         static let whole = Extent()
     }
 
-    /// What reading has found.
+    /// What was read so far.
     private struct Contents {
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
@@ -66,8 +66,8 @@ struct DeadLetterTopic {
     private let reader: TopicReader
 
     /// - Parameters:
-    ///   - timeout: how long the broker may say nothing before a call fails.
-    ///   - judges: true where it matters which letters are still no request, which takes reading each as one.
+    ///   - timeout: how long a call waits for the broker before it fails.
+    ///   - judges: true to check which letters are still invalid. This decodes each letter as a request.
     init(_ settings: Settings, timeout: Duration, judges: Bool = false, log: Logger) throws {
         name = settings.topics.deadLetters
         configuration = try settings.consumer().reconnectingSoon
@@ -77,10 +77,11 @@ struct DeadLetterTopic {
         judge = judges ? RequestJudge(settings) : nil
     }
 
-    /// Reads the whole topic once: the letters that match, and all marks of what went back, since a mark stands behind
-    /// its letter and perhaps in another partition.
-    /// - Parameter extent: how much is read; what does not fit into the time is an error.
-    /// - Throws: `Failure` when the broker does not tell all that is there. A part of the extent is never returned.
+    /// Reads the whole topic once: the letters that match, and the marks of all redriven letters. A mark comes after
+    /// its letter, and may be in another partition.
+    /// - Parameter extent: how much is read. Exceeding its time is an error.
+    /// - Throws: `Failure` if the broker does not deliver everything in the extent. A part of the extent is never
+    ///   returned.
     func snapshot(
         of extent: Extent = .whole, matching isWanted: (DeadLetter) -> Bool = { _ in true }
     ) async throws -> Snapshot {
@@ -107,9 +108,10 @@ struct DeadLetterTopic {
         return contents.snapshot(isPartial: !starts.isEmpty, ends: ends)
     }
 
-    /// Reads chosen letters, each with its new value where it has one, and whether it went back before.
+    /// Reads the chosen letters, each with its new value if it has one, and whether it was redriven before.
     ///
-    /// A mark is in the partition of its letter, behind it.
+    /// A mark is written to the partition of its letter, after the letter. Marks in other partitions are accepted too,
+    /// so these partitions are read from ten minutes before the oldest chosen letter.
     func snapshot(of chosen: [RedriveMark: [UInt8]?]) async throws -> Snapshot {
         let bounds = try await bounds()
         let ends = bounds.mapValues(\.upperBound)
@@ -130,7 +132,7 @@ struct DeadLetterTopic {
         _ record: ConsumerRecord, _ headers: [EventHeader], into contents: inout Contents,
         headBytes: Int = DeadLetterSummary.Head.mostBytes, wanted: (DeadLetter) -> DeadLetter?
     ) {
-        contents.records += 1  // bounded: a count of records that were read
+        contents.records += 1  // bounded: a count of records read
         if let mark = RedriveMark(value: record.value, headers: headers) {
             contents.marks.insert(mark)
         } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers).flatMap(wanted) {
@@ -139,12 +141,12 @@ struct DeadLetterTopic {
         }
     }
 
-    /// A text that differs from that of any other time at which the topic held more.
+    /// Returns a text that is different whenever the topic has grown.
     private static func version(_ ends: [TopicPartition: Int64]) -> String {
         ends.sorted { $0.key < $1.key }.map { "\($0.key.partition):\($0.value)" }.joined(separator: ",")
     }
 
-    /// Returns where to begin in those partitions of which not all is wanted.
+    /// Returns the first offset for each partition that is not read completely.
     private static func starts(
         of bounds: [TopicPartition: Range<Int64>], extent: Extent
     ) -> [TopicPartition: Int64] {
@@ -153,9 +155,9 @@ struct DeadLetterTopic {
         return bounds.filter { $0.value.count > most }.mapValues { $0.upperBound - most }
     }
 
-    /// Reads the topic once more and hands over those of a snapshot's letters that were chosen, each once, in the order
-    /// in which each partition holds them.
-    /// - Returns: the chosen letters that the topic has deleted since the snapshot.
+    /// Reads the topic again, and passes the chosen letters of a snapshot to `body`. Each letter is passed once, in the
+    /// order of its partition.
+    /// - Returns: the number of chosen letters that the topic has deleted since the snapshot.
     @discardableResult
     func forEach(
         _ chosen: [DeadLetterSummary], of snapshot: Snapshot, body: (DeadLetter, RedriveMark) async throws -> Void
@@ -166,7 +168,7 @@ struct DeadLetterTopic {
         let starts = Dictionary(left.map { (TopicPartition(name, $0.partition), $0.offset) }, uniquingKeysWith: min)
         try await read(from: starts, upTo: snapshot.ends.filter { starts[$0.key] != nil }) { record, headers in
             let mark = Self.position(of: record)
-            // Removed before it is sent: a client that begins again where it was before reads records twice.
+            // Removed before it is sent, because a client that restarts from an earlier offset reads records twice.
             guard left.remove(mark) != nil,
                 let letter = DeadLetter(key: record.key, value: record.value, headers: headers)
             else { return true }
@@ -178,7 +180,7 @@ struct DeadLetterTopic {
     }
 
     /// Reads one letter.
-    /// - Returns: `nil` when there is none at that position, or none any more.
+    /// - Returns: `nil` if there is no letter at that position, or if it was deleted.
     func letter(at mark: RedriveMark) async throws -> DeadLetter? {
         let partition = TopicPartition(name, mark.partition)
         guard try await bounds()[partition]?.contains(mark.offset) ?? false else { return nil }
@@ -196,7 +198,7 @@ struct DeadLetterTopic {
         RedriveMark(partition: record.partition.id.partition, offset: record.offset)
     }
 
-    // MARK: - Asking the broker
+    // MARK: - Broker calls
 
     private func bounds() async throws -> [TopicPartition: Range<Int64>] {
         try await asking { try await reader.bounds(of: name, within: timeout) }
@@ -213,7 +215,7 @@ struct DeadLetterTopic {
         }
     }
 
-    /// Says in one line which topic at which brokers could not be read.
+    /// Converts a Kafka error into a one-line failure that names the topic and the brokers.
     private func asking<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -1,26 +1,27 @@
 import EventContract
 import LocationSearch
 
-/// Has a person edit the values of dead letters until each is a request, or is left where it is.
+/// Opens the values of dead letters in an editor until each is a valid request or the user skips it.
 struct LetterEditing {
-    /// More letters than this are not edited one after another.
+    /// The maximum number of letters that can be edited in one run.
     static let mostLetters = 100
 
-    /// The new values of the letters that may go back, by their positions in the dead-letter topic.
+    /// The new values of the letters to redrive, by position in the dead-letter topic.
     private(set) var values: [RedriveMark: [UInt8]] = [:]
-    /// The number of letters that are left where they are.
+    /// The number of letters that the user skipped.
     private(set) var left = 0
 
     private let judge: RequestJudge
 
     init(_ judge: RequestJudge) { self.judge = judge }
 
-    /// Has one letter edited. It is judged after each look of the editor; what is no request yet is offered again.
+    /// Lets the user edit one letter. It is checked each time the editor closes, and an invalid letter can be edited
+    /// again.
     mutating func edit(_ letter: DeadLetter, at mark: RedriveMark) async throws {
         var value = letter.value ?? []
         while true {
             value = try await Editor.edit(value, as: "dead-letter-\(mark.partition)-\(mark.offset).json")
-            // Editors put a line end behind the last line.
+            // Editors append a line feed to the last line.
             if value.last == UInt8(ascii: "\n") { value.removeLast() }
 
             guard let fault = judge.fault(of: letter.with(value: value)) else {
@@ -34,7 +35,7 @@ struct LetterEditing {
         }
     }
 
-    /// Tells what is wrong, and asks what to do. Nobody can be asked without a terminal.
+    /// Prints what is wrong, and asks whether to edit again. Returns false without a terminal.
     private func asksAgain(_ fault: SearchError, at mark: RedriveMark) -> Bool {
         let place = fault.member.map { " (\($0))" } ?? ""
         Terminal.note(

@@ -5,37 +5,37 @@ import LocationSearch
 import Logging
 import WorkerRuntime
 
-/// The outcomes of dead letters that went back, as workers publish them.
+/// Reads the outcomes of redriven letters from the outcome topics.
 ///
-/// It must exist before the first letter is sent, because it reads from where the outcome topics end then.
+/// Create it before the first letter is sent, because it reads from the current ends of those topics.
 struct RedriveOutcomes {
-    /// A call to a broker that is made between two letters is not made more often than this.
+    /// The minimum interval between two broker calls while letters are being sent.
     private static let interval = Duration.milliseconds(100)
 
     private let reader: TopicReader
-    /// The positions of those that were sent and have no outcome yet.
+    /// The positions of the requests that have no outcome yet.
     private var open: Set<SourcePosition> = []
     private var lastRead: Instant?
 
-    /// The number of letters that became a result.
+    /// The number of letters that produced a result.
     private(set) var completed = 0
-    /// The number of letters that ended with an error, by `error.code`.
+    /// The number of letters that produced an error, by `error.code`.
     private(set) var failed: [String: Int] = [:]
 
-    /// The topic in which letters come back; `nil`: nobody wants to know.
+    /// The dead-letter topic; `nil` if letters that return to it are not counted.
     private let deadLetters: String?
-    /// The positions of those that were sent and have not been seen to come back.
+    /// The positions of the requests that have not returned to the dead-letter topic.
     private var away: Set<SourcePosition> = []
-    /// The number of letters that were put aside again.
+    /// The number of letters that were rejected again.
     private(set) var cameBack = 0
-    /// The time at which the last record that was no request got its error.
+    /// The time at which the latest `invalid-request` error was read.
     private var lastRejection = Instant.now
-    /// A record that is no request gets its error and its dead letter at the same time, in any order.
+    /// An invalid record gets its error and its dead letter at about the same time, in any order.
     private static let settling = Duration.seconds(2)
 
-    /// - Parameter bound: how long the brokers have to say where the topics end.
-    /// - Parameter seesLetters: true where it matters which letters come back, and not only which fail again.
-    /// - Throws: `KafkaError` when they do not, or this user may not read the topics.
+    /// - Parameter bound: how long the brokers may take to return the ends of the topics.
+    /// - Parameter seesLetters: true to count the letters that return to the dead-letter topic.
+    /// - Throws: `KafkaError` if the brokers do not answer in time, or this user may not read the topics.
     init(_ settings: Settings, within bound: Duration, seesLetters: Bool = false, log: Logger) async throws {
         reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         deadLetters = seesLetters ? settings.topics.deadLetters : nil
@@ -43,7 +43,7 @@ struct RedriveOutcomes {
         try await reader.open(topics, at: .end, within: bound)
     }
 
-    /// True when nothing more is to be learnt.
+    /// True if no further outcomes or dead letters are expected.
     var isComplete: Bool {
         guard open.isEmpty else { return false }
         let rejected = failed[SearchError.Code.invalidRequest.rawValue] ?? 0
@@ -55,13 +55,13 @@ struct RedriveOutcomes {
     /// The number of letters that ended with an error.
     var failedCount: Int { failed.values.reduce(0, +) }
 
-    /// Notes that a letter went back.
+    /// Registers a letter that was redriven.
     mutating func expect(_ position: SourcePosition) {
         open.insert(position)
         if deadLetters != nil { away.insert(position) }
     }
 
-    /// Reads outcomes until a time, or until every letter has its own.
+    /// Reads outcomes until the deadline, or until every letter has one.
     mutating func read(until deadline: Instant) async throws {
         while !isComplete {
             let now = Instant.now
@@ -78,12 +78,12 @@ struct RedriveOutcomes {
         let headers = record.headers
         if record.partition.id.topic == deadLetters {
             let letter = DeadLetter(key: nil, value: nil, headers: headers)
-            // bounded: at most all that were sent
+            // bounded: at most the number of letters sent
             if let source = letter?.source, away.remove(source) != nil { cameBack += 1 }
             return
         }
 
-        // Most outcomes are of other requests, and only their headers are looked at.
+        // Most outcomes belong to other requests, so only their headers are read.
         guard let source = SourcePosition(headers: headers), open.remove(source) != nil else { return }
 
         guard let event = try? OutcomeReader().read(value: record.value, headers: headers),
@@ -96,15 +96,15 @@ struct RedriveOutcomes {
         if failure.code == SearchError.Code.invalidRequest.rawValue { lastRejection = .now }
     }
 
-    /// The error codes with their numbers, the most frequent first: `invalid-request 3, timeout 1`.
+    /// The error codes with their counts, most frequent first: `invalid-request 3, timeout 1`.
     var codes: String {
         failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\(TerminalText.safe($0.key)) \($0.value)" }.joined(separator: ", ")
     }
 
-    /// One line that says what came of all that were sent.
-    /// - Parameter sent: the number of letters that went back.
-    /// - Parameter wait: how long outcomes were waited for behind the last letter.
+    /// Summarises the outcomes of all letters sent, in one line.
+    /// - Parameter sent: the number of letters that were redriven.
+    /// - Parameter wait: how long outcomes were read after the last letter.
     func summary(of sent: Int, waited wait: Duration) -> String {
         let answered = completed + failedCount
         var parts: [String] = []

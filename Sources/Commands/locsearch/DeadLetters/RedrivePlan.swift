@@ -1,23 +1,23 @@
-/// Which of the dead letters that match a filter go back to the topics of requests.
+/// Decides which of the matching dead letters are redriven.
 struct RedrivePlan: Sendable {
-    /// Oldest first.
+    /// Sorted from oldest to newest.
     let chosen: [DeadLetterSummary]
-    /// The number of letters that went back in earlier runs.
+    /// The number of letters that were redriven by earlier runs.
     let redrivenBefore: Int
-    /// The number of letters that cannot go back, as the dead-letter topic did not take their content.
+    /// The number of letters that cannot be redriven, because the dead-letter topic did not accept their content.
     let withoutContent: Int
-    /// The number of letters that stay because they are results or errors of a worker.
+    /// The number of letters that are skipped because they are results or errors of a worker.
     let outcomes: Int
-    /// The number of letters that stay because worker processes have crashed with them.
+    /// The number of letters that are skipped because worker processes crashed with them.
     let crashing: Int
 
-    /// Those that are chosen and would be put aside again as they are.
+    /// The chosen letters that would be rejected again unless they are changed.
     var faulty: [DeadLetterSummary] { chosen.filter { $0.fault != nil } }
 
-    /// - Parameter letters: all that match, oldest first.
-    /// - Parameter limit: the most that are chosen; `nil`: all of them.
-    /// - Parameter isForced: chooses those too with which worker processes have crashed.
-    /// - Parameter skipsFaulty: leaves those where they are that would be put aside again.
+    /// - Parameter letters: all letters that match, oldest first.
+    /// - Parameter limit: the maximum number to choose; `nil`: all of them.
+    /// - Parameter isForced: also chooses letters with which worker processes crashed.
+    /// - Parameter skipsFaulty: skips letters that would be rejected again.
     init(_ letters: [DeadLetterSummary], limit: Int?, isForced: Bool = false, skipsFaulty: Bool = false) {
         let waiting = letters.filter { !$0.isRedriven }
 

@@ -2,19 +2,19 @@ import Basics
 import EventContract
 import EventLoop
 
-/// One run that sends chosen dead letters back to the topics of requests at a rate, and looks for their outcomes meanwhile.
+/// One run that redrives chosen dead letters at a limited rate, and reads their outcomes meanwhile.
 struct RedriveRun {
-    /// Letters a second, unless somebody asks for another rate. Each may cost a call to a provider.
+    /// The default rate, in letters a second. It is low because each letter may cost a provider call.
     static let defaultRate = 20.0
 
     let redriver: Redriver
-    /// Letters a second.
+    /// The rate in letters a second.
     let rate: Double
-    /// The number of letters that went back.
+    /// The number of letters that were redriven.
     private(set) var sent = 0
-    /// What is known of their outcomes; `nil` where they are not looked for.
+    /// The outcomes so far; `nil` if they are not read.
     private(set) var outcomes: RedriveOutcomes?
-    /// Why outcomes are no longer looked for.
+    /// Why reading outcomes stopped.
     private(set) var outcomesProblem: String?
 
     init(_ redriver: Redriver, rate: Double, outcomes: RedriveOutcomes?) {
@@ -24,10 +24,10 @@ struct RedriveRun {
     }
 
     /// Sends one letter after another.
-    /// - Parameter values: those that were put right; the others go back as they are.
+    /// - Parameter values: the edited values; all other letters are sent unchanged.
     /// - Parameter progress: called after each letter.
-    /// - Returns: the number of letters that the topic has deleted before they could go back.
-    /// - Throws: `Failure` that says how many went back.
+    /// - Returns: the number of letters that the topic deleted before they could be redriven.
+    /// - Throws: `Failure` that states how many letters were redriven.
     mutating func send(
         _ chosen: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
         values: [RedriveMark: [UInt8]] = [:], progress: (RedriveRun) -> Void
@@ -42,7 +42,7 @@ struct RedriveRun {
                 let edited = values[mark].map { letter.with(value: $0) } ?? letter
                 let position = try await redriver.send(edited, marking: mark)
                 outcomes?.expect(position)
-                sent += 1  // bounded: at most all that were chosen
+                sent += 1  // bounded: at most the number of chosen letters
                 progress(self)
             }
         } catch {
@@ -50,7 +50,7 @@ struct RedriveRun {
         }
     }
 
-    /// Looks for outcomes; gives that up, and not the sending, when the brokers refuse.
+    /// Reads outcomes. If the brokers refuse, reading stops but sending continues.
     mutating func readOutcomes(until deadline: Instant) async {
         do {
             try await outcomes?.read(until: deadline)

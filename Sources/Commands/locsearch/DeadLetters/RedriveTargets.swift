@@ -1,20 +1,21 @@
 import EventContract
 import WorkerRuntime
 
-/// The topics that dead letters go back to: each to the one that it came from, where requests are still read from that, and
-/// else to the first topic of requests.
+/// Chooses the topic to which each dead letter is redriven. This is its original topic if requests are still read from
+/// it, and otherwise the first request topic.
 struct RedriveTargets: Sendable {
     private let topics: [String]
 
     init(_ topics: WorkerConfiguration.Topics) { self.topics = topics.requestTopics.map(\.name) }
 
-    /// - Parameter source: the position of the record that the letter was made of; `nil` where the letter does not say.
+    /// - Parameter source: the position of the original record; `nil` if the letter does not contain it.
     func topic(for source: SourcePosition?) -> String {
         guard let source, topics.contains(source.topic) else { return topics[0] }
         return source.topic
     }
 
-    /// Names the topics that some letters go back to, with how many go to each where there are several.
+    /// Lists the topics to which the letters are redriven. If there are several, it adds the number of letters for
+    /// each.
     func words(for letters: [DeadLetterSummary]) -> String {
         // bounded: a count of letters
         let counts = letters.reduce(into: [:] as [String: Int]) { $0[topic(for: $1.source), default: 0] += 1 }

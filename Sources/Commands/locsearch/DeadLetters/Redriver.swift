@@ -4,10 +4,10 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Sends one dead letter after another back to its topic of requests: see `RedriveTargets`.
+/// Redrives dead letters one at a time, each to the topic chosen by `RedriveTargets`.
 ///
-/// A letter is in the topic of requests before it is marked, and marked before the next one is sent. Whatever ends the
-/// process, at most one letter is sent a second time by the next run, and none is lost.
+/// A letter is written to the request topic before it is marked, and marked before the next letter is sent. If the
+/// process ends at any point, the next run repeats at most one letter, and none is lost.
 struct Redriver: Sendable {
     private let loop: EventLoop
     private let producer: KafkaProducer
@@ -17,14 +17,14 @@ struct Redriver: Sendable {
     init(_ settings: Settings, log: Logger) throws {
         loop = try EventLoop()
         var configuration = try settings.producer()
-        configuration.linger = .zero  // nothing comes along that it could wait for
+        configuration.linger = .zero  // records are sent one at a time, so there is nothing to batch
         producer = try KafkaProducer(loop: loop, configuration: configuration, log: log)
         targets = RedriveTargets(settings.topics)
         deadLetters = settings.topics.deadLetters
     }
 
-    /// Returns once the brokers have both the record and its mark.
-    /// - Returns: the record's new position in a topic of requests, which its outcome names too.
+    /// Returns once the brokers have acknowledged both the record and its mark.
+    /// - Returns: the record's new position in a request topic, which its outcome also contains.
     /// - Throws: `Failure` that names the topic.
     @discardableResult
     func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws -> SourcePosition {

@@ -1,14 +1,14 @@
 import EventContract
 import LocationSearch
 
-/// Judges dead letters by the rules that a worker reads requests by.
+/// Checks dead letters with the rules that workers apply to requests.
 struct RequestJudge: Sendable {
     private let decoder: RequestDecoder
 
-    /// - Parameter settings: `worker.maxRequestBytes` counts.
+    /// - Parameter settings: the source of `worker.maxRequestBytes`.
     init(_ settings: Settings) { decoder = RequestDecoder(maximumBytes: settings.integer("worker.maxRequestBytes")) }
 
-    /// Returns why the letter would be put aside again; `nil` where it is a request by now.
+    /// Returns why the letter would be rejected again; `nil` if it is a valid request.
     func fault(of letter: DeadLetter) -> SearchError? {
         let position = letter.source ?? SourcePosition(topic: "", partition: 0, offset: 0)
         do throws(RejectedRecord) {

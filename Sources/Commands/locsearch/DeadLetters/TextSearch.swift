@@ -1,14 +1,15 @@
 import EventContract
 
-/// Looks for a text in dead letters, whatever the case of its Latin letters.
+/// Searches for a text in dead letters, ignoring the case of ASCII letters.
 ///
-/// It compares bytes: a list of dead letters is long, and is looked through while somebody types.
+/// It compares bytes for speed: the list of dead letters is long, and is searched while the user types.
 struct TextSearch: Sendable {
     private let needle: [UInt8]
 
     init(_ text: String) { needle = Self.lowered(text) }
 
-    /// True where message, member, reason, producer, the source position, or what is kept of key and value holds the text.
+    /// Returns true if the text occurs in the message, member, reason, producer, source position, or the stored
+    /// beginning of key or value.
     func matches(_ letter: DeadLetterSummary) -> Bool {
         let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" }
         let texts = [
@@ -23,7 +24,7 @@ struct TextSearch: Sendable {
         guard let first = needle.first else { return true }
         guard bytes.count >= needle.count else { return false }
 
-        // bounded: both counts are those of texts in memory
+        // bounded: both are lengths of texts in memory
         return (0...bytes.count - needle.count).contains { start in
             // bounded: within `bytes`
             bytes[start] == first && bytes[start..<start + needle.count].elementsEqual(needle)

@@ -3,12 +3,12 @@ import Console
 import EventContract
 import JSON
 
-/// A dead letter with all that the record held, for a person or a program.
+/// A dead letter with the complete record, as text and as JSON.
 struct WholeLetter {
     let letter: DeadLetter
     let summary: DeadLetterSummary
 
-    /// Several lines: what happened to which record and what is the matter with it now, then key, headers and value.
+    /// Several lines: the record's position, the reason, and its current state, then key, headers and value.
     var text: [String] {
         var lines = [DeadLetterText.origin(of: summary) + (summary.isRedriven ? "  went back" : "")]
         lines.append("    \(TerminalText.safe(letter.message))")
@@ -26,7 +26,7 @@ struct WholeLetter {
         return lines
     }
 
-    /// Which worker put the record aside, and after how many tries; `nil` where the letter does not say.
+    /// The worker that rejected the record, and the number of tries before that; `nil` if the letter contains neither.
     private var setAside: String? {
         let worker = letter.worker.map { "by \($0)" }
         let tries = letter.tries.map { "after \($0) worker processes ended with its partition" }
@@ -34,7 +34,7 @@ struct WholeLetter {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// What a worker would do with the record today.
+    /// What a worker would do with the record now.
     private var now: String {
         if summary.isOutcome { return "stays: it is a result or an error of a worker" }
         if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }
@@ -47,7 +47,7 @@ struct WholeLetter {
             ?? "(\(bytes.count) bytes, in Base64) \(Base64.encode(bytes))"
     }
 
-    /// One JSON object. Bytes that are no text stand in Base64, in a member of another name.
+    /// One JSON object. Bytes that are not valid text are encoded in Base64, in a member with a different name.
     var json: String {
         JSONWriter.objectText(capacity: 1024) { json in
             json.member("reason", letter.reason)

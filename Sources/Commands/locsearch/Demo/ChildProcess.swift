@@ -14,26 +14,26 @@ import Synchronization
 
 /// A program that runs as a child of this process. Safe to use from any thread.
 ///
-/// Its standard input is a pipe to which nothing is written and which ends with this process, however that ends. A child that
-/// reads it (`exitAtEndOfInput`) therefore never outlives this process, also when that was killed. Linux could send a signal
-/// at the parent's death instead (PR_SET_PDEATHSIG), but does so already when the thread ends that started the child.
+/// Its standard input is a pipe that carries no data and closes when this process ends, even by a crash or SIGKILL. A
+/// child that reads it (`exitAtEndOfInput`) therefore never outlives this process. The Linux alternative,
+/// PR_SET_PDEATHSIG, is not usable: it sends the signal as soon as the thread that started the child ends.
 ///
-/// Foundation's `Process` is not used, because on Linux its dispatch sources now and then lose a process's end.
+/// Foundation's `Process` is not used, because on Linux its dispatch sources occasionally miss the end of a process.
 final class ChildProcess: Sendable {
     private struct State {
         var output: [UInt8] = []
         var isRunning = true
     }
 
-    /// The first line of output has to fit.
+    /// Must be large enough for the first line of output.
     private static let mostBytesKept = 4096
 
     let pid: Int32
     private let state = Mutex(State())
 
-    /// Starts a program. It is in a process group of its own, so that Ctrl-C at the terminal does not reach it.
+    /// Starts a program in its own process group, so that Ctrl-C at the terminal does not reach it.
     /// - Parameter arguments: the program's path first.
-    /// - Throws: `POSIXError` when it cannot be started.
+    /// - Throws: `POSIXError` if it cannot be started.
     init(_ arguments: [String], environment: [String: String]) throws {
         let (input, output) = (try Pipe(), try Pipe())
         defer { for end in [input.read, output.write] { close(end) } }
@@ -60,7 +60,7 @@ final class ChildProcess: Sendable {
         return lines.count > 1 ? String(decoding: lines[0], as: UTF8.self) : nil
     }
 
-    /// Sends a signal. Does nothing once the process has ended, because its number may be another process's by then.
+    /// Sends a signal. Does nothing once the process has ended, because its id may then belong to another process.
     func signal(_ number: Int32) {
         state.withLock { state in
             if state.isRunning { kill(pid, number) }
@@ -68,12 +68,12 @@ final class ChildProcess: Sendable {
     }
 
     /// Waits until the process has ended.
-    /// - Returns: false when it has not, after this time.
+    /// - Returns: false if it is still running after `limit`.
     func hasEnded(within limit: Duration) async -> Bool {
         await Self.holds(within: limit) { !isRunning }
     }
 
-    /// Returns true as soon as a condition holds, and false when it does not within a time.
+    /// Returns true as soon as a condition holds, and false if it does not hold within `limit`.
     static func holds(within limit: Duration, _ condition: () async -> Bool) async -> Bool {
         let end = Instant.now + limit
         while await !condition() {
@@ -84,9 +84,9 @@ final class ChildProcess: Sendable {
         return true
     }
 
-    // MARK: - The process
+    // MARK: - System calls
 
-    /// Both ends are closed in all other programs that this process starts.
+    /// A pipe whose ends are closed in all programs that this process starts.
     private struct Pipe {
         let read: Int32
         let write: Int32
@@ -117,14 +117,15 @@ final class ChildProcess: Sendable {
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
-        // The broker's connections are this process's. One that the child held open as well would not end here.
+        // The child must not inherit the broker's connections: a connection that it held open could not be closed by
+        // this process.
         #if canImport(Glibc)
             unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         #else
             flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
             unsafe posix_spawn_file_actions_addinherit_np(&actions, 2)
         #endif
-        // Threads of a pool have signals blocked, and this process ignores two; a program inherits both.
+        // A program inherits blocked and ignored signals. Pool threads block signals, and this process ignores two.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
@@ -133,7 +134,7 @@ final class ChildProcess: Sendable {
         unsafe posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
 
         var pid: Int32 = 0
-        // Safe: these are terminated copies, which are freed after the call that reads them.
+        // Safe: these are null-terminated copies, freed after the call that reads them.
         let texts = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (texts + variables).forEach { unsafe free($0) } }
@@ -142,7 +143,7 @@ final class ChildProcess: Sendable {
         return pid
     }
 
-    /// Reads until the output ends, so that its pipe never fills up.
+    /// Reads until the output ends, so that the pipe never fills up.
     private func read(_ output: Int32) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -161,7 +162,8 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Returns once the process has ended. Its number is given up under the lock, so that `signal` reaches no other process.
+    /// Returns once the process has ended. Its id is released under the lock, so that `signal` never reaches another
+    /// process.
     private func waitForEnd() {
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
@@ -173,7 +175,7 @@ final class ChildProcess: Sendable {
     }
 }
 
-/// Has this process end at once when its standard input ends: the process that started it is gone then.
+/// Makes this process exit as soon as its standard input ends, because its parent process has ended then.
 func exitAtEndOfInput() {
     Thread.detachNewThread {
         var byte: UInt8 = 0

@@ -2,17 +2,17 @@ internal import Basics
 import EventContract
 import LocationSearch
 
-/// Sends the demo's requests and keeps their outcomes.
+/// Sends the demo's requests and collects their outcomes.
 struct DemoCollector {
     private let feed: OutcomeFeed
     private let sender: RequestSender
     private(set) var table = DemoTable()
-    /// In the order in which they came.
+    /// Sorted by arrival.
     private(set) var received: [ReceivedOutcome] = []
-    /// The number of requests without an outcome in time.
+    /// The number of requests that had no outcome in time.
     private(set) var missing = 0
 
-    /// The longest time that requests which are sent together wait for their outcomes.
+    /// The maximum time that a group of requests sent together waits for outcomes.
     static let timeout: Duration = .seconds(20)
 
     init(feed: OutcomeFeed, sender: RequestSender) {
@@ -20,7 +20,7 @@ struct DemoCollector {
         self.sender = sender
     }
 
-    /// A place that has details and a picture to ask for.
+    /// The first place whose details and picture can be requested.
     var firstPlace: Place? {
         for outcome in received {
             guard case .completed(let result)? = outcome.event?.body else { continue }
@@ -29,7 +29,7 @@ struct DemoCollector {
         return nil
     }
 
-    /// Sends requests all at once, waits for their outcomes, and adds a row for each to the table.
+    /// Sends all requests together, waits for their outcomes, and adds a table row for each.
     mutating func run(_ requests: [DemoRequest]) async throws {
         var open: [SourcePosition: Int] = [:]
         for (index, one) in requests.enumerated() { open[try await sender.send(one.request)] = index }

@@ -2,24 +2,24 @@ import Console
 import Kafka
 import ProviderSimulator
 
-/// What visitors of the demo's console can switch: its faults, and its traffic.
+/// The controls of the demo's console: its faults and its traffic.
 ///
-/// A control that does something once, such as sending many requests at a time, is one that is on for as long as that takes.
-/// It needs a name in `controls()` and a case in `set(_:isOn:)`; the page has a button for it where `demo.js` says so.
+/// A control for a single action, such as sending many requests, is on while the action runs. A new control needs a
+/// name in `controls()`, a case in `set(_:isOn:)`, and a button in `demo.js`.
 actor DemoControls: DemoPanel {
-    /// The name of the control that has a trickle of requests written.
+    /// The name of the control that sends a trickle of requests.
     private static let traffic = "traffic"
-    /// The name of the one that has many requests written at once.
+    /// The name of the control that sends many requests at once.
     private static let flood = "flood"
 
-    /// How long Google, which is never slow here, takes at most.
+    /// The maximum duration of a Google call. No fault makes Google slow in the demo.
     private static let longestCall = Duration.milliseconds(1500)
 
     private let house: DemoHouse
     private let child: WorkerChild
     private let traffic: DemoTraffic
     private let flood: DemoFlood
-    /// The faults that are on, but for a killed worker: whether that one runs is asked of its process.
+    /// The faults that are on, except `workerKilled`, which is read from the state of the process.
     private var faults: Set<DemoFault> = []
 
     init(_ house: DemoHouse, child: WorkerChild, traffic: DemoTraffic, flood: DemoFlood) {
@@ -83,9 +83,9 @@ actor DemoControls: DemoPanel {
         }
     }
 
-    /// Gives the workers a new key, without which they would not ask Google again for minutes.
+    /// Gives the workers a new key. Without it, they would make no Google calls for minutes.
     ///
-    /// Calls that are under way may still bring refusals, which would shut Google for the new key too.
+    /// The pause comes first, because refusals of calls still in flight would also disable Google for the new key.
     private func renewKeys() async {
         try? await Task.sleep(for: Self.longestCall)
         await house.renewKeys()

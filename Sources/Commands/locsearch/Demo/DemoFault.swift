@@ -1,24 +1,24 @@
 import ProviderSimulator
 
-/// A fault that a visitor of the demo's console can switch on. Raw values are names in the API: add, never rename.
+/// A fault that can be switched on in the demo's console. Raw values are part of the API: add, never rename.
 enum DemoFault: String, CaseIterable {
-    /// Hot Pepper takes about two seconds for an answer.
+    /// Hot Pepper takes about two seconds to answer.
     case slowProvider = "slow-provider"
     /// Hot Pepper answers 503 to everything.
     case failingProvider = "failing-provider"
     /// Both of Google's APIs refuse the key.
     case refusedKey = "refused-key"
-    /// The day's quota of the key is used up at both of Google's APIs.
+    /// Both of Google's APIs report that the key's daily quota is used up.
     case usedUpQuota = "used-up-quota"
-    /// The broker is off the network.
+    /// The broker is unreachable.
     case brokerAway = "broker-away"
-    /// The worker that is a process of its own was killed.
+    /// The worker that runs as a child process was killed.
     case workerKilled = "worker-killed"
 
-    /// True where a worker does not ask the provider again before the fault's time is over or there is a new key.
+    /// True if workers make no calls to the provider until the fault's waiting time has passed or the key is renewed.
     var concernsKey: Bool { self == .refusedKey || self == .usedUpQuota }
 
-    /// Returns how Hot Pepper treats requests under some faults.
+    /// Returns Hot Pepper's simulated behaviour under these faults.
     static func hotpepper(under faults: Set<DemoFault>) -> TrafficProfile {
         var profile = TrafficProfile()
         profile.latency =
@@ -28,7 +28,7 @@ enum DemoFault: String, CaseIterable {
         return profile
     }
 
-    /// Returns how Google treats requests under some faults. A key is checked before its quota is looked at.
+    /// Returns Google's simulated behaviour under these faults. A refused key takes precedence over a used-up quota.
     static func google(under faults: Set<DemoFault>) -> TrafficProfile {
         var profile = TrafficProfile()
         profile.latency = DemoHouse.latency

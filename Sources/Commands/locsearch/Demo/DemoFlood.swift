@@ -3,25 +3,26 @@ import LocationSearch
 import Logging
 import Synchronization
 
-/// A batch job that writes many requests at once, beside which a visitor's search is answered as ever. Safe to use from any thread.
+/// A batch job that sends many requests at once. It shows that interactive searches are still answered as quickly. Safe
+/// to use from any thread.
 final class DemoFlood: Sendable {
-    /// As many as keep the demo's limit busy for some twenty seconds: see `DemoHouse.callsPerSecond`.
+    /// Enough requests to use the demo's rate limit for about twenty seconds: see `DemoHouse.callsPerSecond`.
     private static let requests = 20 * DemoHouse.callsPerSecond
-    /// How long the broker has to take a request.
+    /// How long the broker may take to accept a request.
     private static let timeout = Duration.seconds(3)
 
     private let sender: RequestSender
     private let sending = Mutex<Task<Void, Never>?>(nil)
-    /// Says how many requests wait for their turn in the workers.
+    /// Returns the number of requests that wait in the workers.
     private let waiting: @Sendable () async -> Int
 
-    /// - Throws: `SettingsError` or `KafkaError` for settings that make no producer.
+    /// - Throws: `SettingsError` or `KafkaError` if the settings are not valid for a producer.
     init(_ settings: Settings, log: Logger, waiting: @escaping @Sendable () async -> Int) async throws {
         sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
         self.waiting = waiting
     }
 
-    /// True until all requests are written and hardly any waits.
+    /// True until all requests are sent and none of them waits in a worker.
     var isOn: Bool {
         get async {
             if sending.withLock({ $0 }) != nil { return true }
@@ -29,14 +30,14 @@ final class DemoFlood: Sendable {
         }
     }
 
-    /// Begins to write the requests, unless they are being written already.
+    /// Begins to send the requests, unless they are being sent already.
     func begin() {
         sending.withLock { task in
             guard task == nil else { return }
             task = Task { [self] in
                 for number in 0..<Self.requests {
                     guard !Task.isCancelled else { break }
-                    // A request that the broker does not take is one less. The console says what is in the way.
+                    // A request that the broker does not accept is skipped. The console shows the problem.
                     _ = try? await sender.send(.ofJob(number), priority: .batch)
                 }
                 sending.withLock { $0 = nil }
@@ -53,7 +54,7 @@ final class DemoFlood: Sendable {
 }
 
 extension SearchRequest {
-    /// Returns one of the requests of a job that goes over a town in a grid.
+    /// Returns one request of a job that covers a town in a grid.
     fileprivate static func ofJob(_ number: Int) -> SearchRequest {
         let run = UInt64.random(in: 0...UInt64.max)
         return SearchRequest(

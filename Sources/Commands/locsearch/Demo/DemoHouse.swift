@@ -7,7 +7,7 @@ import ProviderSimulator
 import TraceExport
 import WorkerRuntime
 
-/// Broker, provider and workers in one process.
+/// The demo's broker, provider and workers in one process.
 struct DemoHouse: Sendable {
     let broker: EmbeddedBroker
     let simulator: SimulatorServer
@@ -15,17 +15,17 @@ struct DemoHouse: Sendable {
     let workers: [WorkerProcess]
     let settings: Settings
     let log: Logger
-    /// The traces of all workers; `nil` where nothing is traced.
+    /// Exports the traces of all workers; `nil` if tracing is off.
     let traces: TraceExport?
     private let registry: MetricsRegistry
     private let options: SettingsOptions
-    /// The demo's values in place of the settings' own defaults.
+    /// The demo's values, which replace the default values of settings.
     private let defaults: [String: String]
 
-    /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
+    /// Creates all parts. The broker and the provider run when this returns, but the workers do not yet.
     /// - Parameters:
-    ///   - options: settings of the command line, which win over what the demo needs.
-    ///   - stays: whether the demo stays up after the table.
+    ///   - options: settings of the command line, which override the demo's values.
+    ///   - stays: true if the demo stays up after the table.
     init(_ options: SettingsOptions, workers count: Int, stays: Bool) async throws {
         broker = try EmbeddedBroker(topics: Self.topics)
         var world = SimulatorConfiguration()
@@ -46,17 +46,17 @@ struct DemoHouse: Sendable {
         self.workers = workers
     }
 
-    /// The time that the simulated providers take.
+    /// The response time of the simulated providers.
     static let latency = LatencyDistribution.lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
-    /// The limit of Hot Pepper's key, which is shared by the workers.
+    /// The rate limit of the Hot Pepper key, shared by the workers.
     static let callsPerSecond = 20
-    /// The providers' key, unless somebody gives the demo another.
+    /// The providers' key, unless the user sets another one.
     static let key = "demo-key"
 
-    /// The partitions of each topic.
+    /// The number of partitions of each topic.
     private static let partitions = 6
 
-    /// Partitions by topic.
+    /// The number of partitions by topic name.
     private static var topics: [String: Int] {
         let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
         return Dictionary(names.map { ($0, partitions) }, uniquingKeysWith: { first, _ in first })
@@ -67,17 +67,18 @@ struct DemoHouse: Sendable {
             "kafka.bootstrapServers": broker.bootstrapServers,
             "admin.port": "0", "log.level": "error", "log.format": "text",
             "worker.requestSteps": "true",
-            // So that a batch job has something to wait for, and a visitor's search does not wait behind it.
+            // With the limit, the requests of a batch job have to wait. With the priority, interactive searches do not
+            // wait behind them.
             "topics.requests": WorkerConfiguration.Topics().requests + ":interactive+batch",
             "providers.hotpepper.requestsPerSecond": "\(callsPerSecond)",
-            // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
-            // which takes it the session timeout less a second. Members learn of that with their heartbeats.
+            // The embedded broker refuses a member whose SyncGroup arrives after the leader's. The group then forms
+            // again, which takes the session timeout less a second. Members learn about it from their heartbeats.
             "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
         ]
         return defaults.merging(providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) { $1 }
     }
 
-    /// The settings with which a worker asks the demo's providers, and no other ones.
+    /// The settings with which a worker uses only the demo's providers.
     static func providerSettings(url: String) -> [String: String] {
         [
             "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
@@ -85,8 +86,9 @@ struct DemoHouse: Sendable {
         ]
     }
 
-    /// In a demo that stays up, breakers open after few calls, because it makes few, but after more than the table's requests
-    /// take. In one that ends after the table, its made-up refusals close no provider.
+    /// In a demo that stays up, breakers open after few calls, because the demo makes few. The threshold is above the
+    /// number of calls for the table. In a demo that ends after the table, breakers are off, so that its intentional
+    /// failures have no effect.
     private static func breakers(stays: Bool) -> [String: String] {
         let values = stays ? ["minimumCalls": "8", "openDuration": "3s"] : ["enabled": "false"]
         var settings: [String: String] = [:]
@@ -98,8 +100,8 @@ struct DemoHouse: Sendable {
 
     var pictureURL: String { simulatorURL + "/pictures" }
 
-    /// True once every worker has partitions, as far as there are enough of them.
-    /// - Parameter child: the worker that is a process of its own; `nil` where there is none.
+    /// Returns true once every worker has partitions, or all partitions are assigned if there are fewer than workers.
+    /// - Parameter child: the worker that runs as a child process; `nil` if there is none.
     func isReady(with child: WorkerChild?) async -> Bool {
         var owners = await child?.hasPartitions() == true ? 1 : 0
         for worker in workers where await !worker.statuses().allSatisfy(\.positions.isEmpty) {
@@ -108,7 +110,7 @@ struct DemoHouse: Sendable {
         return owners == min(workers.count + (child == nil ? 0 : 1), Self.partitions)  // bounded: workers
     }
 
-    /// The requests that wait for their turn in the workers of this process.
+    /// The number of requests that wait in the workers of this process.
     var waitingRequests: Int {
         get async {
             var waiting = 0
@@ -119,8 +121,8 @@ struct DemoHouse: Sendable {
         }
     }
 
-    /// Starts the admin endpoints of the first worker, and says where they are.
-    /// - Throws: `Failure` when `admin.port` cannot be listened on.
+    /// Starts the admin endpoints of the first worker, and prints their address.
+    /// - Throws: `Failure` if the server cannot listen on `admin.port`.
     func startAdminServer() async throws -> AdminServer {
         let worker = workers[0]
         let source = WorkerStatus(
@@ -133,7 +135,7 @@ struct DemoHouse: Sendable {
 
     func url(of admin: AdminServer) -> String { settings.url("admin.host", port: admin.port) }
 
-    /// Starts the console. Where nobody chose its port and the usual one is taken, it takes any other.
+    /// Starts the console. If its default port is taken and the user set no other, a free port is used.
     /// - Throws: `SettingsError` and `Failure` as `ConsoleService` does.
     func startConsole(showing state: DemoState, panel: any DemoPanel) async throws -> ConsoleService {
         let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
@@ -147,12 +149,12 @@ struct DemoHouse: Sendable {
         }
     }
 
-    /// Has the workers ask those providers again that they have shut for their key or its quota.
+    /// Makes the workers use providers again that they disabled because of the key or its quota.
     func renewKeys() async {
         for worker in workers { await worker.renewKeys() }
     }
 
-    /// Tells all workers to end. Returns once they know.
+    /// Makes all workers drain. Returns once they have begun.
     func drain() async {
         for worker in workers { await worker.drain() }
     }

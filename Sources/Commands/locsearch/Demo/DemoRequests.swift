@@ -1,6 +1,6 @@
 import LocationSearch
 
-/// A request of the demo, and what its row in the table is called.
+/// A request of the demo, and the label of its table row.
 struct DemoRequest: Sendable {
     let label: String
     let request: SearchRequest
@@ -14,11 +14,12 @@ struct DemoRequest: Sendable {
     private static let osaka = Coordinate(latitude: 34.702485, longitude: 135.495951)
     private static let paris = Coordinate(latitude: 48.856613, longitude: 2.352222)
 
-    /// Returns a bit of everything that can happen. The simulator does as the keywords `fault:...` say.
-    /// - Parameter run: a text of this demo's own, for the request ids.
+    /// Returns a sample of everything that can happen. Keywords of the form `fault:...` make the simulator fail on
+    /// purpose.
+    /// - Parameter run: a text that is unique to this demo, used in the request ids.
     static func searches(_ run: String) -> [DemoRequest] { requests(found + refused + failing, run, from: 1) }
 
-    /// Returns requests after which their provider is not asked any more, until there is a new key. Send them last.
+    /// Returns requests after which workers make no calls to their provider until the key is renewed. Send them last.
     static func shutting(_ run: String) -> [DemoRequest] { requests(shutting, run, from: 13) }
 
     private static func requests(_ searches: [Search], _ run: String, from first: Int) -> [DemoRequest] {
@@ -29,7 +30,7 @@ struct DemoRequest: Sendable {
         }
     }
 
-    /// Returns requests for details and a picture of a place that a search found.
+    /// Returns requests for the details and a picture of a place that a search found.
     static func followUps(_ run: String, of place: Place) -> [DemoRequest] {
         let provider = ProviderChoice.named(place.provider)
         return [
@@ -44,7 +45,7 @@ struct DemoRequest: Sendable {
 
     // MARK: - The searches
 
-    /// A search by what tells it from one for restaurants in Shinjuku, which is what a request is that changes nothing.
+    /// A search described by its differences from the default search, which is for restaurants in Shinjuku.
     private struct Search {
         let label: String
         let change: (inout SearchRequest) -> Void
@@ -54,7 +55,7 @@ struct DemoRequest: Sendable {
             self.change = change
         }
 
-        /// Asks one provider, with a keyword.
+        /// Creates a search at one provider, with a keyword.
         init(_ label: String, at provider: ProviderID, keyword: String, timeout: Duration? = nil) {
             self.init(label) { request in
                 request.provider = .named(provider)
