@@ -1,24 +1,24 @@
 import Foundation
 
-/// The file in which a running demo says how to reach it, so that `search` and `watch` find it without settings.
+/// The file that contains the addresses of a running demo, so that `search` and `watch` find it without settings.
 ///
-/// Each demo has a small file of its own, `demo-PID.json`, in `$XDG_RUNTIME_DIR/locsearch`, else in
-/// `~/.local/state/locsearch`. So several may run side by side, and each is found for as long as it runs.
+/// Each demo writes its own small file, `demo-PID.json`, to `$XDG_RUNTIME_DIR/locsearch` or, if that is not set, to
+/// `~/.local/state/locsearch`. Several demos may therefore run at the same time, and each is found while it runs.
 struct DemoState: Codable, Equatable {
     var bootstrapServers: String
-    /// The admin endpoints of its first worker, which the console shows.
+    /// The URL of the first worker's admin endpoints, which the console shows.
     var adminURL: String?
-    /// The admin endpoints of a worker of its that is a process of its own, which the console shows too.
+    /// The URL of the admin endpoints of the worker in a child process, which the console also shows.
     var childURL: String?
-    /// The URL at which its simulator serves pictures.
+    /// The base URL of the simulator's pictures.
     var pictureURL: String?
     var providerURL: String?
-    /// The number of the demo's process. A file whose process is gone counts for nothing.
+    /// The process id of the demo. A file is ignored if its process has ended.
     var pid: Int32
-    /// The time of its start, in milliseconds since 1970.
+    /// The start time, in milliseconds since 1970.
     var started: Int64 = 0
 
-    /// The settings with which a tool reaches the demo.
+    /// The settings with which a tool connects to the demo.
     var settings: [String: String] {
         var settings = ["kafka.bootstrapServers": bootstrapServers]
         let workers = [adminURL, childURL].compactMap { $0 }
@@ -27,14 +27,14 @@ struct DemoState: Codable, Equatable {
         return settings
     }
 
-    /// The settings with which a worker would join the demo.
+    /// The settings with which a worker joins the demo.
     var workerSettings: [String: String] {
         var settings = settings
         if let providerURL { settings.merge(DemoHouse.providerSettings(url: providerURL)) { $1 } }
         return settings
     }
 
-    /// Returns the folder of the files; `nil` for a user without a home.
+    /// Returns the folder of the files; `nil` if the user has no home folder.
     static func folder(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> URL? {
         if let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") {
             return URL(fileURLWithPath: folder + "/locsearch")
@@ -46,7 +46,7 @@ struct DemoState: Codable, Equatable {
 
     private var fileName: String { "demo-\(pid).json" }
 
-    /// Returns the demos that run now, the one that was started last first.
+    /// Returns the demos that are running, most recently started first.
     static func running(in folder: URL? = folder()) -> [DemoState] {
         files(in: folder).compactMap(\.state).filter { processIsAlive($0.pid) }
             .sorted { ($0.started, $0.pid) > ($1.started, $1.pid) }
@@ -64,7 +64,7 @@ struct DemoState: Codable, Equatable {
         }
     }
 
-    /// Writes the file if that can be done, and removes those of demos that were killed. Without a file, `search` needs the
+    /// Writes the file if possible, and removes the files of demos that were killed. Without a file, `search` needs the
     /// broker's address.
     func write(in folder: URL? = folder()) {
         guard let folder, let data = try? JSONEncoder().encode(self) else { return }

@@ -1,6 +1,6 @@
 import EventContract
 
-/// The outcomes of the demo's requests, as they are shown.
+/// The table of the demo's requests and outcomes.
 struct DemoTable {
     private var table = TextTable([
         .left("asked", maxWidth: 34), "provider", .left("outcome", maxWidth: 52), .right("ms"), .right("calls"),

@@ -4,26 +4,27 @@ import LocationSearch
 import Logging
 import Synchronization
 
-/// A trickle of requests, so that the console of a demo has something to show. Safe to use from any thread.
+/// Sends a trickle of requests, so that the demo's console has something to show. Safe to use from any thread.
 final class DemoTraffic: Sendable {
     /// The mean time between two requests.
     private static let interval = Duration.milliseconds(500)
-    /// How long the broker has to take a request. The next one is made after that, so nothing piles up without a broker.
+    /// How long the broker may take to accept a request. The next request is made only after that, so none pile up
+    /// without a broker.
     private static let timeout = Duration.seconds(3)
 
     private let isSending: Mutex<Bool>
     private let sender: RequestSender
     private let lifetime: Duration
 
-    /// - Parameter isOn: whether requests are sent from the beginning.
-    /// - Throws: `SettingsError` or `KafkaError` for settings that make no producer.
+    /// - Parameter isOn: true if requests are sent from the beginning.
+    /// - Throws: `SettingsError` or `KafkaError` if the settings are not valid for a producer.
     init(_ settings: Settings, isOn: Bool, log: Logger) async throws {
         isSending = Mutex(isOn)
         sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
         lifetime = settings.duration("console.requestExpiry") ?? .seconds(60)
     }
 
-    /// Whether requests are sent.
+    /// True while requests are sent.
     var isOn: Bool {
         get { isSending.withLock { $0 } }
         set { isSending.withLock { $0 = newValue } }
@@ -36,7 +37,7 @@ final class DemoTraffic: Sendable {
             guard isOn else { continue }
             let now = EventTime.now()
             let end = now.milliseconds.saturatingAdding(Int64(lifetime.milliseconds(roundedUp: true)))
-            // A request that the broker does not take is one less. The console says what is in the way.
+            // A request that the broker does not accept is skipped. The console shows the problem.
             _ = try? await sender.send(
                 .visitors(using: &random), at: now, expiry: EventTime(milliseconds: end))
         }
@@ -75,7 +76,7 @@ extension SearchRequest {
     private static let keywords = ["ラーメン", "居酒屋", "カフェ", "寿司", "焼肉", "カレー", "ramen", "pizza"]
     private static let categories = ["cafe", "pharmacy", "park", "convenience_store"]
 
-    /// Returns a request such as the visitors of a service make. One in thirty is wrong, and refused.
+    /// Returns a request as visitors of a service would make it. One in thirty is invalid, so that it is rejected.
     static func visitors(using random: inout some RandomNumberGenerator) -> SearchRequest {
         func one<Element>(of list: [Element]) -> Element { list[Int.random(in: 0..<list.count, using: &random)] }
 

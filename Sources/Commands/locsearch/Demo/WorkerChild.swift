@@ -4,16 +4,17 @@ import Foundation
 import HTTPTransport
 import LibC
 
-/// A `locsearch worker` beside the demo's own, in a process that can be killed and started anew. It ends with the demo.
+/// A `locsearch worker` in a child process, which can be killed and started again. It runs next to the demo's other
+/// workers, and ends with the demo.
 actor WorkerChild {
-    /// How long a worker has to say where its admin endpoints are.
+    /// How long the worker may take to print the address of its admin endpoints.
     private static let timeToStart = Duration.seconds(20)
-    /// Why a provider is shut until there is another key.
+    /// The breaker reasons for which a provider stays disabled until its key is renewed.
     private static let reasonsOfKeys: Set = ["key-refused", "quota-used-up"]
-    /// How long it has to finish what it has in hand at the end of the demo.
+    /// How long the worker may take to finish its requests at the end of the demo.
     private static let timeToEnd = Duration.seconds(10)
 
-    /// The URL of its admin endpoints. It stays the same when the worker is started anew.
+    /// The URL of its admin endpoints. It stays the same after a restart.
     nonisolated let url: String
 
     private let arguments: [String]
@@ -21,11 +22,11 @@ actor WorkerChild {
     private let keyFile: DemoKeyFile
     private var process: ChildProcess
     private let loop: EventLoop
-    /// How the worker is asked for its status.
+    /// Used to request the worker's status.
     private let http: HTTPTransport
 
     /// Returns once the worker serves its admin endpoints.
-    /// - Throws: `Failure` when it does not.
+    /// - Throws: `Failure` if it does not start in time.
     init(_ settings: Settings) async throws {
         keyFile = try DemoKeyFile(settings)
         arguments = [try Self.program(), "worker", "--ends-with-input"]
@@ -46,10 +47,10 @@ actor WorkerChild {
 
     var isRunning: Bool { process.isRunning }
 
-    /// Whether the worker has partitions of the requests topic.
+    /// Returns whether the worker has partitions of the request topics.
     func hasPartitions() async -> Bool { await status()?.assignment.isEmpty == false }
 
-    /// Waits, within a bound, until no provider is shut any more for its key or the key's quota.
+    /// Waits until no provider is disabled because of its key or the key's quota, up to a limit.
     func waitUntilKeysAreTried() async {
         _ = await ChildProcess.holds(within: Self.timeToStart) {
             guard isRunning, let status = await status() else { return !isRunning }
@@ -59,7 +60,7 @@ actor WorkerChild {
         }
     }
 
-    /// The members of `/status` that the demo waits for.
+    /// The members of `/status` that the demo uses.
     private struct Status: Decodable {
         struct Partition: Decodable {}
         struct Provider: Decodable {
@@ -71,7 +72,7 @@ actor WorkerChild {
         let providers: [Provider]
     }
 
-    /// - Returns: `nil` where the worker does not answer in time.
+    /// - Returns: `nil` if the worker does not answer in time.
     private func status() async -> Status? {
         guard let answer = try? await http.send(HTTPRequest(url: url + "/status"), before: .now + .seconds(2)) else {
             return nil
@@ -79,23 +80,23 @@ actor WorkerChild {
         return try? JSONDecoder().decode(Status.self, from: Data(answer.body))
     }
 
-    /// Ends the worker as a crash would. Returns once it is gone.
+    /// Ends the worker like a crash. Returns once its process has ended.
     func kill() async {
         process.signal(SIGKILL)
         _ = await process.hasEnded(within: Self.timeToEnd)
     }
 
-    /// Starts the worker anew, unless it runs.
-    /// - Throws: `Failure` when it cannot be started.
+    /// Starts the worker again, unless it is running.
+    /// - Throws: `Failure` if it cannot be started.
     func start() throws {
         guard !process.isRunning else { return }
         process = try Self.start(arguments, environment)
     }
 
-    /// Gives the worker a new key for Google, as an operator would who replaces the file that holds it.
+    /// Gives the worker a new Google key, as an operator does by replacing the key file.
     func renewKey() { keyFile.renew() }
 
-    /// Has the worker finish what it has in hand, and returns once it has ended.
+    /// Drains the worker, and returns once its process has ended.
     func stop() async {
         process.signal(SIGTERM)
         if await !process.hasEnded(within: Self.timeToEnd) { await kill() }
@@ -104,9 +105,9 @@ actor WorkerChild {
         loop.stop()
     }
 
-    // MARK: - The process
+    // MARK: - Process
 
-    /// The file of this program.
+    /// The path of this program's executable.
     private static func program() throws -> String {
         guard let program = Bundle.main.executablePath else {
             throw Failure("the demo's second worker: this program's file is not to be found")
@@ -122,7 +123,7 @@ actor WorkerChild {
         }
     }
 
-    /// Returns this process's environment with the demo's settings in it, whatever they were set by.
+    /// Returns this process's environment with the demo's settings added, whatever source they came from.
     static func environment(
         _ settings: Settings, keyFile: DemoKeyFile, own: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String: String] {
@@ -132,7 +133,7 @@ actor WorkerChild {
             environment[setting.environmentName] = settings.isDefault(setting.name) ? nil : settings[setting.name]
         }
         environment["ADMIN_HOST"] = "127.0.0.1"
-        // The first worker's endpoints want no token either.
+        // The admin endpoints of the first worker require no token either.
         environment["ADMIN_TOKEN"] = nil
         environment["ADMIN_TOKEN_FILE"] = nil
         environment["GOOGLE_PLACES_API_KEY"] = nil
@@ -141,12 +142,12 @@ actor WorkerChild {
     }
 }
 
-/// The file from which the demo's second worker has its key for Google.
+/// The file from which the demo's child worker reads its Google key.
 struct DemoKeyFile: Sendable {
     let path: String
     private let key: String
 
-    /// Writes the key of the demo's settings.
+    /// Writes the key from the demo's settings.
     init(_ settings: Settings) throws {
         key = try settings.googleKey() ?? ""
         let folder = FileManager.default.temporaryDirectory
@@ -157,7 +158,7 @@ struct DemoKeyFile: Sendable {
         else { throw Failure("the demo cannot write \(path)") }
     }
 
-    /// Writes another key. Where somebody has given the demo a key of theirs, that one stays.
+    /// Writes another key. A key that the user gave to the demo is not replaced.
     func renew() {
         guard key == DemoHouse.key else { return }
         let number = String(UInt32.random(in: 0...UInt32.max), radix: 36)

@@ -1,10 +1,10 @@
-/// One thing that `locsearch doctor` looks at.
+/// One check of `locsearch doctor`.
 protocol DoctorCheck: Sendable {
     /// The name of the check in the report.
     static var name: String { get }
 
-    /// Looks, and notes in the examination what later checks build upon.
-    /// - Returns: At least one finding.
+    /// Runs the check, and stores in the examination what later checks need.
+    /// - Returns: at least one finding.
     func findings(_ examination: inout Examination) async -> [Finding]
 }
 
@@ -24,9 +24,9 @@ extension DoctorCheck {
     func skipped(_ text: String, cure: String) -> Finding { .skipped(name, text, cure: cure) }
 }
 
-/// The checks, in the order in which they build upon each other.
+/// The checks, ordered so that each comes after those it depends on.
 enum DoctorChecks {
-    /// Those that ask nobody and wait for nothing. A worker makes them before it starts.
+    /// The checks that need no network and do not wait. A worker runs them before it starts.
     static let ofStart: [any DoctorCheck] = [SettingsCheck(), LibraryCheck(), PortCheck(isStart: true)]
 
     static let all: [any DoctorCheck] = [
@@ -36,8 +36,8 @@ enum DoctorChecks {
         ProvidersCheck(), KeysCheck(), ClockCheck(),
     ]
 
-    /// Makes checks, one after another.
-    /// - Parameter show: gets each finding as soon as it is there.
+    /// Runs checks one after another.
+    /// - Parameter show: receives each finding as soon as it is available.
     static func report(
         of checks: [any DoctorCheck], in examination: Examination, showing show: (Finding) -> Void = { _ in }
     ) async -> DoctorReport {

@@ -8,13 +8,13 @@ struct DoctorReport: Sendable {
 
     func count(_ state: Finding.State) -> Int { findings.count { $0.state == state } }
 
-    /// The exit code: that of the first failure, or 1 for a warning where those count.
+    /// Returns the exit code: that of the first failure, or 1 for a warning if `isStrict`.
     func exitCode(isStrict: Bool = false) -> Int32 {
         if let failure = findings.first(where: { $0.state == .failed }) { return failure.code }
         return isStrict && count(.warning) > 0 ? 1 : 0
     }
 
-    /// The failures as the lines with which a program ends that cannot start; `nil` where nothing fails.
+    /// The failures as the final error lines of a program that cannot start; `nil` if there are none.
     var failure: Failure? {
         let failures = findings.filter { $0.state == .failed }
         guard let first = failures.first else { return nil }
@@ -30,7 +30,7 @@ struct DoctorReport: Sendable {
         text + String(repeating: " ", count: max(1, width - text.count))
     }
 
-    /// The last line: what it comes to.
+    /// The last line of the report, with the number of findings in each state.
     var summary: String {
         let counts = [(count(.failed), "failed"), (count(.warning), "to improve"), (count(.unknown), "not known")]
         let told = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + ["\(count(.ok)) in order"]

@@ -3,33 +3,33 @@ import Logging
 import ProviderCalls
 import QuotaSharing
 
-/// What the checks of `locsearch doctor` know: the settings, and what earlier checks have found.
+/// The input of the checks of `locsearch doctor`: the settings, and the results of earlier checks.
 struct Examination: Sendable {
-    /// What a person allows the checks to do.
+    /// The provider calls that the user allows.
     enum Calls: Sendable {
-        /// Providers are not talked to.
+        /// Providers are not contacted.
         case none
-        /// Providers are reached, and keys are tried once the person agrees.
+        /// Providers are contacted, and keys are tried once the user agrees.
         case asking(@Sendable (_ question: String) -> Bool)
     }
 
     let reading: SettingsReading
     let calls: Calls
-    /// How long each question may take.
+    /// The timeout of each request.
     let timeout: Duration
     let log: Logger
 
-    /// The brokers of `kafka.bootstrapServers`, with what was found out about each.
+    /// The brokers of `kafka.bootstrapServers`, with the results for each.
     var doors: [BrokerDoor] = []
-    /// A client that has talked to a broker; `nil` until then.
+    /// A client that has connected to a broker; `nil` before that.
     var admin: TopicAdmin?
     var cluster: ClusterDescription?
-    /// The requests that the brokers take, as far as one has told.
+    /// The request types that the brokers support; `nil` until a broker has reported them.
     var requests: BrokerRequests?
-    /// The configuration of each topic that is there and tells it, by its name.
+    /// The configurations of existing topics, by topic name. Topics whose configuration cannot be read are missing.
     var topicConfigurations: [String: [String: String]] = [:]
 
-    /// The clocks of providers that were reached, each by how far it is ahead of this machine's.
+    /// The clocks of the providers that answered: how far each is ahead of this machine's clock.
     var providerClocks: [(name: String, ahead: Duration)] = []
 
     init(_ reading: SettingsReading, calls: Calls, timeout: Duration, log: Logger) {
@@ -41,24 +41,24 @@ struct Examination: Sendable {
 
     var settings: Settings { reading.settings }
 
-    /// Returns how clients connect to the brokers; `nil` where the settings that say so are wrong.
+    /// The configuration for connecting to the brokers; `nil` if its settings are invalid.
     var consumer: ConsumerConfiguration? {
         guard !reading.concerns(["kafka."]) else { return nil }
         return try? settings.consumer()
     }
 
-    /// The topics, by their jobs, that a worker with these settings uses.
+    /// The roles of the topics that a worker with these settings uses.
     var roles: [RecommendedTopic.Role] {
         RecommendedTopic.Role.allCases.filter { $0 != .fleet || sharesByTopic }
     }
 
-    /// True when workers tell each other something about limits or daily budgets.
+    /// True if workers share rate limits or daily budgets through the fleet topic.
     var sharesByTopic: Bool {
         !settings.callsPerDay.isEmpty
             || settings.policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
     }
 
-    /// The reason for leaving out what needs brokers; `nil` where they answer.
+    /// Why checks that need brokers are skipped; `nil` if the brokers answer.
     var reasonWithoutBrokers: String? {
         if consumer == nil { return "the settings that say how to reach the brokers are wrong" }
         return cluster == nil ? "no broker can be talked to" : nil
@@ -67,11 +67,11 @@ struct Examination: Sendable {
     static let brokersFirst = "put that right first"
 }
 
-/// A broker of `kafka.bootstrapServers`.
+/// A broker of `kafka.bootstrapServers`, with the results of the checks.
 struct BrokerDoor: Sendable {
     let host: String
     let port: UInt16
-    /// The host's addresses; empty where its name has none.
+    /// The host's addresses; empty if its name cannot be resolved.
     var addresses: [NetworkAddress] = []
     /// The address that accepted a connection.
     var reached: NetworkAddress?

@@ -1,27 +1,27 @@
 import Observability
 
-/// What a check has found: one line of the report.
+/// The result of a check: one line of the report.
 struct Finding: Sendable, Hashable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// The worker works, and less well than it could.
+        /// The worker runs, but not as well as it could.
         case warning
-        /// The worker does not start, or cannot do its work.
+        /// The worker does not start, or cannot process requests.
         case failed
-        /// Nothing says whether it is right.
+        /// The state could not be determined.
         case unknown
-        /// Not looked at, because something else has to be right first or because nobody wants it.
+        /// The check was not made, because another problem must be solved first or the user did not allow it.
         case skipped
     }
 
     /// The name of the check, such as `topics`.
     let check: String
     let state: State
-    /// What was found, without its full stop.
+    /// The finding, without a full stop at the end.
     let text: String
-    /// What to do about it; `nil` where nothing is to be done, or where the text says it.
+    /// What to do about it; `nil` if there is nothing to do, or the text contains it.
     let cure: String?
-    /// The exit code of a program that ends for this reason.
+    /// The exit code if this finding ends the program.
     let code: Int32
 
     private init(_ check: String, _ state: State, _ text: String, cure: String?, code: Int32 = 0) {
@@ -38,7 +38,7 @@ struct Finding: Sendable, Hashable {
         Finding(check, .warning, text, cure: cure)
     }
 
-    /// - Parameter code: 78 for a wrong setting, 69 for somebody who cannot be reached, 1 for anything else.
+    /// - Parameter code: 78 for a wrong setting, 69 for an unreachable server, 1 for anything else.
     static func failed(_ check: String, _ text: String, cure: String? = nil, code: Int32 = 1) -> Finding {
         Finding(check, .failed, text, cure: cure, code: code)
     }
@@ -53,7 +53,7 @@ struct Finding: Sendable, Hashable {
 
     var sentence: String { cure.map { "\(text); \($0)" } ?? text }
 
-    /// Nothing in a finding shows a secret or moves a cursor: answers of strangers are a part of some.
+    /// Removes secrets and control characters, because some findings contain answers of unknown servers.
     private static func shown(_ text: String) -> String {
         TerminalText.safe(SecretRegistry.shared.redacted(text))
     }

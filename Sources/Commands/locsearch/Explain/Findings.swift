@@ -5,12 +5,12 @@ import LocationSearch
 import Observability
 import WorkerRuntime
 
-/// What the topics have told of the requests that are looked for.
+/// What was found in the topics about the requests being searched for.
 struct Findings {
     let sought: SoughtRequest
-    /// By the position of the record in its topic of requests.
+    /// The lives by the position of the record in its request topic.
     var lives: [SourcePosition: RequestLife] = [:]
-    /// One for each topic of requests.
+    /// The state of reading, one element for each request topic.
     var requests: [RequestLives.Reading]
     var results: RequestLives.Reading
     var errors: RequestLives.Reading
@@ -18,9 +18,9 @@ struct Findings {
 
     private let decoder: RequestDecoder
     private let mostLives: Int
-    /// The times of the marks in the dead-letter topic, which may stand before what they are about.
+    /// The times of the marks in the dead-letter topic. A mark may be read before its letter.
     private var marks: [RedriveMark: EventTime?] = [:]
-    /// The dead letters that fit, by the position of their record.
+    /// The positions of the matching dead letters, by the position of the original record.
     private var marksOfLetters: [SourcePosition: RedriveMark] = [:]
 
     init(_ sought: SoughtRequest, topics: WorkerConfiguration.Topics, decoder: RequestDecoder, mostLives: Int) {
@@ -34,10 +34,10 @@ struct Findings {
         if let position = sought.position { lives[position] = RequestLife(source: position) }
     }
 
-    /// The positions of those known requests that have no outcome.
+    /// The positions of known requests without an outcome.
     var open: [SourcePosition] { lives.values.filter { $0.isKnown && $0.outcomes.isEmpty }.map(\.source) }
 
-    /// The lives that something is known of, oldest first.
+    /// The lives about which anything was found, oldest first.
     var result: RequestLives {
         let known = lives.values.filter(\.isKnown).map { completed($0) }
             .sorted { ($0.time ?? .distantPast, $0.source.offset) < ($1.time ?? .distantPast, $1.source.offset) }
@@ -57,11 +57,11 @@ struct Findings {
         return life
     }
 
-    // MARK: - What is known
+    // MARK: - State
 
     var hasRequests: Bool { lives.values.contains { $0.request != nil } }
     var areAllAnswered: Bool { !lives.isEmpty && lives.values.allSatisfy { !$0.outcomes.isEmpty } }
-    /// The positions of requests of which only outcomes or dead letters are known.
+    /// The positions of requests of which only outcomes or dead letters were found.
     var missingRequests: [SourcePosition] {
         lives.values.filter { life in life.request == nil && requests.contains { $0.topic == life.source.topic } }
             .map(\.source)
@@ -69,10 +69,10 @@ struct Findings {
     var firstTime: EventTime? { lives.values.compactMap(\.time).min() }
     var lastTime: EventTime? { lives.values.compactMap(\.time).max() }
 
-    // MARK: - Taking records
+    // MARK: - Adding records
 
-    /// - Parameter isKnownToFit: true for the record of an outcome or a dead letter that fits.
-    /// - Returns: false once there are as many lives as anybody looks at.
+    /// - Parameter isKnownToFit: true for the request of an outcome or dead letter that matches.
+    /// - Returns: false once the maximum number of lives is reached.
     mutating func takeRequest(_ record: ConsumerRecord, isKnownToFit: Bool = false) -> Bool {
         let incoming = IncomingRecord(record)
         let reading = Reading(incoming, decoder)
@@ -85,7 +85,7 @@ struct Findings {
     mutating func takeOutcome(_ record: ConsumerRecord) {
         let headers = record.headers
         guard let source = SourcePosition(headers: headers) else { return }
-        // Most outcomes are of other requests. Where the request is known, only their headers are looked at.
+        // Most outcomes belong to other requests. Once the request is known, only their headers are read.
         let isKnown = lives[source] != nil
         guard isKnown || !hasRequests || sought.traceID != nil,
             let event = try? OutcomeReader().read(value: record.value, headers: headers),
@@ -94,7 +94,7 @@ struct Findings {
 
         update(source) { life in
             let position = SourcePosition(record)
-            // A part of a topic may be read twice, as times say no offset exactly.
+            // A part of a topic may be read twice, because times do not map to exact offsets.
             guard !life.outcomes.contains(where: { $0.position == position }) else { return }
             life.outcomes.append(
                 RequestLife.Outcome(
@@ -137,7 +137,7 @@ struct Findings {
     }
 }
 
-/// A record of a topic of requests, read as a worker reads it.
+/// A record of a request topic, decoded as a worker does.
 private enum Reading {
     case request(DecodedRequest)
     case rejected(RejectedRecord)
@@ -166,7 +166,7 @@ private enum Reading {
 }
 
 extension RequestLife.Request {
-    /// The record without the secrets of the settings, should any stand in it.
+    /// Copies the record, masking any secrets of the settings that it contains.
     fileprivate init(_ record: IncomingRecord, _ reading: Reading) {
         let masked = SecretRegistry.shared.masked
         let (operation, session, fault): (String?, String?, String?) =
@@ -192,7 +192,7 @@ extension SourcePosition {
 }
 
 extension RequestLife {
-    /// True where one of the topics has told of it.
+    /// True if anything about the request was found in the topics.
     fileprivate var isKnown: Bool { request != nil || !outcomes.isEmpty || letter != nil }
 }
 

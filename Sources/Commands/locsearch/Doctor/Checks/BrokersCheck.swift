@@ -1,6 +1,6 @@
 import Kafka
 
-/// Whether the brokers can be reached by the addresses that they give themselves, to which clients connect in the end.
+/// Checks whether the brokers can be reached at their advertised addresses, which clients use after bootstrapping.
 struct BrokersCheck: DoctorCheck {
     static let name = "brokers"
 

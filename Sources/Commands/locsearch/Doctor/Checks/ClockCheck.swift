@@ -1,11 +1,12 @@
 internal import Basics
 import Kafka
 
-/// This machine's clock beside those of brokers and providers: ages, expiry times and the days of budgets are counted by it.
+/// Compares this machine's clock with those of brokers and providers. It determines ages, expiry times and budget days.
 struct ClockCheck: DoctorCheck {
     static let name = "clock"
 
-    /// Differences below the first cannot be told from the way of an answer; above the second, requests end wrongly.
+    /// Smaller differences than the first cannot be distinguished from network delay. With larger ones than the second,
+    /// requests expire wrongly.
     private static let (noticed, harmful) = (Duration.seconds(5), Duration.seconds(60))
 
     func findings(_ examination: inout Examination) async -> [Finding] {
@@ -20,8 +21,8 @@ struct ClockCheck: DoctorCheck {
         return size >= Self.noticed ? warning(text, cure: cure) : ok("the clock agrees with that of \(name)")
     }
 
-    /// Brokers tell their time only in records of topics with LogAppendTime. The newest of these may be old, so that only a
-    /// broker's clock that is ahead can be seen.
+    /// Brokers reveal their time only in records of topics with LogAppendTime. The newest of those records may be old,
+    /// so only a broker clock that is ahead can be detected.
     private func brokers(_ examination: Examination) async -> Finding {
         guard let cluster = examination.cluster, let consumer = examination.consumer else {
             return skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)

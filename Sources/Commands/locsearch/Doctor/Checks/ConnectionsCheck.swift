@@ -1,6 +1,6 @@
 internal import Basics
 
-/// Whether the addresses of `kafka.bootstrapServers` accept connections.
+/// Checks whether the addresses of `kafka.bootstrapServers` accept connections.
 struct ConnectionsCheck: DoctorCheck {
     static let name = "tcp"
 
@@ -27,7 +27,7 @@ struct ConnectionsCheck: DoctorCheck {
         }
     }
 
-    /// Connects to the first of the addresses that accepts it.
+    /// Connects to the addresses in order until one accepts.
     static func reach(
         _ addresses: [NetworkAddress], within timeout: Duration
     ) async -> Result<NetworkAddress, ProbeConnection.Refused> {

@@ -1,6 +1,6 @@
 import LibC
 
-/// Room for the log, which is all that a worker may write to a disk.
+/// Checks the free disk space for the log, which is the only file that a worker may write.
 struct DiskCheck: DoctorCheck {
     static let name = "disk"
 
@@ -16,7 +16,7 @@ struct DiskCheck: DoctorCheck {
         return [warning(size, cure: "make room, or let something rotate the log")]
     }
 
-    /// The bytes that are free where standard error is written to; `nil` when that is no file.
+    /// The free bytes on the disk to which standard error is written; `nil` if standard error is not a file.
     private static var freeBytesForLog: UInt64? {
         var status = stat()
         var system = statvfs()

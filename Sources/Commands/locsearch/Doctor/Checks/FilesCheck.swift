@@ -1,14 +1,14 @@
 import LibC
 
-/// Whether the system lets a worker have as many files and connections open as it may need.
+/// Checks whether the limit on open files is high enough for a worker's files and connections.
 struct FilesCheck: DoctorCheck {
     static let name = "files"
 
-    /// What a worker has open beside connections to providers: the admin server's connections, librdkafka's for each client,
-    /// and the program's own.
+    /// The files that a worker opens in addition to provider connections: the admin server's connections, librdkafka's
+    /// connections for each client, and the program's own files.
     private static let (perLoop, others) = (32, 128)
 
-    /// The most files that the system allows this process; a worker raises its own limit to it.
+    /// The hard limit on open files. A worker raises its soft limit to this value.
     private let limit: Int
 
     init(limit: Int = FileDescriptors.hardLimit) { self.limit = limit }

@@ -1,7 +1,7 @@
 import Kafka
 import WorkerRuntime
 
-/// The topic in which workers tell each other about limits that they share and daily budgets.
+/// Checks the topic that workers use to share rate limits and daily budgets.
 struct FleetCheck: DoctorCheck {
     static let name = "fleet"
 

@@ -1,7 +1,7 @@
 import Kafka
 import WorkerRuntime
 
-/// The group of the workers: whether this user may use it, and its state.
+/// Checks the consumer group of the workers: whether this user may use it, and its state.
 struct GroupCheck: DoctorCheck {
     static let name = "group"
 

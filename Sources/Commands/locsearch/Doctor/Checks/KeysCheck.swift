@@ -6,7 +6,7 @@ import PlaceProviders
 import ProviderCalls
 import Resilience
 
-/// Whether the providers take the keys, by the cheapest call of each. A person is asked first.
+/// Checks whether the providers accept the keys, with the cheapest call of each. It asks the user first.
 struct KeysCheck: DoctorCheck {
     static let name = "keys"
 

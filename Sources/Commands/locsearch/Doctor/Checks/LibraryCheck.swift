@@ -1,6 +1,6 @@
 import Kafka
 
-/// librdkafka, and whether it takes the properties that the settings come to.
+/// Reports the version of librdkafka, and checks whether it accepts the properties derived from the settings.
 struct LibraryCheck: DoctorCheck {
     static let name = "library"
 

@@ -1,6 +1,6 @@
 import Kafka
 
-/// Whether a broker can be talked to as a worker does it: with its TLS, its certificate and its login.
+/// Checks whether a worker could connect to a broker with the configured TLS, certificate and login.
 struct LoginCheck: DoctorCheck {
     static let name = "login"
 

@@ -1,6 +1,6 @@
 internal import HTTPServing
 
-/// Whether the names in `kafka.bootstrapServers` have addresses here.
+/// Checks whether the names in `kafka.bootstrapServers` can be resolved on this machine.
 struct NamesCheck: DoctorCheck {
     static let name = "dns"
 
@@ -47,7 +47,7 @@ struct NamesCheck: DoctorCheck {
         return result ?? .failure(NetworkAddress.Unknown(reason: "no name server answers in time"))
     }
 
-    /// Reads `host:port,host:port`.
+    /// Parses `host:port,host:port`.
     static func doors(_ text: String) -> [BrokerDoor] {
         Setting.entries(text).compactMap { entry in
             guard let colon = entry.lastIndex(of: ":"), let port = UInt16(entry[entry.index(after: colon)...]) else {

@@ -1,13 +1,13 @@
 internal import Basics
 
-/// Whether the admin endpoints can listen where the settings say.
+/// Checks whether the admin endpoints can listen on the configured address.
 struct PortCheck: DoctorCheck {
     static let name = "port"
 
-    /// The time for a program that has the port to say what it is.
+    /// How long the program that uses the port may take to identify itself.
     private static let timeout = Duration.seconds(1)
 
-    /// True before a worker starts, which cannot share the port with one that runs.
+    /// True when the check runs at the start of a worker, which cannot share the port with a running one.
     let isStart: Bool
 
     func findings(_ examination: inout Examination) async -> [Finding] {
@@ -52,7 +52,7 @@ struct PortCheck: DoctorCheck {
             cure: "choose another, or 0 for any free one", code: Failure.configuration)
     }
 
-    /// Returns true when the program at an address is a worker that runs already.
+    /// Returns true if the program at an address is a running worker.
     private static func isWorker(at address: NetworkAddress) -> Bool {
         let deadline = Instant.now + timeout
         guard let connection = try? ProbeConnection(to: address, before: deadline),

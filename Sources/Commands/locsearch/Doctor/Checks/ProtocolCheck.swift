@@ -1,4 +1,5 @@
-/// Whether the brokers speak what the settings expect: TLS or none, a login or none, and which.
+/// Checks whether the brokers use the configured protocol: with or without TLS, and with or without the configured
+/// login.
 struct ProtocolCheck: DoctorCheck {
     static let name = "protocol"
 
@@ -23,7 +24,7 @@ struct ProtocolCheck: DoctorCheck {
             if case .kafka(let requests, _) = spoken { examination.requests = examination.requests ?? requests }
             if let finding = finding(spoken, at: door.name, expected: expected, mechanism: mechanism) {
                 findings.append(finding)
-                // What speaks another protocol is not worth a login.
+                // A login is not attempted if the protocol is wrong.
                 examination.doors[index].reached = nil
             }
         }
@@ -33,7 +34,7 @@ struct ProtocolCheck: DoctorCheck {
         return [ok("\(names) speaks \(expected)" + (mechanism.map { ", with a login by \($0)" } ?? ""))]
     }
 
-    /// - Returns: `nil` where what is spoken is what is expected.
+    /// - Returns: `nil` if the protocol is the expected one.
     private func finding(
         _ spoken: SpokenProtocol, at name: String, expected: String, mechanism: String?
     ) -> Finding? {

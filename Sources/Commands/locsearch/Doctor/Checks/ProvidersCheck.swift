@@ -3,8 +3,8 @@ import EventLoop
 import HTTPTransport
 import LocationSearch
 
-/// Whether the providers that have a key are reached from here, by the proxy and the authorities that calls use. No key is
-/// sent.
+/// Checks whether the providers with a key can be reached, using the proxy and the certificate authorities of provider
+/// calls. No key is sent.
 struct ProvidersCheck: DoctorCheck {
     static let name = "providers"
 
@@ -42,7 +42,7 @@ struct ProvidersCheck: DoctorCheck {
         do throws(HTTPError) {
             let begin = WallTime.now()
             let response = try await http.send(HTTPRequest(url: url + "/"), before: .now + timeout)
-            // The answer was written between the two readings.
+            // The provider wrote its answer between the two readings of the clock.
             let middle = (begin.milliseconds + WallTime.now().milliseconds) / 2  // bounded: the system's clock
             let date = response.date.flatMap(HTTPDate.seconds)
             let ahead = date.map {
@@ -66,7 +66,7 @@ struct ProvidersCheck: DoctorCheck {
 }
 
 extension Settings {
-    /// The address of a provider's API.
+    /// The base URL of a provider's API.
     func baseURL(of provider: ProviderID) -> String {
         let name = Self.providerNames.first { $0.id == provider }?.name ?? provider.rawValue
         return text("\(name).baseURL")

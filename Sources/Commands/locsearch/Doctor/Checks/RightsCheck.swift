@@ -1,11 +1,11 @@
 import Kafka
 import WorkerRuntime
 
-/// The rights that a worker needs on its topics, and those that this user has.
+/// Checks whether this user has the permissions on topics that a worker needs.
 struct RightsCheck: DoctorCheck {
     static let name = "rights"
 
-    /// The time for a broker to refuse a reader. A reader that is let in gets no answer within it.
+    /// How long a broker may take to refuse a reader. An allowed reader gets no answer within this time.
     private static let refusalTime = Duration.milliseconds(500)
 
     func findings(_ examination: inout Examination) async -> [Finding] {
@@ -24,7 +24,7 @@ struct RightsCheck: DoctorCheck {
             if let refusal = await refusal(of: consumer, topic.name, examination) { findings.append(refusal) }
         }
 
-        // As a rule the reason is the same for all of them.
+        // The reason is usually the same for all topics.
         var untold: String?
         for (role, name) in known {
             do throws(KafkaError) {
@@ -54,7 +54,7 @@ struct RightsCheck: DoctorCheck {
         return findings.isEmpty ? [ok("this user may do on each topic what a worker does there")] : findings
     }
 
-    /// Reads from the end of a topic of requests, which tells nothing and changes nothing where it is allowed.
+    /// Reads from the end of a request topic. If this is allowed, it returns no records and has no effect.
     private func refusal(
         of consumer: ConsumerConfiguration, _ topic: String, _ examination: Examination
     ) async -> Finding? {
@@ -74,7 +74,7 @@ struct RightsCheck: DoctorCheck {
 }
 
 extension RecommendedTopic.Role {
-    /// What a worker does on the topic.
+    /// The operations that a worker performs on the topic.
     fileprivate var operations: [TopicOperation] {
         switch self {
         case .requests: [.read]

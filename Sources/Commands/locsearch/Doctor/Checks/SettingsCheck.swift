@@ -1,4 +1,4 @@
-/// All mistakes in the settings at once, those included that only a worker has to do with.
+/// Reports all mistakes in the settings at once, including those that affect only a worker.
 struct SettingsCheck: DoctorCheck {
     static let name = "settings"
 

@@ -1,7 +1,7 @@
 import Kafka
 import WorkerRuntime
 
-/// The topics: whether they are there, and how they are set up.
+/// Checks whether the topics exist, and how they are configured.
 struct TopicsCheck: DoctorCheck {
     static let name = "topics"
 
@@ -14,7 +14,7 @@ struct TopicsCheck: DoctorCheck {
         }
 
         var choices = RecommendedTopic.Choices()
-        // The number of brokers has a line of its own.
+        // The number of brokers is reported by another check.
         choices.replicationFactor = min(choices.replicationFactor, max(1, cluster.brokers.count))
         let settings = examination.settings
         let topics = RecommendedTopic.all(
@@ -24,7 +24,7 @@ struct TopicsCheck: DoctorCheck {
         var unread: [(topic: String, reason: String)] = []
         for topic in topics where examination.roles.contains(topic.role) {
             guard let found = cluster.topics[topic.name] else {
-                // What a missing fleet topic means is told by a check of its own.
+                // A missing fleet topic is reported by `FleetCheck`.
                 if topic.role != .fleet { findings.append(missing(topic)) }
                 continue
             }
@@ -35,7 +35,7 @@ struct TopicsCheck: DoctorCheck {
                 unread.append((topic.name, error.description))
             }
             examination.topicConfigurations[topic.name] = configuration
-            // What loops have to do with several topics of requests has a line of its own.
+            // With several request topics, loops are checked separately below.
             let loops = settings.topics.requestTopics.count > 1 ? 1 : settings.integer("worker.loops")
             findings.append(contentsOf: look(at: topic, found: found, configuration: configuration, loops: loops))
         }
@@ -50,7 +50,7 @@ struct TopicsCheck: DoctorCheck {
             findings.append(finding)
         }
 
-        // As a rule the reason is the same for all of them.
+        // The reason is usually the same for all topics.
         if let first = unread.first {
             let names = unread.map(\.topic).joined(separator: ", ")
             findings.append(
@@ -61,10 +61,10 @@ struct TopicsCheck: DoctorCheck {
         return findings
     }
 
-    /// Looks whether several topics of requests have partitions for all loops of a worker.
+    /// Checks whether several request topics together have enough partitions for all loops of a worker.
     /// - Parameters:
-    ///   - topics: those of requests, in the order of the settings.
-    ///   - sharesLimits: true where workers share limits by demand.
+    ///   - topics: the request topics, in the order of the settings.
+    ///   - sharesLimits: true if workers share limits by demand.
     func lookAtLoops(_ loops: Int, _ topics: [(name: String, partitions: Int)], sharesLimits: Bool) -> Finding? {
         let all = topics.reduce(0) { $0.saturatingAdding($1.partitions) }
         guard all >= loops else {
@@ -87,7 +87,7 @@ struct TopicsCheck: DoctorCheck {
 
     // MARK: - One topic
 
-    /// - Parameter configuration: as far as the brokers tell it.
+    /// - Parameter configuration: the configuration that the brokers returned; it may be incomplete.
     func look(
         at topic: RecommendedTopic, found: ClusterDescription.Topic, configuration: [String: String], loops: Int
     ) -> [Finding] {
@@ -105,7 +105,7 @@ struct TopicsCheck: DoctorCheck {
         ]
     }
 
-    /// Finds what a recommendation does not show: what does not go together.
+    /// Finds settings of a topic that contradict each other or the topic's state, independent of the recommendations.
     private func problems(
         of topic: RecommendedTopic, found: ClusterDescription.Topic, _ configuration: [String: String], loops: Int
     ) -> [Finding] {
@@ -132,7 +132,7 @@ struct TopicsCheck: DoctorCheck {
         return findings
     }
 
-    /// Returns what to type.
+    /// Returns the command that corrects the deviation.
     private static func cure(for deviation: TopicDeviation, of topic: RecommendedTopic) -> String {
         switch deviation.what {
         case "partitions": return "`locsearch topics create --add-partitions`, once keys may move"

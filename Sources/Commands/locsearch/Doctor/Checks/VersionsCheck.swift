@@ -1,7 +1,7 @@
 import Kafka
 import WorkerRuntime
 
-/// What the library and the brokers cannot do together of what the settings ask for.
+/// Checks whether the library and the brokers together support all configured features.
 struct VersionsCheck: DoctorCheck {
     static let name = "versions"
 

@@ -1,27 +1,28 @@
 import Kafka
 
-/// The few messages of Kafka's protocol that are spoken before a login, by hand: librdkafka does not tell what a broker says
-/// before it gives up on it.
+/// Encodes and decodes the few Kafka messages that are exchanged before a login. librdkafka is not used, because it
+/// does not report a broker's answers when it gives up on it.
 enum KafkaFrame {
-    /// The number by which an answer is told to belong to the request.
+    /// The correlation id, which identifies the answer to a request.
     private static let correlation: Int32 = 0x6C6F_6373
 
     private static let (metadata, handshake, versions): (Int16, Int16, Int16) = (3, 17, 18)
 
-    /// Asks which requests the broker takes. Brokers tell that before a login too.
+    /// An ApiVersions request, which brokers answer even before a login.
     static let versionsRequest = request(versions, version: 0, body: [])
 
-    /// Asks for brokers and for no topic, which a broker that wants a login refuses by closing the connection.
+    /// A Metadata request for brokers and no topics. A broker that requires a login refuses it by closing the
+    /// connection.
     static let metadataRequest = request(metadata, version: 1, body: bytes(Int32(0)))
 
-    /// Asks to log in by a mechanism.
+    /// Returns a request to log in with a mechanism.
     static func handshakeRequest(_ mechanism: String, version: Int16) -> [UInt8] {
         request(handshake, version: version, body: text(mechanism))
     }
 
     // MARK: - Answers
 
-    /// Returns the answer's bytes behind its head once it is whole; `nil` before that.
+    /// Returns the bytes after the header once the answer is complete; `nil` before that.
     static func body(of answer: [UInt8]) -> ArraySlice<UInt8>? {
         var rest = answer[...]
         guard let size = number(Int32.self, from: &rest), size >= 4, rest.count >= Int(size),
@@ -30,7 +31,7 @@ enum KafkaFrame {
         return rest
     }
 
-    /// Returns true for bytes that an answer to one of these requests may begin with.
+    /// Returns true if an answer to one of these requests may begin with these bytes.
     static func isBegin(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 8 else { return false }
         var rest = bytes[...]

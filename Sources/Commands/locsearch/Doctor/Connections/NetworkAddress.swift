@@ -1,23 +1,23 @@
 import LibC
 
-/// An address that a TCP connection can be made to.
+/// An address to which a TCP connection can be made.
 struct NetworkAddress: Sendable, Hashable {
     let family: Int32
-    /// The system's form of the address, a `sockaddr`.
+    /// The address as a `sockaddr`.
     let bytes: [UInt8]
-    /// The address in numbers.
+    /// The numeric address.
     let host: String
     let port: UInt16
 
-    /// The address in numbers, with its port.
+    /// The numeric address with its port.
     var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Why a name has no address, in the system's words.
+    /// An error with the system's reason why a name has no address.
     struct Unknown: Error, Hashable {
         let reason: String
     }
 
-    /// Looks a name up. Holds its thread for as long as the system's name servers take.
+    /// Resolves a name. Blocks its thread until the name servers answer.
     /// - Parameter isOwn: true for an address of this machine to listen on.
     static func resolve(
         _ host: String, port: UInt16, isOwn: Bool = false, family: Int32 = AF_UNSPEC

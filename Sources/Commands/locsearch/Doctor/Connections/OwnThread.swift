@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs a call that holds its thread on a thread of its own, away from Swift's pool.
+/// Runs a blocking call on a dedicated thread, so that it does not block Swift's thread pool.
 func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -6,10 +6,10 @@ internal import Basics
     import Darwin
 #endif
 
-/// A TCP connection for a few questions, closed at the end of its life. Its calls hold their thread, until an instant at the
-/// latest.
+/// A TCP connection for a few requests, closed when it is deallocated. Its calls block their thread until their
+/// deadline at the latest.
 final class ProbeConnection: Sendable {
-    /// Why there is no connection, in the system's words.
+    /// An error with the system's reason why a connection failed.
     struct Refused: Error, Hashable {
         let reason: String
     }
@@ -38,14 +38,14 @@ final class ProbeConnection: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Sends some bytes. They are few, so that the system takes all of them.
-    /// - Returns: False when the peer is gone.
+    /// Sends a few bytes, few enough that the system accepts all of them at once.
+    /// - Returns: false if the peer has closed the connection.
     func send(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Self.write(descriptor, $0) } == bytes.count
     }
 
-    /// Reads what comes next.
-    /// - Returns: Empty when the peer has closed; `nil` when nothing came in time.
+    /// Reads the next bytes.
+    /// - Returns: an empty array if the peer has closed the connection; `nil` if nothing arrived in time.
     func receive(before deadline: Instant) -> [UInt8]? {
         guard Self.wait(descriptor, for: Int16(POLLIN), until: deadline) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -53,15 +53,15 @@ final class ProbeConnection: Sendable {
         return count > 0 ? Array(buffer[..<count]) : []
     }
 
-    // MARK: - The system's calls
+    // MARK: - System calls
 
-    /// Returns why a socket for an address of this machine cannot listen; `nil` when it can.
+    /// Returns why a socket cannot listen on an address of this machine; `nil` if it can.
     static func listenProblem(at address: NetworkAddress) -> String? {
         let socket = open(address.family)
         guard socket >= 0 else { return refusal().reason }
         defer { close(socket) }
 
-        // As servers do it: connections that have ended keep nobody from listening.
+        // As in servers, connections that have already ended must not prevent listening.
         var yes: Int32 = 1
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let result = unsafe address.bytes.withUnsafeBytes { bytes in

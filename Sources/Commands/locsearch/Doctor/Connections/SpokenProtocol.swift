@@ -2,19 +2,19 @@ internal import Basics
 import Kafka
 
 enum SpokenProtocol: Sendable, Hashable {
-    /// Kafka's without TLS.
-    /// - mechanisms: the ways to log in that are offered, where a login is wanted; `nil` where none is.
+    /// Kafka without TLS.
+    /// - mechanisms: the login mechanisms that are offered if a login is required; `nil` if none is required.
     case kafka(BrokerRequests, mechanisms: [String]?)
     case tls
     case http
-    /// The bytes of an answer are of no protocol that is known here.
+    /// The answer belongs to no known protocol.
     case other
-    /// Whatever is said, the connection is closed without an answer.
+    /// The connection is closed without an answer to any request.
     case closing
     case silent
 
-    /// Finds out what is spoken there. Holds its thread for up to four times `timeout`.
-    /// - Parameter mechanism: the way to log in that is to be tried, where a login is wanted.
+    /// Detects the protocol of a server. Blocks its thread for up to four times `timeout`.
+    /// - Parameter mechanism: the login mechanism to try if a login is required.
     static func find(
         at address: NetworkAddress, of host: String, mechanism: String?, within timeout: Duration
     ) -> SpokenProtocol {
@@ -28,7 +28,7 @@ enum SpokenProtocol: Sendable, Hashable {
             if !TLSHello.isRecord(bytes) { return .other }
             return .tls
         case .end, .nothing:
-            // Servers of TLS often close on whom they do not understand.
+            // TLS servers often close the connection after bytes that they cannot parse.
             let second = answer(to: [TLSHello.bytes(to: host)], at: address, within: timeout)
             if case .bytes(let bytes) = second {
                 return TLSHello.isRecord(bytes) ? .tls : bytes.starts(with: "HTTP".utf8) ? .http : .other
@@ -52,7 +52,7 @@ enum SpokenProtocol: Sendable, Hashable {
         return .kafka(requests, mechanisms: KafkaFrame.body(of: bytes).flatMap(KafkaFrame.mechanisms) ?? [])
     }
 
-    // MARK: - Question and answer
+    // MARK: - Requests and answers
 
     private enum Answer: Hashable {
         case bytes([UInt8])
@@ -60,8 +60,8 @@ enum SpokenProtocol: Sendable, Hashable {
         case nothing
     }
 
-    /// Says one thing after another on a connection of its own.
-    /// - Returns: The answer to the last of them.
+    /// Sends requests one after another on a dedicated connection.
+    /// - Returns: the answer to the last of them.
     private static func answer(
         to questions: [[UInt8]], at address: NetworkAddress, within timeout: Duration
     ) -> Answer {
@@ -86,7 +86,7 @@ enum SpokenProtocol: Sendable, Hashable {
             if bytes.isEmpty { return received.isEmpty ? .end : .bytes(received) }
 
             received += bytes
-            // Of another protocol, the first bytes tell which.
+            // The first bytes are enough to recognise another protocol.
             let isPartOfAnswer = received.count < 8 || KafkaFrame.isBegin(received)
             if !isPartOfAnswer || TLSHello.isRecord(received) || KafkaFrame.body(of: received) != nil {
                 return .bytes(received)
