@@ -3,7 +3,7 @@ import EventLoop
 import Kafka
 import Observability
 
-/// Ends the process with one line for a person and the contract's exit code.
+/// An error that ends the process with one line of text and a documented exit code.
 struct Failure: Error, CustomStringConvertible {
     static let configuration: Int32 = 78
     static let unreachable: Int32 = 69
@@ -16,23 +16,23 @@ struct Failure: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Says what could not be done in front of why. The exit code follows from why.
+    /// Puts a description of the failed operation in front of the error. The exit code depends on the error.
     init(_ error: any Error, doing what: String) {
         self.init("\(what): \(error)", code: Self.known(error)?.code ?? 1)
     }
 
-    /// Writes the line and hands back what makes ArgumentParser exit with the code. Errors that ArgumentParser knows, such
-    /// as wrong usage, are handed back as they are.
+    /// Writes the line, and returns an error that makes ArgumentParser exit with the code. Errors that ArgumentParser
+    /// handles itself, such as wrong usage, are returned unchanged.
     static func translated(_ error: any Error) -> any Error {
         guard let failure = known(error) else { return error }
 
         let line = SecretRegistry.shared.redacted(failure.description)
-        // It goes by the log's own output, so that it stands behind the log's lines and waits for no reader.
+        // Uses the log's output, so that the line comes after all log lines and never blocks on a slow reader.
         LineOutput.standardError.write("locsearch: \(line)\n")
         return ExitCode(failure.code)
     }
 
-    /// Returns our own kinds of error as a failure; `nil` for any other.
+    /// Returns this project's error types as a failure; `nil` for other types.
     private static func known(_ error: any Error) -> Failure? {
         switch error {
         case let known as Failure: return known

@@ -15,8 +15,8 @@ struct Locsearch: AsyncParsableCommand {
             DoctorCommand.self,
         ])
 
-    /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else. `status` has one of
-    /// its own.
+    /// Runs the command. The documented exit codes are 0, 64 (wrong usage), 78 (wrong configuration), 69 (unreachable)
+    /// and 1 (anything else). `status` has an additional one.
     static func main() async {
         FileDescriptors.fillClosedStandardOnes()
         do {
@@ -30,13 +30,14 @@ struct Locsearch: AsyncParsableCommand {
         endProcess(ExitCode.success.rawValue)
     }
 
-    /// Ends the process with an error's text and code. A request for help or for the version comes as an error without fault.
+    /// Ends the process with an error's text and code. ArgumentParser also reports requests for help or the version as
+    /// errors.
     private static func end(with error: any Error) -> Never {
         let (text, code) = (fullMessage(for: error), exitCode(for: error))
         if code == .success {
             Terminal.line(text)
         } else if !text.isEmpty {
-            flushLog()  // its lines stand before the text
+            flushLog()  // log lines must come before the text
             Terminal.writeError("\(text)\n")
         }
         endProcess(code.rawValue)

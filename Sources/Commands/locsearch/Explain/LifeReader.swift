@@ -6,25 +6,27 @@ import Logging
 import Observability
 import WorkerRuntime
 
-/// Reads what became of requests from the topics: the record, its outcomes, its dead letter, and whether it still waits.
+/// Reads everything about a request from the topics: its record, outcomes and dead letter, and whether it is still
+/// waiting.
 struct LifeReader {
-    /// How much of the topics is read.
+    /// Limits how much of the topics is read.
     struct Extent: Sendable {
-        /// How far back requests are looked for.
+        /// How far back to search for requests.
         var since: Duration
-        /// The longest time that reading may take. What was not read by then is told.
+        /// The maximum time that reading may take. The result states what was not read in time.
         var time: Duration
-        /// The most records of a topic, the newest, where brokers look nothing up by time, and of the dead-letter topic.
+        /// The maximum number of newest records to read per topic. It applies to the dead-letter topic, and to all
+        /// topics if the brokers have no time index.
         var newest = 20_000
     }
 
-    /// Requests are looked for in the newest records first, since most that are asked about are new.
+    /// Most searches are for recent requests, so the newest records are read first.
     private static let steps: [Duration] = [.seconds(15 * 60), .seconds(2 * 3600)]
-    /// Outcomes are looked for so long behind their requests first, then later ones.
+    /// Outcomes are searched for within these delays after their requests first, then later ones.
     private static let delays: [Duration] = [.seconds(60), .seconds(15 * 60)]
-    /// Timestamps are of the clocks of other machines.
+    /// Timestamps come from the clocks of other machines.
     private static let clockDifference = Duration.seconds(60)
-    /// More requests than a trace has as a rule; one id that thousands share says nothing.
+    /// More requests than a trace usually has. An id shared by thousands of requests identifies none of them.
     private static let mostLives = 50
 
     private let settings: Settings
@@ -34,8 +36,8 @@ struct LifeReader {
     private let progress: @Sendable (_ topic: String, _ records: Int) -> Void
 
     /// - Parameters:
-    ///   - timeout: how long the brokers may say nothing.
-    ///   - progress: gets the number of records that were read of a topic, now and then.
+    ///   - timeout: how long a call waits for the brokers.
+    ///   - progress: called now and then with the number of records read from a topic.
     init(
         _ settings: Settings, timeout: Duration, log: Logger,
         progress: @escaping @Sendable (_ topic: String, _ records: Int) -> Void = { _, _ in }
@@ -47,9 +49,9 @@ struct LifeReader {
         decoder = RequestDecoder(maximumBytes: settings.integer("worker.maxRequestBytes"))
     }
 
-    /// Reads the lives of the requests that an id means.
-    /// - Returns: No life where none of the topics knows the id.
-    /// - Throws: `Failure` when the brokers do not answer.
+    /// Reads the lives of the requests identified by an id.
+    /// - Returns: no life if the id was found in none of the topics.
+    /// - Throws: `Failure` if the brokers do not answer.
     func lives(of id: String, extent: Extent) async throws -> RequestLives {
         let sought = SoughtRequest(id, in: settings.topics.requestTopics.map(\.name))
         let scan = try TopicScan(settings, extent: extent, timeout: timeout, log: log, progress: progress)
@@ -58,18 +60,18 @@ struct LifeReader {
         var findings = Findings(sought, topics: settings.topics, decoder: decoder, mostLives: Self.mostLives)
         try await readLetters(of: scan, into: &findings)
         try await readRequests(of: scan, since: since, into: &findings)
-        // Asked for before outcomes are read, which workers publish before they commit: a request that was finished by then has
-        // its outcome by now.
+        // The offsets are read before the outcomes. Workers publish an outcome before they commit, so a request that is
+        // done by these offsets has its outcome in the topic by now.
         let offsets = await groupOffsets()
         try await readOutcomes(of: scan, since: since, into: &findings)
-        // An outcome may tell of a request whose record was not among those that were read.
+        // An outcome may belong to a request whose record has not been read yet.
         try await readMissingRequests(of: scan, into: &findings)
 
         judge(&findings, by: offsets)
         return findings.result
     }
 
-    // MARK: - The topics
+    // MARK: - Topics
 
     private func readLetters(of scan: TopicScan, into findings: inout Findings) async throws {
         var reading = findings.letters
@@ -86,7 +88,7 @@ struct LifeReader {
         var readings = findings.requests
         var end: EventTime?
         for start in Self.steps.map({ EventTime.now().earlier(by: $0) }).filter({ $0 > since }) + [since] {
-            // All that can be read of a topic is read where reading began with the newest records.
+            // A topic that was read by its newest records is already complete.
             for index in readings.indices where readings[index].newest == nil && readings[index].problem == nil {
                 try await scan.read(TopicScan.Span(since: start, until: end), into: &readings[index]) { record in
                     findings.takeRequest(record)
@@ -109,7 +111,7 @@ struct LifeReader {
         }
     }
 
-    /// Outcomes of requests that are known stand behind them. Those of others may stand anywhere.
+    /// Outcomes of known requests come after them. Outcomes of unknown requests may be anywhere.
     private func readOutcomes(of scan: TopicScan, since: EventTime, into findings: inout Findings) async throws {
         let first = findings.firstTime?.earlier(by: Self.clockDifference) ?? since
         let last = findings.lastTime
@@ -131,7 +133,7 @@ struct LifeReader {
         }
     }
 
-    // MARK: - What waits
+    // MARK: - Group offsets
 
     private func groupOffsets() async -> Result<OffsetsReport, any Error> {
         await .catching {
@@ -142,7 +144,7 @@ struct LifeReader {
         }
     }
 
-    /// Says of each request without an outcome how far it has come.
+    /// Sets the state of each request without an outcome.
     private func judge(_ findings: inout Findings, by offsets: Result<OffsetsReport, any Error>) {
         for source in findings.open {
             switch offsets {

@@ -3,8 +3,8 @@ import Console
 import EventContract
 import LocationSearch
 
-/// Writes what became of requests for a person. Strangers wrote what stands in records, so none of their control characters
-/// reaches a terminal.
+/// Formats the life of a request for a terminal. Records come from unknown producers, so the text contains no control
+/// characters.
 enum LifeText {
     private static let widthOfBars = 24
 
@@ -119,7 +119,7 @@ enum LifeText {
         "\(position.topic), partition \(position.partition), offset \(position.offset)"
     }
 
-    // MARK: - Where the time went
+    // MARK: - Time line
 
     private static func table(of phases: RequestPhases) -> [String] {
         var table = TextTable([
@@ -133,7 +133,7 @@ enum LifeText {
         return table.lines
     }
 
-    /// A bar below the time line, as wide as the phase was long.
+    /// A bar below the time line, whose width shows the duration of the phase.
     private static func bar(of phase: RequestPhase, in total: Duration) -> String {
         guard total > .zero else { return "" }
         let scale = Double(widthOfBars)
@@ -188,7 +188,7 @@ enum LifeText {
         return notes.isEmpty ? [] : [""] + notes
     }
 
-    // MARK: - The record
+    // MARK: - Record
 
     private static func record(of life: RequestLife) -> [String] {
         guard let request = life.request else { return ["The requests topic does not hold the record any more."] }
@@ -208,7 +208,7 @@ enum LifeText {
 
     // MARK: - Not found
 
-    /// Says where was looked, and what to do.
+    /// Returns where the request was searched for, and what to do next.
     static func notFound(_ lives: RequestLives, since: Duration) -> String {
         let places = lives.readings.map { "  \(words(of: $0))\n" }.joined()
         return TerminalText.safe("nothing is known of \(lives.id) in what was read:") + "\n" + places
@@ -217,7 +217,7 @@ enum LifeText {
 
     private static func cure(of lives: RequestLives, since: Duration) -> String {
         if lives.readings.contains(where: \.isCut) { return "Give more time with --within, or a shorter --since." }
-        // Dead letters are few, so that as many are read as there are.
+        // The dead-letter topic, which is last, is always read by its newest records.
         if lives.readings.dropLast().contains(where: { $0.newest != nil }) {
             return """
                 These brokers look nothing up by time, or have nothing of the last \(since.readable): read more records with \

@@ -1,12 +1,12 @@
 import EventContract
 
-/// The requests that an id means: a request id, a trace's id, or a record's position, as outcomes name it in `ce_id`.
+/// The requests to search for: a request id, a trace id, or a record's position as outcomes contain it in `ce_id`.
 struct SoughtRequest: Sendable, Hashable {
-    /// The id as a person gave it.
+    /// The id as the user entered it.
     let text: String
-    /// The trace, where the id may be a trace's.
+    /// The trace id; `nil` if the text cannot be one.
     let traceID: String?
-    /// The position in a topic of requests, where the id is one.
+    /// The position in a request topic; `nil` if the text is not a position.
     let position: SourcePosition?
 
     init(_ text: String, in topics: [String]) {
@@ -16,7 +16,7 @@ struct SoughtRequest: Sendable, Hashable {
         position = topics.lazy.compactMap { Self.position(in: $0, text) }.first
     }
 
-    /// Reads `topic-partition-offset`, and `topic-partition@offset`, which lists of dead letters show.
+    /// Parses `topic-partition-offset`, and `topic-partition@offset`, the form used in lists of dead letters.
     private static func position(in topic: String, _ text: String) -> SourcePosition? {
         guard text.hasPrefix("\(topic)-") else { return nil }
         let numbers = text.dropFirst(topic.count + 1).split(separator: "-", omittingEmptySubsequences: false)
@@ -27,7 +27,7 @@ struct SoughtRequest: Sendable, Hashable {
         return SourcePosition(topic: topic, partition: partition, offset: offset)
     }
 
-    /// Returns true for a request with this id, of this trace, or at this position.
+    /// Returns true for a request with this id, in this trace, or at this position.
     func matches(_ source: SourcePosition, requestID: String?, traceID trace: String?) -> Bool {
         if let position { return source == position }
         return requestID == text || (trace != nil && trace == traceID)

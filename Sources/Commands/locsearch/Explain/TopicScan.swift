@@ -4,23 +4,23 @@ import EventContract
 import Kafka
 import Logging
 
-/// Reads parts of topics as they stand, each from a time on, until a deadline.
+/// Reads parts of topics, each from a given time, until a deadline.
 struct TopicScan {
-    /// The part of a topic to read, by the timestamps of its records.
+    /// The part of a topic to read, selected by the timestamps of its records.
     struct Span {
-        /// Where to begin.
+        /// The time at which to begin.
         let since: EventTime
-        /// Where to end; `nil`: at the topic's end.
+        /// The time at which to end; `nil`: at the end of the topic.
         var until: EventTime?
     }
 
     private let reader: TopicReader
     private let admin: TopicAdmin
     private let brokers: String
-    /// How long the brokers may say nothing.
+    /// How long a call waits for the brokers.
     private let timeout: Duration
     private let deadline: Instant
-    /// The most records of a topic, the newest, that are read where brokers look nothing up by time.
+    /// The maximum number of newest records to read per topic if the brokers have no time index.
     private let newest: Int
     private let progress: @Sendable (_ topic: String, _ records: Int) -> Void
 
@@ -38,15 +38,15 @@ struct TopicScan {
         newest = extent.newest
     }
 
-    /// True when the time to read is up.
+    /// True once the time for reading has passed.
     var isOver: Bool { Instant.now >= deadline }
 
     /// Reads a part of a topic.
     /// - Parameters:
     ///   - span: the part; `nil`: the newest records.
-    ///   - reading: gets how much was read.
-    ///   - body: returns `false` when enough is read.
-    /// - Throws: `Failure` when the brokers do not answer.
+    ///   - reading: updated with how much was read.
+    ///   - body: returns `false` to stop reading.
+    /// - Throws: `Failure` if the brokers do not answer.
     func read(
         _ span: Span?, into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool
     ) async throws {
@@ -57,7 +57,7 @@ struct TopicScan {
             let ends = try await ends(of: span, bounds: bounds, reading: reading)
             try await read(from: starts, upTo: ends, into: &reading, body: body)
         } catch let error as KafkaError where [.authentication, .unknownTopicOrPartition].contains(error.kind) {
-            // The other topics may be readable, and tell enough.
+            // The other topics may be readable, and sufficient.
             reading.problem = "\(error)"
         } catch let error as KafkaError {
             throw Failure(error, doing: "\(topic) at \(brokers) cannot be read")
@@ -65,7 +65,7 @@ struct TopicScan {
     }
 
     /// Reads the record at a position.
-    /// - Returns: `nil` when it is not there any more, or not yet.
+    /// - Returns: `nil` if it was deleted, or was not written yet.
     func record(at position: SourcePosition, into reading: inout RequestLives.Reading) async throws -> ConsumerRecord? {
         let id = TopicPartition(position.topic, position.partition)
         var found: ConsumerRecord?
@@ -95,7 +95,7 @@ struct TopicScan {
         var (count, isCut) = (0, false)
         progress(reading.topic, reading.records)
         try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
-            count += 1  // bounded: a count of records that were read
+            count += 1  // bounded: a count of records read
             if count % 1000 == 0 { progress(reading.topic, reading.records + count) }
             isCut = isOver
             return body(record) && !isCut
@@ -104,7 +104,7 @@ struct TopicScan {
         reading.isCut = reading.isCut || isCut
     }
 
-    // MARK: - From where to where
+    // MARK: - Offsets
 
     private func starts(
         of span: Span?, bounds: [TopicPartition: Range<Int64>], in reading: inout RequestLives.Reading
@@ -112,10 +112,11 @@ struct TopicScan {
         if let span {
             let found = try await admin.offsets(
                 of: bounds.keys.sorted(), since: span.since.milliseconds, within: timeout)
-            // Without any answer either nothing is so new, or the brokers look nothing up by time, as the embedded one.
+            // Without any offset, either no record is that recent, or the brokers have no time index, like the embedded
+            // one.
             if !found.isEmpty || bounds.values.allSatisfy(\.isEmpty) {
                 (reading.since, reading.newest) = (min(reading.since ?? span.since, span.since), nil)
-                // A partition without such a record is not read.
+                // A partition without such a record is skipped.
                 return bounds.mapValues(\.upperBound).merging(found) { $1 }
             }
         }

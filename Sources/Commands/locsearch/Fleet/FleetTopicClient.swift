@@ -5,9 +5,9 @@ import Logging
 import QuotaSharing
 internal import WorkerRuntime
 
-/// The fleet topic for a command: reads what members read, and publishes messages. Each call has clients of its own.
+/// Reads the fleet topic and publishes messages to it on behalf of a command. Each call creates its own Kafka clients.
 struct FleetTopicClient {
-    /// The digest of the fleet that is meant.
+    /// The digest of the fleet.
     let fleet: String
     private let name: String
     private let configuration: ConsumerConfiguration
@@ -17,13 +17,13 @@ struct FleetTopicClient {
 
     private var partition: TopicPartition { TopicPartition(name, 0) }
 
-    /// - Parameter timeout: how long the broker may say nothing before a call fails.
+    /// - Parameter timeout: how long a call waits for the broker before it fails.
     init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.fleet
         fleet = try QuotaScopes(settings).fleet
         configuration = try settings.consumer().reconnectingSoon
         var producer = try settings.producer()
-        producer.linger = .zero  // nothing comes along that it could wait for
+        producer.linger = .zero  // records are sent one at a time, so there is nothing to batch
         self.producer = producer
         self.timeout = timeout
         self.log = log
@@ -31,12 +31,13 @@ struct FleetTopicClient {
 
     // MARK: - Reading
 
-    /// Reads the newest records, and all of them only where those do not hold what is looked for. An empty topic is not read.
+    /// Reads the newest records. It then reads all records if the newest do not contain the state. An empty topic is
+    /// not read.
     /// - Parameters:
     ///   - history: how many of the newest records are read first.
-    ///   - begin: told where reading begins, once or twice.
-    ///   - take: gets each record in turn, and in the end the last offset, which may hold none.
-    ///   - needsOlder: asked when the newest are read.
+    ///   - begin: called with the extent before each of the one or two reads.
+    ///   - take: called for each record in order, and at the end with the last offset, which may hold no record.
+    ///   - needsOlder: called after the newest records are read.
     func read(
         newest history: Int64, begin: (FleetTopicExtent) -> Void,
         take: (_ message: FleetMessage?, _ offset: Int64) -> Void, needsOlder: () -> Bool
@@ -81,10 +82,10 @@ struct FleetTopicClient {
 
     // MARK: - Publishing
 
-    /// Publishes a message, and reads what members write from then on.
+    /// Publishes a message, and reads the messages that members publish afterwards.
     /// - Parameters:
-    ///   - time: how long is read.
-    ///   - take: gets each message in turn, and returns true once no more are needed.
+    ///   - time: how long to read.
+    ///   - take: called for each message in order. It returns true once no more are needed.
     func ask(_ question: FleetMessage, within time: Duration, take: (FleetMessage) -> Bool) async throws {
         do {
             let reader = try makeReader()
@@ -102,7 +103,7 @@ struct FleetTopicClient {
         }
     }
 
-    /// Publishes a message. Returns once the brokers have it.
+    /// Publishes a message. Returns once the brokers have acknowledged it.
     func send(_ message: FleetMessage) async throws {
         let loop = try EventLoop()
         let producer = try KafkaProducer(loop: loop, configuration: producer, log: log)

@@ -5,7 +5,7 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// The offsets of a group on its topics: looked up and moved, with errors that say what to do.
+/// Reads and moves the offsets of a group on its topics. Its errors state what to do.
 struct GroupOffsets {
     let group: String
     /// The topics in the order of the settings.
@@ -17,8 +17,8 @@ struct GroupOffsets {
     private let log: Logger
 
     /// - Parameters:
-    ///   - topic: `nil`: all that requests are read from.
-    ///   - timeout: how long the brokers have for each answer.
+    ///   - topic: `nil`: all request topics.
+    ///   - timeout: how long the brokers may take for each answer.
     init(
         _ settings: Settings, group: String?, topic: String?, timeout: Duration, log: Logger
     ) throws {
@@ -34,13 +34,13 @@ struct GroupOffsets {
         admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 
-    /// Frees the client.
+    /// Closes the client.
     func close() async { await admin.close() }
 
-    // MARK: - Looking
+    // MARK: - Reading offsets
 
-    /// Looks up where the group stands. Offsets are asked for before the log's ends, so that no lag is below 0.
-    /// - Parameter known: the topics' partitions, where they were looked up before.
+    /// Reads the offsets of the group. Commits are read before the ends of the log, so that no lag is negative.
+    /// - Parameter known: the topics' partitions if they are known already.
     func report(of known: [TopicPartition]? = nil) async throws -> OffsetsReport {
         let ids: [TopicPartition]
         if let known { ids = known } else { ids = try await partitions() }
@@ -78,8 +78,8 @@ struct GroupOffsets {
         return (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
     }
 
-    /// Asks whether the group has members. An answer that fails is a reason not to know, because offsets can be shown all the
-    /// same.
+    /// Reads whether the group has members. A failure is not thrown but becomes part of the result, because the offsets
+    /// can be shown without it.
     func presence(hasCommits: Bool) async -> GroupPresence {
         do throws(KafkaError) {
             return GroupPresence(try await admin.description(within: timeout), hasCommits: hasCommits)
@@ -90,9 +90,9 @@ struct GroupOffsets {
         }
     }
 
-    // MARK: - Moving
+    // MARK: - Moving offsets
 
-    /// Finds the offset that a target means in each of some partitions.
+    /// Returns the offset to which a target refers in each partition.
     func targets(_ target: OffsetTarget, of partitions: [PartitionOffsets]) async throws -> [TopicPartition: Int64] {
         if let time = target.milliseconds(at: .now()) { return try await offsets(since: time, of: partitions) }
 
@@ -119,8 +119,8 @@ struct GroupOffsets {
         return without.reduce(into: found) { $0[$1.id] = $1.bounds.upperBound }
     }
 
-    /// Checks that partitions really have no record of a time or later: brokers that look nothing up by time say so of every
-    /// partition, and the group would skip all that it has before it.
+    /// Checks that partitions really have no record of a time or later. Brokers without a time index report this for
+    /// every partition, and the group would then skip its entire backlog.
     private func requireOlder(than milliseconds: Int64, _ partitions: [PartitionOffsets]) async throws {
         let filled = partitions.filter { !$0.bounds.isEmpty }
         guard !filled.isEmpty else { return }
@@ -176,7 +176,7 @@ struct GroupOffsets {
 
     // MARK: - Errors
 
-    /// Says in one line what could not be done at which brokers, and what to do about it.
+    /// Converts a Kafka error into a one-line failure with the operation, the brokers, and what to do.
     private func asking<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -1,14 +1,14 @@
 import Kafka
 
-/// The brokers' answer to whether a group has members.
+/// The brokers' answer about the members of a group.
 enum GroupPresence: Sendable, Hashable {
     case described(GroupDescription)
-    /// The brokers do not say, for this reason.
+    /// The brokers did not answer, for this reason.
     case untold(String)
 
-    /// - Parameter hasCommits: whether the group has committed anything on the topic.
+    /// - Parameter hasCommits: true if the group has committed offsets on the topic.
     init(_ description: GroupDescription, hasCommits: Bool) {
-        // Offsets without a group is what Kafka 4 answers about a group whose partitions the brokers share.
+        // Kafka 4 reports a group of the protocol `consumer` as unknown, although it has committed offsets.
         self =
             description.isUnknown && hasCommits
             ? .untold("the brokers describe no group of the protocol consumer (kafka.groupProtocol)")
@@ -17,7 +17,7 @@ enum GroupPresence: Sendable, Hashable {
 
     var description: GroupDescription? { if case .described(let description) = self { description } else { nil } }
 
-    /// `nil` where the brokers do not tell.
+    /// `nil` if the brokers did not answer.
     var memberCount: Int? { description?.members.count }
 
     var words: String {
@@ -30,14 +30,15 @@ enum GroupPresence: Sendable, Hashable {
         }
     }
 
-    /// Returns the member that reads a partition, with where it connects from.
+    /// Returns the member that owns a partition, with its host.
     func member(of id: TopicPartition) -> String? {
         description?.members.first { $0.partitions.contains(id) }.map { Self.text(of: $0) }
     }
 
-    /// Returns why the group's offsets must not be moved from outside, and what to do about it; `nil` where they may.
+    /// Returns why the group's offsets must not be moved by a command, and what to do about it; `nil` if they may be
+    /// moved.
     /// - Parameter group: the group's name.
-    /// - Parameter isForced: whether the change is wanted although it cannot be checked.
+    /// - Parameter isForced: true to allow the change even if members cannot be checked.
     func refusal(of group: String, isForced: Bool) -> String? {
         switch self {
         case .untold where isForced: return nil
@@ -65,9 +66,9 @@ enum GroupPresence: Sendable, Hashable {
 
     private static func text(of count: Int) -> String { count == 1 ? "1 member" : "\(count) members" }
 
-    /// Names a member for a person, with where it connects from.
+    /// Formats a member with its host.
     static func text(of member: GroupDescription.Member) -> String {
-        // Java's notation of an address begins with a slash.
+        // Java writes an address with a leading slash.
         let host = member.host.drop { $0 == "/" }
         return host.isEmpty ? member.clientID : "\(member.clientID) at \(host)"
     }

@@ -3,15 +3,15 @@ import Basics
 import EventContract
 import Kafka
 
-/// The option that names the place to which a group's offsets are moved.
+/// The target to which a group's offsets are moved.
 enum OffsetTarget: Sendable, Hashable {
     case position(StartPosition)
-    /// The oldest record that is at most so old when the command begins.
+    /// The oldest record that is at most this old when the command begins.
     case ago(Duration)
     case offset(Int64)
 
-    /// Reads `earliest`, `latest`, an offset, an RFC 3339 time, or a time ago such as `2h`.
-    /// - Throws: a usage error that says how these are written.
+    /// Parses `earliest`, `latest`, an offset, an RFC 3339 time, or an age such as `2h`.
+    /// - Throws: a usage error that describes these forms.
     static func read(_ text: String) throws -> OffsetTarget {
         if let position = StartPosition(text: text) { return .position(position) }
         if let duration = Duration(text: text) { return .ago(duration) }
@@ -23,7 +23,7 @@ enum OffsetTarget: Sendable, Hashable {
                 + " or a time ago such as 2h")
     }
 
-    /// Returns the time that is meant, in milliseconds since the Unix epoch; `nil` where it is no time.
+    /// Returns the target time in milliseconds since the Unix epoch; `nil` if the target is not a time.
     func milliseconds(at now: EventTime) -> Int64? {
         switch self {
         case .position(.time(let milliseconds)): milliseconds

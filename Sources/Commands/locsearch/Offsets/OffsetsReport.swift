@@ -2,23 +2,23 @@ import JSON
 import Kafka
 import WorkerRuntime
 
-/// Shows a person or a program how far a group has come in each partition of its topics.
+/// Formats a group's offsets in each partition of its topics, as text and as JSON.
 struct OffsetsReport {
     let group: String
-    /// At least one.
+    /// Contains at least one topic.
     let topics: [RequestTopic]
     let presence: GroupPresence
-    /// In the order of the topics, and of each in ascending order.
+    /// Sorted by topic, in the order of `topics`, then by partition.
     let partitions: [PartitionOffsets]
 
-    /// The topics' names for a sentence.
+    /// The topic names, separated by commas.
     var names: String { topics.names }
 
     func partitions(of topic: RequestTopic) -> [PartitionOffsets] {
         partitions.filter { $0.id.topic == topic.name }
     }
 
-    // MARK: - For people
+    // MARK: - Text output
 
     var text: [String] { heading + [""] + table }
 
@@ -56,9 +56,9 @@ struct OffsetsReport {
         return table.lines
     }
 
-    // MARK: - For programs
+    // MARK: - JSON output
 
-    /// One JSON object a partition.
+    /// One JSON object for each partition.
     var json: [String] {
         partitions.map { partition in
             JSONWriter.objectText(capacity: 512) { json in

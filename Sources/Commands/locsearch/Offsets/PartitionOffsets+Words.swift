@@ -1,9 +1,9 @@
 import Kafka
 import WorkerRuntime
 
-/// Puts into words what a commit says.
+/// Describes a commit in words.
 extension PartitionOffsets {
-    /// Whose metadata stands beside the offset: `none`, `worker`, `copied` or `foreign`.
+    /// The kind of metadata in the commit: `none`, `worker`, `copied` or `foreign`.
     var metadataKind: String {
         switch reading {
         case .nothing: "none"
@@ -13,7 +13,7 @@ extension PartitionOffsets {
         }
     }
 
-    /// One clause for each thing worth saying; empty where there is none.
+    /// One clause for each remarkable fact; empty if there is none.
     var words: [String] {
         guard let commit else { return ["nothing committed"] }
 
@@ -34,7 +34,7 @@ extension PartitionOffsets {
         return words
     }
 
-    /// A first try is no news: every worker that has a partition has made one.
+    /// A first try is not mentioned, because every partition with a worker has one.
     private static func words(of notes: CrashNotes) -> [String] {
         var words: [String] = []
         if notes.tries > 1 {
@@ -70,7 +70,7 @@ extension PartitionOffsets {
         return words + otherFields(of: commit.metadata).map { "field of a later version: \($0)" }
     }
 
-    /// Returns the fields of a worker's metadata of which this version knows only that workers may write them.
+    /// Returns the metadata fields that this version does not know. They were written by workers of another version.
     private static func otherFields(of text: String) -> [Substring] {
         let fields = text.split(separator: ";")
         return fields.enumerated().filter { index, field in

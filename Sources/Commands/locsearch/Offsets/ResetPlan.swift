@@ -1,30 +1,30 @@
 import Kafka
 
-/// The consequences of moving a group's offsets, by partition.
+/// The effects of moving a group's offsets, by partition.
 struct ResetPlan {
-    /// The change of one partition.
+    /// The change in one partition.
     struct Change: Sendable, Hashable {
         let partition: PartitionOffsets
         let to: Int64
-        /// What is written beside the new offset, if anything.
+        /// The metadata to commit with the new offset; may be empty.
         let note: String
-        /// Offsets that are done, and are done again.
+        /// The number of done offsets that will be processed again.
         let redone: Int64
-        /// Offsets that are open, and are left out.
+        /// The number of open offsets that will be skipped.
         let skipped: Int64
-        /// Why `to` is another offset than was asked for; `nil` where it is not.
+        /// Why `to` differs from the requested offset; `nil` if it does not.
         let clamping: String?
-        /// Nothing is written of a partition that stands there already.
+        /// False if the partition's commit is already the desired one.
         let isNeeded: Bool
     }
 
-    /// In the order of the partitions that the plan was made of.
+    /// Sorted like the partitions from which the plan was made.
     let changes: [Change]
 
     /// - Parameters:
-    ///   - partitions: where the group stands.
-    ///   - targets: where each of them is to stand. A target outside of the log is moved to the log's nearest end.
-    ///   - notes: what is to stand beside the new offsets of each topic.
+    ///   - partitions: the current offsets of the group.
+    ///   - targets: the desired offsets. A target outside the log is replaced by the nearest end of the log.
+    ///   - notes: the metadata to commit with the new offsets, by topic.
     init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], notes: [String: String] = [:]) {
         changes = partitions.compactMap { partition in
             let note = notes[partition.id.topic] ?? ""
@@ -32,14 +32,14 @@ struct ResetPlan {
         }
     }
 
-    /// The offsets that are to be written.
+    /// The offsets to commit.
     var commits: [TopicPartition: CommittedOffset] {
         changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
             commits[change.partition.id] = change.newCommit
         }
     }
 
-    /// The table of what changes.
+    /// The changes as a table.
     var text: [String] {
         let hasTopics = Set(changes.map(\.partition.id.topic)).count > 1
         var table = TextTable([
@@ -55,7 +55,7 @@ struct ResetPlan {
         return table.lines
     }
 
-    /// How many requests are done again and how many are left out, in one clause.
+    /// The number of requests that are processed again and skipped, in one clause.
     var summary: String {
         let redone = changes.reduce(Int64(0)) { $0.saturatingAdding($1.redone) }
         let skipped = changes.reduce(Int64(0)) { $0.saturatingAdding($1.skipped) }
@@ -87,7 +87,7 @@ extension ResetPlan.Change {
             return
         }
         let from = min(max(commit.offset, bounds.lowerBound), bounds.upperBound)
-        // The new offset has no done-set: what was done behind it is done again.
+        // The new commit lists no done offsets, so all offsets done after it are processed again.
         redone = Int64((to..<max(to, from)).count) + partition.done(in: max(to, from)..<bounds.upperBound)
         let passed = from..<max(from, to)
         skipped = Int64(passed.count) - partition.done(in: passed)

@@ -3,10 +3,10 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// One outcome as it was read, with the record it came in.
+/// An outcome with the record that contained it.
 struct ReceivedOutcome: Sendable {
     let record: ConsumerRecord
-    /// `nil` for a record of the outcome topics that is no outcome.
+    /// `nil` for a record of the outcome topics that is not an outcome.
     let event: OutcomeEvent?
     /// The value as text: one line of JSON.
     var json: String { String(decoding: record.value ?? [], as: UTF8.self) }
@@ -21,13 +21,13 @@ struct ReceivedOutcome: Sendable {
     }
 }
 
-/// The outcomes that workers publish, read without joining a group.
+/// Reads the outcomes that workers publish, without joining a consumer group.
 struct OutcomeFeed: Sendable {
     private let reader: TopicReader
-    /// The topics that are read: results, then errors.
+    /// The topics to read: results, then errors.
     let topics: [String]
 
-    /// - Throws: `KafkaError` when no broker answers within `bound`.
+    /// - Throws: `KafkaError` if no broker answers within `bound`.
     init(_ settings: Settings, at start: TopicReader.Start, within bound: Duration, log: Logger) async throws {
         reader = try TopicReader(try settings.consumer(), log: log)
         topics = [settings.topics.results, settings.topics.errors]
@@ -35,7 +35,7 @@ struct OutcomeFeed: Sendable {
             try await reader.open(topics, at: start, within: bound)
         } catch {
             guard error.kind == .unreachable || error.kind == .timedOut else { throw error }
-            // An address that was set is told with what is wrong about it. Without one, the cure comes first.
+            // If the address was not set, the advice to set it comes before the error.
             let cure =
                 settings.isDefault("kafka.bootstrapServers")
                 ? "set kafka.bootstrapServers, or start `locsearch demo`; " : ""
@@ -45,7 +45,7 @@ struct OutcomeFeed: Sendable {
         }
     }
 
-    /// Returns what is there as soon as there is something; empty when the time was up.
+    /// Returns outcomes as soon as there are any; empty if none arrived in time.
     func next(within bound: Duration) async throws -> [ReceivedOutcome] {
         try await reader.records(max: 500, within: bound).map { record in
             let headers = record.headers

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventContract
 import Kafka
 
-/// Chooses the outcomes that `watch` shows; an option that is not given lets all of them through.
+/// Selects the outcomes that `watch` shows. An option that is not given excludes none.
 struct OutcomeFilter: ParsableArguments {
     @Option(help: "Only outcomes whose record has this key.") var key: String?
     @Option(help: "Only outcomes of this session.") var session: String?

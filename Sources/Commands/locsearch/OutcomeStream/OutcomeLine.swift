@@ -1,7 +1,7 @@
 import EventContract
 import Kafka
 
-/// An outcome as one line of `watch`, in columns that stay in place from line to line.
+/// Formats an outcome as one line of `watch`, with aligned columns.
 enum OutcomeLine {
     static func text(_ outcome: ReceivedOutcome) -> String {
         let place = "\(outcome.record.partition.id)@\(outcome.record.offset)"
@@ -20,7 +20,7 @@ enum OutcomeLine {
         return "\(line)  \(OutcomeText.reason(failure))"
     }
 
-    /// Cuts or fills a text to its column's width, two spaces behind it.
+    /// Cuts or pads a text to its column's width, followed by two spaces.
     private static func cell(_ text: String, width: Int) -> String {
         let text = TerminalText.cut(TerminalText.safe(text), to: width)
         return text + String(repeating: " ", count: max(0, width - TerminalText.width(of: text)) + 2)

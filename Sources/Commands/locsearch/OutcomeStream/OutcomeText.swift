@@ -3,7 +3,7 @@ import EventContract
 import LocationSearch
 
 enum OutcomeText {
-    /// A headline, and for a search its places as a table.
+    /// Returns a headline and, for a search, a table of its places.
     static func full(_ event: OutcomeEvent, asked request: SearchRequest) -> String {
         switch event.body {
         case .failed(let failure): return "\(failure.code): \(reason(failure))"
@@ -21,7 +21,7 @@ enum OutcomeText {
         }
     }
 
-    /// The result, in a few words.
+    /// Returns a short summary of the outcome.
     static func summary(_ event: OutcomeEvent) -> String {
         switch event.body {
         case .failed(let failure): failure.code + (failure.member.map { " (\(TerminalText.safe($0)))" } ?? "")
@@ -36,14 +36,14 @@ enum OutcomeText {
         }
     }
 
-    /// Whole milliseconds from reading the request to having its outcome.
+    /// The time from reading the request to its outcome, in whole milliseconds.
     static func milliseconds(_ event: OutcomeEvent) -> String {
         guard let received = event.receivedAt, let completed = event.completedAt else { return "" }
         return "\(completed.duration(since: received).milliseconds(roundedUp: false))"
     }
 
-    /// Writes a number with so many decimals, at most 3. An outcome may hold any number: one of a million millions or more is
-    /// written as Swift writes it, such as `1e+300`.
+    /// Formats a number with `places` decimals, at most 3. An outcome may contain any number: from 10^12 on, Swift's
+    /// notation is used, such as `1e+300`.
     static func decimal(_ number: Double, places: Int) -> String {
         guard number.magnitude < 1e12 else { return "\(number)" }
 
@@ -53,7 +53,7 @@ enum OutcomeText {
         let sign = scaled < 0 ? "-" : ""
         guard scale > 1 else { return "\(sign)\(whole)" }
 
-        // The 1 in front keeps the zeros behind the point.
+        // The leading 1 preserves the zeros after the decimal point.
         return "\(sign)\(whole).\(String(scale + fraction).dropFirst())"
     }
 
@@ -78,7 +78,7 @@ enum OutcomeText {
         return "\(spent), \(attempts == 1 ? "1 attempt" : "\(attempts) attempts")"
     }
 
-    /// The message of an error, and what else its event says about the cause.
+    /// The error message, with the details of its cause.
     static func reason(_ failure: OutcomeEvent.Failure) -> String {
         TerminalText.safe(failure.message) + hints(failure)
     }

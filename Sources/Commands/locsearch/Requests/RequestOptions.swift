@@ -2,7 +2,8 @@ import ArgumentParser
 internal import Basics
 import LocationSearch
 
-/// Every member of a request as an option. The worker checks the ranges: its answer to a wrong value is worth seeing too.
+/// Every member of a request as an option. Ranges are not checked here, so that the worker's answer to a wrong value
+/// can be seen.
 struct RequestOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Latitude of the position, -90...90.") var lat: Double?
     @Option(parsing: .unconditional, help: "Longitude of the position, -180...180.") var lng: Double?
@@ -24,7 +25,7 @@ struct RequestOptions: ParsableArguments {
     ) var priority: String?
     @Option(help: "The request's own deadline in milliseconds, 1...60000. Default: the worker's.") var timeoutMs: Int?
 
-    /// - Throws: a usage error for what makes no request at all.
+    /// - Throws: a usage error if the options do not form a request.
     func request() throws -> SearchRequest {
         guard let provider = ProviderChoice(provider) else {
             throw ValidationError("--provider takes auto, google-places, google-places-legacy or hotpepper")
@@ -49,7 +50,7 @@ struct RequestOptions: ParsableArguments {
             timeout: timeoutMs.map { .milliseconds($0) })
     }
 
-    /// - Throws: a usage error for a text that names no class.
+    /// - Throws: a usage error if the text is not a class.
     func requestClass() throws -> RequestClass {
         guard let priority else { return .interactive }
         guard let requestClass = RequestClass(rawValue: priority) else {

@@ -6,19 +6,19 @@ import LocationSearch
 import Logging
 import WorkerRuntime
 
-/// Puts requests into the requests topic.
+/// Writes requests to the request topic.
 struct RequestSender: Sendable {
     private let loop: EventLoop
     private let producer: KafkaProducer
     private let topic: String
 
-    /// - Parameter timeout: how long the brokers have to take a request, unless `kafka.properties` says otherwise. `nil`: as
-    ///   long as librdkafka gives them, which is 5 minutes.
-    /// - Throws: `SettingsError` or `KafkaError` for settings that make no producer.
+    /// - Parameter timeout: how long the brokers may take to accept a request, unless `kafka.properties` overrides it.
+    ///   `nil`: librdkafka's default of 5 minutes.
+    /// - Throws: `SettingsError` or `KafkaError` if the settings are not valid for a producer.
     init(_ settings: Settings, timeout: Duration? = nil, log: Logger) async throws {
         var configuration = try settings.producer()
         if let timeout {
-            // A person waits. So a broker that comes back is found within a second.
+            // A user is waiting, so the client reconnects to a broker within a second.
             let defaults = [
                 "message.timeout.ms": "\(max(1, timeout.milliseconds(roundedUp: true)))",
                 "reconnect.backoff.max.ms": "1000",
@@ -30,12 +30,12 @@ struct RequestSender: Sendable {
         topic = settings.topics.requests
     }
 
-    /// Sends a request, and returns once the broker has it.
+    /// Sends a request, and returns once the broker has acknowledged it.
     /// - Parameters:
-    ///   - time: the time that the event carries.
-    ///   - expiry: until when an outcome is wanted; `nil`: for ever.
-    ///   - priority: the class that the request asks for; `nil`: that of its topic.
-    /// - Returns: its position in the topic, which its outcome names too.
+    ///   - time: the time in the event.
+    ///   - expiry: the time after which no outcome is wanted; `nil`: never.
+    ///   - priority: the requested class; `nil`: the topic's standard class.
+    /// - Returns: its position in the topic, which its outcome also contains.
     @discardableResult
     func send(
         _ request: SearchRequest, at time: EventTime = .now(), expiry: EventTime? = nil,
@@ -51,7 +51,7 @@ struct RequestSender: Sendable {
         return SourcePosition(topic: topic, partition: position.partition, offset: position.offset)
     }
 
-    /// Ends the producer and its loop.
+    /// Closes the producer and its loop.
     func close() async {
         await producer.close()
         loop.stop()

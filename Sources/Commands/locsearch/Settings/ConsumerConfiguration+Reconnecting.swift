@@ -1,8 +1,8 @@
 import Kafka
 
 extension ConsumerConfiguration {
-    /// The same for a reader on which people look, unless `kafka.properties` says otherwise: a broker that comes back is found
-    /// within a second and not within ten, and 8 MB are fetched ahead at most, and not 64.
+    /// A copy for interactive commands. It reconnects to a broker within one second instead of ten, and prefetches at
+    /// most 8 MB instead of 64 MB. `kafka.properties` overrides both.
     var reconnectingSoon: ConsumerConfiguration {
         var configuration = self
         let ours = ["reconnect.backoff.max.ms": "1000", "queued.max.messages.kbytes": "8192"]

@@ -1,7 +1,7 @@
 import LocationSearch
 
 extension Coordinate {
-    /// Reads `latitude,longitude` in decimal degrees; `nil` when the text is no position on earth.
+    /// Parses `latitude,longitude` in decimal degrees; `nil` if the text is not a valid position.
     init?(text: String) {
         let numbers = Setting.entries(text).map { Double($0) }
         guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1] else { return nil }

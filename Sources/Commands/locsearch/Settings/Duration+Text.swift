@@ -1,14 +1,14 @@
 import Basics
 
-/// Times as users write them.
+/// The text forms of durations in settings and output.
 extension Duration {
-    /// The units, with their milliseconds. `ms` comes before `m` and `s`, whose letters it ends with.
+    /// The units in milliseconds. `ms` comes before `m` and `s`, because it ends with `s`.
     private static let units: [(name: String, milliseconds: Double)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads `250ms`, `5s`, `1.5s`, `2m` or `1h`.
-    /// - Returns: `nil` for any other text, and for what is no whole number of milliseconds or more than 30,000 years.
+    /// Parses `250ms`, `5s`, `1.5s`, `2m` or `1h`.
+    /// - Returns: `nil` for any other text, for a fraction of a millisecond, and for more than 30,000 years.
     init?(text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.name) }) else { return nil }
 
@@ -16,14 +16,14 @@ extension Duration {
         let isPlain = digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard isPlain, digits.first?.isNumber == true, let number = Double(digits) else { return nil }
 
-        // bounded: a fraction times a fraction
+        // bounded: a product of floating-point numbers
         guard let whole = Int64(exactly: number * unit.milliseconds), whole < 1 << 50 else { return nil }
         self = .milliseconds(whole)
     }
 
-    /// The time for a person who reads it: `250ms`, `2.5s`, `41s`, `6h 14m`, `3d 4h`, rounded to what matters of it.
+    /// The duration rounded for display: `250ms`, `2.5s`, `41s`, `6h 14m`, `3d 4h`.
     var readable: String {
-        // No time is longer than 35,000 years here, which leaves room for the roundings below.
+        // Limited to about 35,000 years, so that the roundings below cannot overflow.
         let milliseconds = min(max(0, milliseconds(roundedUp: false)), 1 << 50)
         guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
 
@@ -44,7 +44,7 @@ extension Duration {
         small.0 == 0 ? "\(large.0)\(large.1)" : "\(large.0)\(large.1) \(small.0)\(small.1)"
     }
 
-    /// The shortest text that reads back as the same time, in whole milliseconds.
+    /// The shortest text from which `init(text:)` restores the duration, in whole milliseconds.
     var text: String {
         let milliseconds = milliseconds(roundedUp: false)
         return switch milliseconds {

@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// A time as the value of an option, written as settings have it: `250ms`, `5s`, `2m`.
+/// A duration as the value of an option, in the notation of settings: `250ms`, `5s`, `2m`.
 ///
-/// Options take it with `transform: DurationArgument.read`, whose error says what is wrong. ArgumentParser's own error would
-/// only repeat the value.
+/// Options use it with `transform: DurationArgument.read`, whose error describes the notation. ArgumentParser's own
+/// error would only repeat the value.
 struct DurationArgument: CustomStringConvertible {
     let duration: Duration
 
     init(_ duration: Duration) { self.duration = duration }
 
-    /// Reads the value of an option.
-    /// - Throws: a usage error that says how times are written.
+    /// Parses the value of an option.
+    /// - Throws: a usage error that describes the notation.
     static func read(_ text: String) throws -> DurationArgument {
         guard let duration = Duration(text: text) else {
             throw ValidationError(Duration.fault(of: text))
@@ -22,7 +22,7 @@ struct DurationArgument: CustomStringConvertible {
 }
 
 extension Duration {
-    /// Returns what is wrong with a text that is no time.
+    /// Returns what is wrong with a text that is not a duration.
     static func fault(of text: String) -> String {
         Double(text) == nil
             ? "a time is written like 250ms, 5s or 2m"

@@ -1,7 +1,7 @@
 import WorkerRuntime
 
 extension WorkerConfiguration.FairBy {
-    /// Reads `none`, `source`, `key` or `header:NAME`; `nil` for any other text.
+    /// Parses `none`, `source`, `key` or `header:NAME`; `nil` for any other text.
     init?(text: String) {
         switch text {
         case "none": self = .none

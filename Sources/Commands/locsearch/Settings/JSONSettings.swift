@@ -4,7 +4,7 @@ import JSON
 enum JSONSettings {
     private static let maxDepth = 16
 
-    /// - Throws: `SettingsError` that names file, line, column and cause.
+    /// - Throws: `SettingsError` that states file, line, column and cause.
     static func read(_ text: String, path: String) throws(SettingsError) -> SettingsNode {
         let bytes = Array(text.utf8)
         do throws(JSONError) {

@@ -1,7 +1,7 @@
-/// Finds the name that somebody who misspelt it meant.
+/// Finds the name that was probably meant by a misspelt one.
 enum Misspelling {
-    /// Returns the nearest of `names`, if it is so near that it can hardly be chance.
-    /// - Parameter slips: how many the name may hold; `nil`: as many as its length allows.
+    /// Returns the nearest of `names`, if it is close enough that a coincidence is unlikely.
+    /// - Parameter slips: the maximum number of mistakes; `nil`: depends on the length of the name.
     static func meant(by name: String, among names: some Sequence<String>, slips: Int? = nil) -> String? {
         let limit = slips ?? allowedSlips(in: name)
         guard limit > 0 else { return nil }
@@ -10,7 +10,7 @@ enum Misspelling {
         return distances.filter { $0.slips <= limit }.min { $0.slips < $1.slips }?.name
     }
 
-    /// Returns the slips that a name of that length may hold. Short words are near each other by chance.
+    /// Returns the maximum number of mistakes for a name. Short words often resemble each other by coincidence.
     private static func allowedSlips(in name: String) -> Int {
         switch name.utf8.count {
         case ..<8: 0
@@ -19,13 +19,14 @@ enum Misspelling {
         }
     }
 
-    /// Returns how many letters must be added, dropped, changed, or swapped with their neighbour to turn one name into
-    /// the other (the restricted distance of Damerau and Levenshtein); anything above `limit` when it is more than that.
+    /// Returns how many letters must be added, removed, changed, or swapped with their neighbour to turn one name into
+    /// the other. This is the restricted Damerau-Levenshtein distance. If it exceeds `limit`, any number above `limit`
+    /// is returned.
     static func distance(from name: String, to other: String, upTo limit: Int) -> Int {
         let (a, b) = (Array(name.utf8), Array(other.utf8))
         guard (a.count - b.count).magnitude <= limit else { return limit + 1 }
 
-        // Row by row: the distance between the first i letters of one and the first j of the other.
+        // Computed row by row: the distance between the first i letters of one name and the first j of the other.
         var secondLast: [Int] = []
         var last = Array(0...b.count)
         for i in a.indices.map({ $0 + 1 }) {

@@ -1,15 +1,16 @@
 import Basics
 import WorkerRuntime
 
-/// The text of `topics.requests`: entries such as `name`, `name:batch` or `name:interactive+batch`, separated by commas.
+/// The text form of `topics.requests`: comma-separated entries such as `name`, `name:batch` or
+/// `name:interactive+batch`.
 extension RequestTopic {
-    /// A mistake in the text of `topics.requests`, in words that end a line.
+    /// A mistake in the text of `topics.requests`, worded for the end of an error message.
     struct Fault: Error, Hashable, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads all entries, in their order.
-    /// - Throws: `Fault` that names the first mistake.
+    /// Parses all entries in order.
+    /// - Throws: `Fault` that describes the first mistake.
     static func list(_ text: String) throws(Fault) -> [RequestTopic] {
         var topics: [RequestTopic] = []
         for entry in Setting.entries(text) {
@@ -22,9 +23,9 @@ extension RequestTopic {
         return topics
     }
 
-    /// Reads one entry.
+    /// Parses one entry.
     init(text: String) throws(Fault) {
-        // A colon is no part of a topic's name.
+        // Topic names contain no colon.
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard Setting.isTopic(parts[0]) else {
             throw Fault(description: parts[0].isEmpty ? "an entry has no name" : "\"\(parts[0])\" is no topic's name")
@@ -54,7 +55,7 @@ extension RequestTopic {
         [standardClass] + RequestClass.allCases.filter { $0 != standardClass && classes.contains($0) }
     }
 
-    /// The classes as the setting has them: `interactive+batch`.
+    /// The classes in the notation of the setting: `interactive+batch`.
     var classText: String { orderedClasses.map(\.rawValue).joined(separator: "+") }
 }
 
@@ -63,6 +64,6 @@ extension RequestClass {
 }
 
 extension [RequestTopic] {
-    /// The topics' names for a sentence.
+    /// The topic names, separated by commas.
     var names: String { map(\.name).joined(separator: ", ") }
 }

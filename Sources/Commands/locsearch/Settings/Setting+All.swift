@@ -7,9 +7,10 @@ internal import Resilience
 import TraceExport
 import WorkerRuntime
 
-/// The table of settings. A default that a configuration struct has is taken from there, so that it is written once.
+/// The table of settings. Default values are read from the configuration structs where possible, so that each is
+/// written only once.
 extension Setting {
-    /// Every setting there is, in the order in which they are shown.
+    /// Every setting, in display order.
     static let all: [Setting] =
         kafka + security + topics + worker + providers + limits + http + process + tracing
         + console
@@ -154,7 +155,7 @@ extension Setting {
         + limits(of: "googlePlacesLegacy", dayBegins: "America/Los_Angeles")
         + limits(of: "hotpepper", dayBegins: "Asia/Tokyo")
 
-    /// - Parameter zone: the time zone at whose midnight the provider's own quotas begin anew.
+    /// - Parameter zone: the time zone in which the provider's own quotas are reset at midnight.
     private static func limits(of provider: String, dayBegins zone: String) -> [Setting] {
         let prefix = "providers.\(provider)."
         let policy = ProviderPolicy(concurrency: 1)

@@ -1,9 +1,9 @@
 import Console
 import LocationSearch
 
-/// The part of the table that a worker reads none of.
+/// The settings that workers do not use.
 extension Setting {
-    /// The settings of `locsearch console`, in the order in which they are shown.
+    /// The settings of `locsearch console`, in display order.
     static let console: [Setting] = {
         let console = ConsoleConfiguration()
         return described([
