@@ -1,11 +1,12 @@
 import Foundation
 import Kafka
 
-/// Secrets stand in settings of their own, and within others: in a proxy's URL and among librdkafka's properties.
+/// Finds and hides secrets. Some settings are secrets, and others may contain one: a proxy's URL and librdkafka's
+/// properties.
 extension Setting {
     private static let hidden = "(hidden)"
 
-    /// The settings of secrets that may stand in a file, each with the setting that names the file.
+    /// The secret settings whose value may be stored in a file, each with the setting that contains the file's path.
     static let secretFiles = [
         "googlePlaces.apiKey": "googlePlaces.apiKeyFile", "hotpepper.apiKey": "hotpepper.apiKeyFile",
         "kafka.security.sasl.password": "kafka.security.sasl.passwordFile",
@@ -13,7 +14,7 @@ extension Setting {
         "admin.token": "admin.tokenFile", "console.token": "console.tokenFile",
     ]
 
-    /// Returns a valid value as it may be shown, with each secret replaced by `(hidden)`.
+    /// Returns a valid value for display, with each secret replaced by `(hidden)`.
     func shown(_ value: String) -> String {
         if isSecret { return Self.hidden }
 
@@ -24,10 +25,10 @@ extension Setting {
         }
     }
 
-    /// Returns true when all or a part of a valid value is not shown.
+    /// Returns true if a part or all of a valid value is hidden.
     func hides(partOf value: String) -> Bool { isSecret || shown(value).contains(Self.hidden) }
 
-    /// Returns the secrets in a valid value, in every form in which they may turn up in a log line.
+    /// Returns the secrets in a valid value, in every form in which they might be logged.
     func secrets(in value: String) -> [String] {
         if isSecret, case .headers = kind { return [value] + (Self.headers(value) ?? [:]).values }
         if isSecret { return [value] }
@@ -43,7 +44,8 @@ extension Setting {
         }
     }
 
-    /// Returns true when a value that does not fit may hold a secret: where it would stand cannot be told then.
+    /// Returns true if an invalid value may contain a secret. Its position is unknown, because the value cannot be
+    /// parsed.
     func mayHide(_ value: String) -> Bool {
         switch kind {
         case .proxy, .properties: true

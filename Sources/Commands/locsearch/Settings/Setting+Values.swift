@@ -5,9 +5,9 @@ import PlaceProviders
 import QuotaSharing
 import WorkerRuntime
 
-/// The rules that each kind of value keeps.
+/// Validates values of each kind.
 extension Setting {
-    /// Returns the value in the form in which the program uses it; `nil` when it does not fit.
+    /// Returns the value in the form that the program uses; `nil` if it is invalid.
     func accepted(_ value: String) -> String? {
         let isOneLine = !value.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
         guard !value.isEmpty, isOneLine else { return nil }
@@ -25,7 +25,7 @@ extension Setting {
         }
     }
 
-    /// Returns true when a value that is used as it stands keeps the rule of its kind.
+    /// Returns whether a value is valid, for kinds whose values are used unchanged.
     private func fits(_ value: String) -> Bool {
         switch kind {
         case .text, .flag, .choice, .list, .requestTopics, .url, .urls, .hosts, .googlePlacesFields: true
@@ -55,7 +55,8 @@ extension Setting {
         }
     }
 
-    /// Returns the value that is meant: `INFO` is `info`, and programs that share a `LOG_LEVEL` write `warn` and `fatal`, too.
+    /// Returns the matching choice, ignoring case. `warn` and `fatal` are accepted too, because programs that share a
+    /// `LOG_LEVEL` use them.
     private static func choice(_ value: String, of values: [String]) -> String? {
         let word = value.lowercased()
         return values.first { [word, ["warn": "warning", "fatal": "critical"][word]].contains($0.lowercased()) }
@@ -79,21 +80,21 @@ extension Setting {
 
     // MARK: - Lists and properties
 
-    /// Returns the entries of a list, without the blanks around them.
+    /// Returns the entries of a list, without surrounding spaces.
     static func entries(_ value: String) -> [String] {
         value.split(separator: ",", omittingEmptySubsequences: false).map { entry in
             entry.trimmingCharacters(in: .whitespaces)
         }
     }
 
-    /// Reads `a=b,c=d`. An entry without `=` continues the value before it, so that `debug=broker,topic` is one property;
-    /// a comma that would be taken for the next property's is written `\,`.
-    /// - Returns: `nil` when a name is missing or stands twice.
+    /// Parses `a=b,c=d`. An entry without `=` continues the previous value, so that `debug=broker,topic` is one
+    /// property. A comma inside a value is written `\,` if the text after it would be read as the next property.
+    /// - Returns: `nil` if a name is missing or occurs twice.
     static func properties(_ value: String) -> [String: String]? {
         var result: [String: String] = [:]
         var last: String?
 
-        // A private-use character stands for the escaped comma while the text is split.
+        // A private-use character replaces escaped commas while the text is split.
         let escape = "\u{F8FF}"
         for entry in entries(value.replacing("\\,", with: escape)).map({ $0.replacing(escape, with: ",") }) {
             if let equals = entry.firstIndex(of: "="), equals != entry.startIndex {
@@ -112,8 +113,8 @@ extension Setting {
         return result
     }
 
-    /// Reads `name=weight,name=weight`. The last equals sign of an entry counts, because names may hold some.
-    /// - Returns: `nil` when a name is missing or stands twice, or a weight is none.
+    /// Parses `name=weight,name=weight`. An entry is split at its last equals sign, because names may contain some.
+    /// - Returns: `nil` if a name is missing or occurs twice, or if a weight is invalid.
     static func weights(_ value: String) -> [String: Int]? {
         var result: [String: Int] = [:]
         for entry in entries(value) {
@@ -125,8 +126,9 @@ extension Setting {
         return result
     }
 
-    /// Reads `name=value,name=value`, as OpenTelemetry writes the headers of its exporters.
-    /// - Returns: the values decoded, by name; `nil` when a name is missing, stands twice or is none, or when a value is none.
+    /// Parses `name=value,name=value`, the format of OpenTelemetry's exporter headers.
+    /// - Returns: the decoded values by name; `nil` if a name is missing, invalid or occurs twice, or if a value is
+    ///   invalid.
     static func headers(_ value: String) -> [String: String]? {
         var result: [String: String] = [:]
         for entry in entries(value) {
@@ -145,7 +147,7 @@ extension Setting {
 
     // MARK: - Addresses and URLs
 
-    /// Returns true for `host:port`, where an IPv6 address as host stands in brackets.
+    /// Returns true for `host:port`. An IPv6 address must be in brackets.
     private static func isAddress(_ entry: String) -> Bool {
         guard let colon = entry.lastIndex(of: ":") else { return false }
 
@@ -164,12 +166,12 @@ extension Setting {
         return !host.isEmpty && host.allSatisfy { $0.isLetter || $0.isNumber || ".-_".contains($0) }
     }
 
-    /// Returns hosts in lower case, without the brackets of an IPv6 address.
+    /// Returns hosts in lower case, and IPv6 addresses without brackets.
     private static func hosts(_ value: String) -> String? {
         var hosts: [String] = []
         for entry in entries(value.lowercased()) {
             let isBracketed = entry.hasPrefix("[") && entry.hasSuffix("]")
-            // A dot at the end makes a name absolute, and is no part of it.
+            // A final dot makes a name absolute, but is not part of it.
             let host = entry.trimmingCharacters(in: CharacterSet(charactersIn: isBracketed ? "[]" : "."))
             let isAddress = host.split(separator: ":", omittingEmptySubsequences: false).count > 2
             let allowed = isAddress ? ":." : ".-_"

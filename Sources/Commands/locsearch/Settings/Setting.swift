@@ -2,62 +2,63 @@ import Basics
 import PlaceProviders
 import WorkerRuntime
 
-/// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
-/// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
+/// One setting: its name, its valid values, and its purpose. `Setting.all` is the table of all settings. Parsing,
+/// checks, `locsearch config`, `--help` and the table in `docs/settings.md` are derived from it.
 struct Setting: Sendable {
-    /// The kind of values that a setting may hold.
+    /// The kind of values that a setting accepts.
     enum Kind: Sendable {
         case text
         /// Brokers as `host:port`, separated by commas.
         case addresses
-        /// A name that Kafka allows for a topic.
+        /// A valid topic name in Kafka.
         case topic
-        /// Topics of requests, separated by commas, each with the classes that its requests may have: see `RequestTopic.list`.
+        /// Request topics, separated by commas, each with the classes that its requests may have: see
+        /// `RequestTopic.list`.
         case requestTopics
         case integer(ClosedRange<Int>)
         case number(ClosedRange<Double>)
         case flag
-        /// A time such as `250ms`, `5s`, `2m` or `1h`.
+        /// A duration such as `250ms`, `5s`, `2m` or `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
-        /// The position at which a group begins: `earliest`, `latest`, or an RFC 3339 time.
+        /// The position at which a new group begins: `earliest`, `latest`, or an RFC 3339 time.
         case startPosition
-        /// Several of the values, each once, separated by commas.
+        /// Several of these values, each at most once, separated by commas.
         case list([String])
         /// librdkafka's properties as `a=b,c=d`.
         case properties
-        /// An http or https URL. A path is kept, slashes at its end are not.
+        /// An http or https URL. Slashes at its end are removed.
         case url(canBeOff: Bool)
-        /// Several of them, separated by commas.
+        /// Several http or https URLs, separated by commas.
         case urls
-        /// Names or addresses of hosts without a port, separated by commas.
+        /// Host names or addresses without a port, separated by commas.
         case hosts
         /// A position as `latitude,longitude` in decimal degrees.
         case coordinate
-        /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
+        /// HTTP headers as `name=value,name=value`, where values may be percent-encoded. The whole text is secret.
         case headers
-        /// The fields that Google's Places API (New) is asked for each place: see `GooglePlacesFields`.
+        /// The fields of a place that are requested from Google's Places API (New): see `GooglePlacesFields`.
         case googlePlacesFields
         /// The name of a time zone, such as `Asia/Tokyo`.
         case timeZone
-        /// What tells tenants apart: `none`, `source`, `key` or `header:NAME`.
+        /// How tenants are distinguished: `none`, `source`, `key` or `header:NAME`.
         case fairBy
         /// Weights of tenants as `name=weight,name=weight`, each from 1 to 100.
         case weights
         /// A number of calls, or a percentage of a day's budget: see `BudgetReserve`.
         case budgetReserve
-        /// A proxy's URL, which may hold a name and a password.
+        /// A proxy's URL, which may contain a user name and a password.
         case proxy
     }
 
     let name: String
     let kind: Kind
-    /// The value where none is given, as a user would write it; `nil` when the setting is not set then.
+    /// The default value, as a user would write it; `nil` if there is no default.
     let defaultValue: String?
     private(set) var help = ""
     let isSecret: Bool
 
-    /// - Parameter defaultValue: taken from the configuration struct that the setting ends up in, where it has one.
+    /// - Parameter defaultValue: read from the configuration struct that uses the setting, if it has a default.
     init(_ name: String, _ kind: Kind, default defaultValue: String? = nil, isSecret: Bool = false) {
         self.name = name
         self.kind = kind
@@ -65,7 +66,7 @@ struct Setting: Sendable {
         self.isSecret = isSecret
     }
 
-    /// Returns the settings of a part of the table, each of which stands there with its help.
+    /// Returns settings with their help texts, from pairs of both.
     static func described(_ settings: KeyValuePairs<Setting, String>) -> [Setting] {
         settings.map { setting, help in
             var setting = setting
@@ -74,10 +75,10 @@ struct Setting: Sendable {
         }
     }
 
-    // bounded: a test finds a name that stands twice
+    // bounded: a test detects duplicate names
     static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// The environment variable: `worker.maxRequestBytes` is `WORKER_MAX_REQUEST_BYTES`.
+    /// The environment variable: `WORKER_MAX_REQUEST_BYTES` for `worker.maxRequestBytes`.
     var environmentName: String {
         var result = ""
         var previous: Character = "."
@@ -95,10 +96,10 @@ struct Setting: Sendable {
         return result
     }
 
-    /// The flag: `--worker-max-request-bytes`; `--worker.maxRequestBytes` is understood too.
+    /// The flag: `--worker-max-request-bytes`. `--worker.maxRequestBytes` is accepted too.
     var flagName: String { "--" + environmentName.lowercased().replacing("_", with: "-") }
 
-    /// A description of what the setting may hold, for people.
+    /// A description of the valid values, for messages and documentation.
     var expectation: String {
         switch kind {
         case .text: "text"
@@ -134,10 +135,10 @@ struct Setting: Sendable {
 
     private static let topicExpectation = "a topic's name: 1 to 249 letters, digits, dots, hyphens or underscores"
 
-    /// Returns true when an environment variable may set the setting to nothing, which counts as not set.
+    /// Returns true if an empty environment variable counts as not set.
     ///
-    /// That is customary for what many installations leave out: keys, passwords, files, a proxy. A choice, a number or a
-    /// time is a decision, and so is everything that has a default.
+    /// This is customary for optional values such as keys, passwords, files and proxies. A choice, a number or a
+    /// duration must not be empty, and neither must a setting with a default.
     var mayBeEmpty: Bool {
         guard defaultValue == nil else { return false }
 
@@ -147,9 +148,10 @@ struct Setting: Sendable {
         }
     }
 
-    /// Returns the value in the form in which the program uses it.
-    /// - Parameter origin: where the value stands, for the error.
-    /// - Throws: `SettingsError` when it does not fit. A value that is or may hold a secret is not shown.
+    /// Returns the value in the form that the program uses.
+    /// - Parameter origin: the source of the value, for the error.
+    /// - Throws: `SettingsError` if the value is invalid. The error does not contain a value that is or may hold a
+    ///   secret.
     func checked(_ value: String, from origin: SettingOrigin = .default) throws(SettingsError) -> String {
         if let accepted = accepted(value) { return accepted }
 
@@ -159,11 +161,11 @@ struct Setting: Sendable {
                 + (fault(of: value).map { "; \($0)" } ?? ""))
     }
 
-    /// Returns what is wrong with a value where that can be said more exactly than `expectation` does.
+    /// Returns what is wrong with a value, if that can be described more precisely than by `expectation`.
     private func fault(of value: String) -> String? {
         switch kind {
         case .duration: return Double(value) != nil ? Duration.fault(of: value) : nil
-        // A value with an at sign may hold a secret: see `mayHide`.
+        // A value with an at sign may contain a secret: see `mayHide`.
         case .requestTopics where !mayHide(value):
             do throws(RequestTopic.Fault) {
                 _ = try RequestTopic.list(value)
@@ -175,7 +177,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// Returns a number as a user would write it: `0.2`, and `1` rather than `1.0`.
+    /// Formats a number as a user would write it: `0.2`, and `1` instead of `1.0`.
     static func plain(_ number: Double) -> String {
         number == number.rounded() && number.magnitude < 1e15 ? "\(Int(saturating: number))" : "\(number)"
     }

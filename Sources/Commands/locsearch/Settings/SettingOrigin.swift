@@ -1,4 +1,4 @@
-/// The place where a setting in force was set.
+/// The source of a setting's value.
 enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag
     case environment(String)

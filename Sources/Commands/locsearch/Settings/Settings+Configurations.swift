@@ -9,18 +9,18 @@ internal import QuotaSharing
 import Resilience
 import WorkerRuntime
 
-/// The configurations that the parts of the worker are built with. Where a setting is not set, the default of the
-/// configuration struct stays.
+/// Converts the settings to the configurations of the worker's components. If a setting is not set, the default of the
+/// configuration struct applies.
 extension Settings {
-    /// Checks what no setting shows by itself: that they fit together, and that the files they name can be read.
-    /// - Throws: `SettingsError` for all that is wrong.
+    /// Checks that the settings are consistent with each other, and that the files they name can be read.
+    /// - Throws: `SettingsError` with all mistakes.
     func validate() throws(SettingsError) {
         let mistakes = SettingsRule.all.compactMap { $0.mistake(in: self) }
         if !mistakes.isEmpty { throw SettingsError(all: mistakes) }
     }
 
-    /// Refuses two topics of one name. Outcomes among requests would be answered, and what workers tell each other, or the
-    /// notes of a redrive, would be read as something else.
+    /// Refuses to use one topic for two purposes. For example, outcomes in the request topic would be processed as
+    /// requests, and fleet messages or redrive marks would be misread.
     /// - Throws: `SettingsError` that names both settings.
     func requireSeparateTopics() throws(SettingsError) {
         var taken: [String: String] = [:]
@@ -34,8 +34,8 @@ extension Settings {
         }
     }
 
-    /// Refuses limits that are shared by partitions where requests come from several topics. A share goes by the partitions of
-    /// the first topic, and a worker that owns none of these would have none of the limit, for good.
+    /// Refuses limits shared by partitions if there are several request topics. Shares depend on the partitions of the
+    /// first topic, so a worker without any of them would never get a share.
     /// - Throws: `SettingsError` that names the first such setting.
     func requireSharesWithSeveralTopics() throws(SettingsError) {
         let requests = topics.requestTopics
@@ -53,7 +53,7 @@ extension Settings {
         }
     }
 
-    /// librdkafka's properties, by name.
+    /// The librdkafka properties by name.
     var properties: [String: String] { self["kafka.properties"].flatMap(Setting.properties) ?? [:] }
 
     func consumer() throws(SettingsError) -> ConsumerConfiguration {
@@ -80,7 +80,7 @@ extension Settings {
 
     var topics: WorkerConfiguration.Topics {
         var topics = WorkerConfiguration.Topics()
-        // The value was checked when it was read.
+        // The value was validated when it was loaded.
         if let requests = try? RequestTopic.list(text("topics.requests")) { topics.requestTopics = requests }
         topics.results = text("topics.results")
         topics.errors = text("topics.errors")
@@ -110,7 +110,7 @@ extension Settings {
         return worker
     }
 
-    /// How classes and tenants divide what is scarce.
+    /// How classes and tenants share scarce capacity.
     var fairness: FairTerms {
         var terms = FairTerms()
         if let floor = number("worker.batchFloor") { terms.batchFloor = floor }
@@ -130,7 +130,8 @@ extension Settings {
         return http
     }
 
-    /// A variable such as `HTTP_PROXY` is for http URLs only, a flag or a file's entry for all.
+    /// The proxy for https URLs. Environment variables such as `HTTP_PROXY` apply to http URLs only, but a flag or a
+    /// file entry applies to both.
     private var httpsProxy: String? {
         let (proxy, secureProxy) = (values["http.proxy"], values["http.httpsProxy"])
         switch proxy?.origin {
@@ -140,7 +141,8 @@ extension Settings {
         }
     }
 
-    /// How workers are asked for their status: never by a proxy, which is for calls that leave the network.
+    /// The HTTP configuration for requests to workers. It never uses a proxy, because a proxy is for calls that leave
+    /// the network.
     var adminHTTP: HTTPConfiguration {
         var http = http
         (http.proxy, http.httpsProxy) = (nil, nil)
@@ -155,7 +157,7 @@ extension Settings {
         (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
     ]
 
-    /// The calls that the fleet may make in a day, of the providers that have a budget.
+    /// The number of calls that the fleet may make in a day, for each provider with a budget.
     var callsPerDay: [ProviderID: Int] {
         Self.providerNames.reduce(into: [:]) { budgets, provider in
             let setting = "providers.\(provider.name).callsPerDay"
@@ -163,7 +165,7 @@ extension Settings {
         }
     }
 
-    /// The calls of a day that are kept for interactive requests, of the providers that have a budget.
+    /// The number of calls in a day that are reserved for interactive requests, for each provider with a budget.
     var budgetReserves: [ProviderID: BudgetReserve] {
         Self.providerNames.reduce(into: [:]) { reserves, provider in
             guard callsPerDay[provider.id] != nil else { return }
@@ -171,7 +173,7 @@ extension Settings {
         }
     }
 
-    /// The time zone at whose midnight each provider's day begins.
+    /// The time zone that determines the beginning of each provider's day.
     var dayZones: [ProviderID: TimeZone] {
         Self.providerNames.reduce(into: [:]) { zones, provider in
             zones[provider.id] = TimeZone(identifier: text("providers.\(provider.name).dayBegins"))
@@ -180,7 +182,7 @@ extension Settings {
 
     /// The policies of all providers, for one loop.
     var policies: [ProviderID: ProviderPolicy] {
-        // bounded: the providers of a constant
+        // bounded: a constant number of providers
         Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy(below: "providers.\($0.name).")) })
     }
 
@@ -231,7 +233,7 @@ extension Settings {
         try secret("hotpepper.apiKey", orFile: "hotpepper.apiKeyFile")
     }
 
-    /// Returns the providers that have a key, of which Google's is for two.
+    /// Returns the providers that have a key. The Google key is used by two providers.
     func configuredProviders() throws(SettingsError) -> [ProviderID] {
         let hotpepper = try hotpepperKey() == nil ? [] : ProviderKeys.ofHotpepper
         return try googleKey() == nil ? hotpepper : hotpepper + ProviderKeys.ofGoogle

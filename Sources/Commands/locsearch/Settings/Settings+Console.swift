@@ -4,19 +4,20 @@ import HTTPServing
 import LocationSearch
 
 extension Settings {
-    /// The address of a worker's admin endpoints when nothing else is set.
+    /// The default address of a worker's admin endpoints.
     static let defaultWorker = "http://127.0.0.1:8080"
 
     /// The admin endpoints of the workers that the console shows.
     var consoleWorkers: [String] { Setting.entries(self["console.workers"] ?? Self.defaultWorker) }
 
-    /// Returns the token of the console; `nil` when it wants none.
+    /// Returns the console's token; `nil` if it requires none.
     func consoleToken() throws(SettingsError) -> String? {
         try token("console.token", orFile: "console.tokenFile")
     }
 
-    /// Returns what the settings say of the console.
-    /// - Throws: `SettingsError` for a console that everybody on the network could use, and for tiles that cannot be shown.
+    /// Returns the configuration of the console.
+    /// - Throws: `SettingsError` if everybody on the network could use the console, or if the map tiles cannot be
+    ///   shown.
     func console() throws(SettingsError) -> ConsoleConfiguration {
         var console = ConsoleConfiguration()
         console.version = Version.current
@@ -44,7 +45,7 @@ extension Settings {
         return console
     }
 
-    /// Returns the file of the console's token, where it stands in one: what it holds later counts without a restart.
+    /// Returns the file of the console's token, if there is one. A new token in the file applies without a restart.
     func consoleTokenFile(of console: ConsoleConfiguration) throws(SettingsError) -> [SecretFiles.Entry] {
         guard self["console.tokenFile"] != nil, let token = console.token, let current = try consoleToken() else {
             return []
@@ -57,7 +58,8 @@ extension Settings {
         ]
     }
 
-    /// Returns the file of the token that workers want, where it stands in one. The workers read it anew, so the console must.
+    /// Returns the file of the workers' token, if there is one. Workers reload their token from the file, so the
+    /// console must do the same.
     func adminTokenFile(of token: WorkerToken) throws(SettingsError) -> [SecretFiles.Entry] {
         guard self["admin.tokenFile"] != nil, let current = token.text else { return [] }
         return [
@@ -75,7 +77,7 @@ extension Settings {
                 + "console.tokenFile, or console.allowAnonymous=true where something else keeps them out")
     }
 
-    /// Returns what links to traces; `nil` where no setting says how.
+    /// Returns the link template for traces; `nil` if none is set.
     func traceLink() throws(SettingsError) -> TraceLink? {
         guard let template = self["tracing.uiURL"] else { return nil }
         guard let link = TraceLink(template) else {

@@ -1,8 +1,8 @@
 import JSON
 
-/// The settings in force as `locsearch config` prints them, without secrets.
+/// Formats the settings in force for `locsearch config`, without secrets.
 extension Settings {
-    /// A table for a terminal.
+    /// The settings as a table for a terminal.
     var table: String {
         var table = TextTable(["setting", .left("value", maxWidth: 80), "from"])
         for setting in Setting.all {
@@ -12,7 +12,7 @@ extension Settings {
         return table.lines.joined(separator: "\n")
     }
 
-    /// A JSON array with one object, and one line, for each setting.
+    /// The settings as a JSON array, with one object on one line for each.
     var json: String {
         var lines: [String] = []
         for setting in Setting.all {
@@ -30,7 +30,7 @@ extension Settings {
         json.member("environment", setting.environmentName)
         if let text = value.text {
             let shown = setting.shown(text)
-            // A value that is all secret is left out, so that nobody takes the mark for the value.
+            // A value that is entirely secret is left out, so that its placeholder is not mistaken for the value.
             if !setting.isSecret { json.member("value", shown) }
             json.member("hidden", setting.hides(partOf: text) ? true : nil)
         }

@@ -1,10 +1,10 @@
 import HTTPServing
 import Kafka
 
-/// TLS and SASL, checked before anything connects: librdkafka would start with half of them, and tell so in words about
-/// properties that nobody wrote.
+/// The TLS and SASL settings, checked before anything connects. librdkafka would start with incomplete settings, and
+/// would report errors about properties that the user did not write.
 extension Settings {
-    /// - Throws: `SettingsError` that names the setting that is missing, or the two that contradict each other.
+    /// - Throws: `SettingsError` that names the missing setting, or the two that contradict each other.
     func security() throws(SettingsError) -> KafkaSecurity {
         let facts = SecurityFacts(self)
         try facts.refuseSetTwice()
@@ -27,7 +27,7 @@ extension Settings {
 }
 
 extension Settings {
-    /// Returns how tokens are got; `nil` when no setting says so. What is missing was told by `SecurityFacts`.
+    /// Returns the OIDC configuration; `nil` if it is not used. `SecurityFacts` has already reported missing settings.
     private func oidc() throws(SettingsError) -> KafkaSecurity.OIDC? {
         let secret = try secret("kafka.security.oidc.clientSecret", orFile: "kafka.security.oidc.clientSecretFile")
         guard let tokenURL = self["kafka.security.oidc.tokenURL"], let clientID = self["kafka.security.oidc.clientId"],
@@ -38,20 +38,21 @@ extension Settings {
             tokenURL: tokenURL, clientID: clientID, clientSecret: secret, scope: self["kafka.security.oidc.scope"])
     }
 
-    /// How the brokers are spoken to, in small letters, whether a setting or one of librdkafka's properties says so.
+    /// The security protocol in lower case, from the setting or from librdkafka's properties.
     var securityProtocol: String { SecurityFacts(self).securityProtocol }
 
-    /// The way to log in; `nil` where nobody does.
+    /// The login mechanism; `nil` if no login is used.
     var loginMechanism: String? {
         let facts = SecurityFacts(self)
         return facts.logsIn ? facts.mechanism : nil
     }
 
-    /// Returns the password that the admin endpoints want; `nil` when they want none. The file is read anew with each call.
+    /// Returns the token that the admin endpoints require; `nil` if they require none. The file is read again with each
+    /// call.
     func adminToken() throws(SettingsError) -> String? { try token("admin.token", orFile: "admin.tokenFile") }
 
-    /// Returns a token that clients of this process must show; `nil` when neither setting is given.
-    /// - Throws: `SettingsError` for one that is easy to guess.
+    /// Returns a token that clients of this process must send; `nil` if neither setting is set.
+    /// - Throws: `SettingsError` if the token is too short.
     func token(_ name: String, orFile fileSetting: String) throws(SettingsError) -> String? {
         guard let token = try secret(name, orFile: fileSetting) else { return nil }
         guard token.count >= BearerToken.fewestCharacters else {
@@ -64,7 +65,7 @@ extension Settings {
     }
 }
 
-/// The TLS and SASL options that the settings and librdkafka's own properties, taken together, come to.
+/// The combined TLS and SASL options of the settings and librdkafka's properties.
 private struct SecurityFacts {
     private let settings: Settings
     private let properties: [String: String]
@@ -79,7 +80,7 @@ private struct SecurityFacts {
     /// Returns the value of `kafka.security.<name>`.
     private func setting(_ name: String) -> String? { settings[Self.prefix + name] }
 
-    /// Returns true when the setting or one of the properties gives a value.
+    /// Returns true if the setting or one of the properties has a value.
     private func isGiven(_ name: String, orProperties others: [String]) -> Bool {
         setting(name) != nil || others.contains { properties[$0]?.isEmpty == false }
     }
@@ -97,7 +98,8 @@ private struct SecurityFacts {
 
     // MARK: - Checks
 
-    /// Refuses a value that stands in a setting and among librdkafka's properties: one of them would be ignored.
+    /// Refuses a value that is set both by a setting and by a librdkafka property, because one of them would be
+    /// ignored.
     func refuseSetTwice() throws(SettingsError) {
         for (property, name) in KafkaSecurity.settingNames.sorted(by: { $0.key < $1.key }) {
             guard settings[name] != nil, properties[property] != nil else { continue }
@@ -120,7 +122,7 @@ private struct SecurityFacts {
                 "sasl.mechanism", expected: "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
                 because: "the protocol is \(securityProtocol)")
         }
-        // OAUTHBEARER is looked at by `checkTokens`. GSSAPI is set up by properties of librdkafka's own.
+        // `checkTokens` checks OAUTHBEARER. GSSAPI is configured by librdkafka properties.
         guard mechanism == "PLAIN" || mechanism.hasPrefix("SCRAM-") else { return }
 
         let reason = "the mechanism is \(mechanism)"
@@ -139,8 +141,7 @@ private struct SecurityFacts {
         "oidc.tokenURL", "oidc.clientId", "oidc.clientSecret", "oidc.clientSecretFile", "oidc.scope",
     ]
 
-    /// Checks what OAUTHBEARER needs. Where none of the settings is given, properties of librdkafka's own may set it up in
-    /// another way.
+    /// Checks the settings for OAUTHBEARER. If none of them is set, librdkafka properties may configure it instead.
     func checkTokens() throws(SettingsError) {
         let given = Self.tokenSettings.first { setting($0) != nil }
         guard mechanism == "OAUTHBEARER" else {

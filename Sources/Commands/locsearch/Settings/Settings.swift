@@ -1,26 +1,27 @@
 import Configuration
 import Foundation
 
-/// The settings in force, each with where it came from: flags, then environment, then file, then default.
+/// The settings in force, each with its source. Flags override the environment, which overrides the file, which
+/// overrides defaults.
 struct Settings: Sendable {
     struct Value: Sendable, Hashable {
-        /// The text as the program uses it; `nil` when the setting is not set and has no default.
+        /// The value in the form that the program uses; `nil` if the setting is not set and has no default.
         let text: String?
         let origin: SettingOrigin
     }
 
     private(set) var values: [String: Value] = [:]
-    /// Environment variables that are ignored, each with the reason. They never stop a command.
+    /// The environment variables that are ignored, each with the reason. They never stop a command.
     private(set) var warnings: [String] = []
 
     // MARK: - Loading
 
-    /// One place where settings may stand, looked at in the order of precedence.
+    /// A source of settings. Sources are searched in order of precedence.
     private struct Source {
         let provider: any ConfigProvider
         let origin: @Sendable (Setting) -> SettingOrigin
 
-        /// Returns what stands there for the setting, even if that is nothing; `nil` when it is not mentioned.
+        /// Returns the setting's text, which may be empty; `nil` if this source does not contain the setting.
         func text(of setting: Setting) -> String? {
             guard let found = try? provider.value(forKey: Settings.key(setting.name), type: .string).value,
                 case .string(let text) = found.content
@@ -30,17 +31,17 @@ struct Settings: Sendable {
         }
     }
 
-    /// - Parameter flags: the settings given on the command line, by name.
-    /// - Parameter file: the path given with `--config`; `nil` takes `LOCSEARCH_CONFIG`, if that is set.
-    /// - Parameter environment: the process's variables.
-    /// - Throws: `SettingsError` for all settings that are unknown, empty or wrong.
+    /// - Parameter flags: the settings from the command line, by name.
+    /// - Parameter file: the path from `--config`; `nil` uses `LOCSEARCH_CONFIG` if that is set.
+    /// - Parameter environment: the environment variables.
+    /// - Throws: `SettingsError` with all unknown, empty and invalid settings.
     static func load(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(SettingsError) -> Settings {
         try read(flags: flags, file: file, environment: environment).loaded()
     }
 
-    /// Reads what can be read, and notes what is wrong: see `load`, whose parameters these are.
+    /// Reads everything that can be read, and records the mistakes. See `load` for the parameters.
     static func read(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> SettingsReading {
@@ -63,7 +64,7 @@ struct Settings: Sendable {
         return reading
     }
 
-    /// - Parameter reading: takes the unknown names of the file, or why it cannot be read.
+    /// - Parameter reading: receives the unknown names in the file, or why it cannot be read.
     private static func sources(
         flags: [String: String], file: String?, environment: [String: String], reading: inout SettingsReading
     ) -> [Source] {
@@ -91,10 +92,10 @@ struct Settings: Sendable {
         return sources
     }
 
-    /// Returns the variable that counts for each setting, with its value.
+    /// Returns the environment variable that applies to each setting, with its value.
     ///
-    /// A variable that others define for many programs does not stop one of them: where its value does not fit, it is ignored
-    /// with a warning. An empty one counts as not set.
+    /// A variable that is shared with other programs does not stop this one: an invalid value is ignored with a
+    /// warning. An empty variable counts as not set.
     private static func variables(
         in environment: [String: String], warnings: inout [String]
     ) -> [String: (name: String, text: String)] {
@@ -116,11 +117,11 @@ struct Settings: Sendable {
         return found
     }
 
-    /// Takes the first source that mentions the setting.
+    /// Returns the value from the first source that contains the setting.
     ///
-    /// A value that says nothing is refused, because silence would stand for something: the broker on this machine, no
-    /// limit to what calls cost, no encryption. Only a variable of a text without a default may be empty (`variables`), as it
-    /// is where a container's environment passes on a variable that nobody set.
+    /// An empty value is rejected, because the default would then apply unnoticed: a local broker, no limit on paid
+    /// calls, no encryption. The exceptions are variables of texts without a default (`variables`), since containers
+    /// often pass on unset variables as empty ones.
     private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Value {
         for source in sources {
             guard let text = source.text(of: setting) else { continue }
@@ -145,13 +146,13 @@ struct Settings: Sendable {
         AbsoluteConfigKey(name.split(separator: ".").map(String.init))
     }
 
-    /// Finds each variable whose name is one or two slips away from one that the program knows. Any other is somebody else's, such as
-    /// `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
+    /// Finds variables whose names are one or two typing errors away from a known one. Other unknown names belong to
+    /// other programs. An example is `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
     private static func misspelt(_ environment: [String: String]) -> [String] {
         let ours = Setting.all.flatMap(SharedVariables.all) + [fileVariable]
         let known = Set(ours)
 
-        // The first letter is taken to be right: an environment can hold hundreds of variables.
+        // Only names with a known first letter are compared, because an environment can contain hundreds of variables.
         let first = Set(ours.compactMap(\.first))
         return environment.keys.sorted().compactMap { name in
             guard !known.contains(name), let letter = name.first, first.contains(letter), name.contains("_"),
@@ -161,38 +162,38 @@ struct Settings: Sendable {
         }
     }
 
-    // MARK: - Reading
+    // MARK: - Access
 
     subscript(_ name: String) -> String? { values[name]?.text }
 
     func text(_ name: String) -> String { self[name] ?? "" }
 
-    /// Returns the number of a setting that has a default.
+    /// Returns the value of an integer setting that has a default.
     func integer(_ name: String) -> Int { self[name].flatMap { Int($0) } ?? 0 }
 
     func flag(_ name: String) -> Bool { self[name] == "true" }
 
-    /// Returns `nil` when the setting is `off` or not set.
+    /// Returns `nil` if the setting is `off` or not set.
     func duration(_ name: String) -> Duration? { self[name].flatMap { Duration(text: $0) } }
 
-    /// Returns `nil` when the setting is not set.
+    /// Returns `nil` if the setting is not set.
     func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
 
-    /// Returns `nil` when the setting is not set.
+    /// Returns `nil` if the setting is not set.
     func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice? {
         self[name].flatMap { Choice(rawValue: $0) }
     }
 
-    /// The name of a setting, and where its value stands.
+    /// Returns the name of a setting, with the source of its value.
     func place(of name: String) -> String {
         values[name].map { "\(name) (\($0.origin))" } ?? name
     }
 
     func isDefault(_ name: String) -> Bool { values[name]?.origin == .default }
 
-    /// Returns a secret, from its own setting or from the file that another setting names. The file is read anew with
-    /// each call.
-    /// - Throws: `SettingsError` when both are set, or the file cannot be used.
+    /// Returns a secret, from its setting or from the file that another setting names. The file is read again with each
+    /// call.
+    /// - Throws: `SettingsError` if both are set, or if the file cannot be used.
     func secret(_ name: String, orFile fileSetting: String) throws(SettingsError) -> String? {
         guard let path = self[fileSetting] else { return self[name] }
         guard self[name] == nil else {

@@ -1,12 +1,12 @@
-/// A wrong setting, as one line that names it and says what to do. Several that are wrong have a line each. Ends the
-/// process with exit code 78.
+/// One or several wrong settings, each with a line that names it and states what to do. Ends the process with exit code
+/// 78.
 struct SettingsError: Error, Hashable, CustomStringConvertible {
-    /// A line for each mistake, at least one.
+    /// One line for each mistake; never empty.
     let mistakes: [String]
 
     init(_ description: String) { mistakes = [description] }
 
-    /// Puts several wrong settings together, so that nobody has to start the program once for each.
+    /// Combines several errors, so that users see all mistakes at once.
     /// - Parameter errors: at least one.
     init(all errors: [SettingsError]) { mistakes = errors.flatMap(\.mistakes) }
 

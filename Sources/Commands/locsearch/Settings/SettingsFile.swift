@@ -1,27 +1,27 @@
 import Foundation
 
-/// A settings file: YAML or JSON, by its ending.
+/// A settings file in YAML or JSON, depending on its file extension.
 ///
-/// Names are nested (`worker: {concurrency: 64}`) or written out (`worker.concurrency: 64`); both forms may stand in one
-/// file, but not for one setting. `kafka.properties` may be one text or a mapping. Every mistake is told with the line
-/// that it stands on.
+/// Names are nested (`worker: {concurrency: 64}`) or written out (`worker.concurrency: 64`). One file may use both
+/// forms, but not for the same setting. `kafka.properties` may be a text or a mapping. Every mistake is reported with
+/// its line.
 struct SettingsFile: Sendable {
-    /// A setting's value as text, and the line on which its name stands, from 1.
+    /// A setting's value as text, and the line of its name, starting at 1.
     struct Entry: Sendable, Hashable {
         let text: String
         let line: Int
     }
 
     let path: String
-    /// The values by the names of their settings. Librdkafka's properties are one entry, as `kafka.properties`.
+    /// The values by setting name. All librdkafka properties form one entry, `kafka.properties`.
     private(set) var entries: [String: Entry] = [:]
-    /// A refusal for each name that is no setting.
+    /// An error for each unknown name.
     private(set) var unknownNames: [SettingsError] = []
 
     private static let propertiesName = "kafka.properties"
     private static let maxBytes = 1 << 20
 
-    /// - Throws: `SettingsError` when the file cannot be read, or for the first mistake in it that is no unknown name.
+    /// - Throws: `SettingsError` if the file cannot be read, or for the first mistake in it other than an unknown name.
     init(path: String) throws(SettingsError) {
         self.path = path
         let leaves = try SettingsTree(text: Self.text(at: path), path: path).leaves()
@@ -46,7 +46,7 @@ struct SettingsFile: Sendable {
         try addProperties(properties)
     }
 
-    /// Returns the text of a file of at most 1 MB.
+    /// Reads the file, which may have at most 1 MB.
     private static func text(at path: String) throws(SettingsError) -> String {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw SettingsError("the settings file \(path) cannot be read")
@@ -59,15 +59,15 @@ struct SettingsFile: Sendable {
         return text
     }
 
-    /// Returns the name of librdkafka's property that stands below `kafka.properties`; `nil` for any other name.
+    /// Returns the librdkafka property in a name below `kafka.properties`; `nil` for any other name.
     private static func property(_ name: String) -> String? {
         guard name.hasPrefix(propertiesName + "."), name.count > propertiesName.count + 1 else { return nil }
 
         return String(name.dropFirst(propertiesName.count + 1))
     }
 
-    /// Makes one entry of the properties of a mapping. Commas within their values are escaped, as they separate
-    /// properties otherwise.
+    /// Joins the properties of a mapping to one entry. Commas in their values are escaped, because commas separate
+    /// properties.
     private mutating func addProperties(_ properties: [(name: String, entry: Entry)]) throws(SettingsError) {
         guard let first = properties.first else { return }
         if let text = entries[Self.propertiesName] {
@@ -80,7 +80,7 @@ struct SettingsFile: Sendable {
 }
 
 extension SettingsError {
-    /// - Parameter origin: the place of the name, such as `on the command line`.
+    /// - Parameter origin: the location of the name, such as `on the command line`.
     static func unknown(_ name: String, _ origin: String) -> SettingsError {
         let meant = Misspelling.meant(by: name, among: Setting.all.map(\.name))
         return SettingsError(
@@ -88,7 +88,7 @@ extension SettingsError {
                 + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all there are"))
     }
 
-    /// - Parameter lines: where the two values stand, in any order.
+    /// - Parameter lines: the lines of the two values, in any order.
     static func setTwice(_ name: String, lines: (Int, Int), path: String) -> SettingsError {
         let (first, second) = (min(lines.0, lines.1), max(lines.0, lines.1))
         let places = first == second ? "twice on line \(first)" : "on line \(first) and again on line \(second)"

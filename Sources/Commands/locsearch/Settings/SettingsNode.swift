@@ -1,4 +1,4 @@
-/// The content of a settings file or of one of its names: the common form of YAML and JSON.
+/// A part of a settings file, in a form that is common to YAML and JSON.
 indirect enum SettingsNode: Sendable {
     case text(String)
     case list([SettingsNode])
@@ -8,7 +8,7 @@ indirect enum SettingsNode: Sendable {
 
     struct Member: Sendable {
         let name: String
-        /// The line of the name, from 1.
+        /// The line of the name, starting at 1.
         let line: Int
         let value: SettingsNode
     }

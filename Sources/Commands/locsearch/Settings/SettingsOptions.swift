@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options of every command that has settings: `--config FILE`, and any setting as a flag.
+/// The options of every command with settings: `--config FILE`, and any setting as a flag.
 struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: "Settings file, JSON or YAML. Default: LOCSEARCH_CONFIG.")
     var config: String?
@@ -10,23 +10,22 @@ struct SettingsOptions: ParsableArguments {
         help: "Any setting: --worker-concurrency 64, or --worker.concurrency=64. `locsearch config` lists them.")
     var settings: [String] = []
 
-    /// - Parameter defaults: values by the names of their settings. A flag wins over them; they win over environment and
-    ///   file.
-    /// - Throws: a usage error for a flag that is no setting, `SettingsError` for a wrong value.
+    /// - Parameter defaults: values by setting name. They override the environment and the file, and flags override
+    ///   them.
+    /// - Throws: a usage error for an unknown flag, or `SettingsError` for an invalid value.
     func load(defaults: [String: String] = [:]) throws -> Settings {
         let flags = defaults.merging(try flags()) { _, flag in flag }
         return try Settings.load(flags: flags, file: config)
     }
 
-    /// Reads what can be read, and notes what is wrong.
-    /// - Parameter defaults: as those of `load`.
-    /// - Throws: a usage error for a flag that is no setting.
+    /// Reads everything that can be read, and records the mistakes.
+    /// - Parameter defaults: as in `load`.
+    /// - Throws: a usage error for an unknown flag.
     func read(defaults: [String: String] = [:]) throws -> SettingsReading {
         Settings.read(flags: defaults.merging(try flags()) { _, flag in flag }, file: config)
     }
 
-    /// Returns the values that stand on the command line. A flag that is given twice has its last value, as every option
-    /// has.
+    /// Returns the values from the command line. If a flag is given twice, its last value applies, as for every option.
     private func flags() throws -> [String: String] {
         var flags: [String: String] = [:]
         var arguments = settings[...]
@@ -45,7 +44,7 @@ struct SettingsOptions: ParsableArguments {
         return flags
     }
 
-    /// An argument that looks like a setting is a wrong setting, any other is wrong usage.
+    /// Returns a settings error for an argument that resembles a setting, and a usage error for any other.
     private static func unknown(_ argument: String) -> any Error {
         let names = Setting.all.flatMap { [$0.flagName, "--" + $0.name] }
         if let meant = Misspelling.meant(by: argument, among: names) {

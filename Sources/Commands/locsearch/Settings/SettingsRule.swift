@@ -3,9 +3,10 @@ import LocationSearch
 import QuotaSharing
 import WorkerRuntime
 
-/// A rule that no setting shows by itself: that settings fit together, or that a file which one names can be read.
+/// A rule that cannot be checked for one value alone: settings must be consistent, or a file that a setting names must
+/// be readable.
 struct SettingsRule: Sendable {
-    /// The settings that the rule reads; a name that ends with a dot stands for all settings that begin with it.
+    /// The settings that the rule reads. A name that ends with a dot stands for all settings with that prefix.
     let settings: [String]
     private let check: @Sendable (Settings) throws(SettingsError) -> Void
 
@@ -14,7 +15,7 @@ struct SettingsRule: Sendable {
         self.check = check
     }
 
-    /// Returns how the rule is broken; `nil` when it is kept.
+    /// Returns how the rule is broken; `nil` if it is not.
     func mistake(in settings: Settings) -> SettingsError? {
         do throws(SettingsError) {
             try check(settings)
@@ -39,7 +40,7 @@ extension SettingsRule {
                 }, checkBudgetReserves),
             SettingsRule(["topics."]) { (settings) throws(SettingsError) in try settings.requireSeparateTopics() },
             SettingsRule(["kafka.groupProtocol", "kafka.properties"], checkGroupProtocol),
-            // Of TLS and logins only the first mistake is told, because the next one mostly follows from it.
+            // For TLS and logins only the first mistake is reported, because the next one usually follows from it.
             SettingsRule(["kafka.security.", "kafka.properties"]) { (settings) throws(SettingsError) in
                 _ = try settings.security()
             },
@@ -55,7 +56,7 @@ extension SettingsRule {
             },
         ] + files.map { readable($0) }
 
-    /// The rules for a worker, which also needs a provider that it can ask.
+    /// The rules for a worker, which also needs a usable provider.
     static let ofWorker =
         all + [
             SettingsRule(
@@ -93,7 +94,8 @@ extension SettingsRule {
             "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
     }
 
-    /// Requests that overtake others need done-sets, without which the next owner would repeat them all, and no order that binds them.
+    /// Checks the settings that let requests overtake others. Without done-sets, the next owner of a partition would
+    /// repeat all of those. Requests bound to an order cannot overtake each other.
     @Sendable private static func checkFairness(_ settings: Settings) throws(SettingsError) {
         let worker = settings.worker()
         guard worker.ordersRequests else { return }
@@ -139,7 +141,7 @@ extension SettingsRule {
         do throws(SettingsError) {
             configured = try settings.configuredProviders()
         } catch {
-            // A key that cannot be read breaks a rule of its own.
+            // Another rule reports a key that cannot be read.
             return
         }
         try settings.requireProvider(among: configured)

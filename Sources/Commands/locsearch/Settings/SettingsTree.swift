@@ -1,6 +1,6 @@
 /// The content of a settings file, with the line of each name.
 struct SettingsTree: Sendable {
-    /// One value, by the full name that it stands under: `worker.concurrency`.
+    /// One value with its full name, such as `worker.concurrency`.
     struct Leaf: Sendable {
         let name: String
         let text: String
@@ -10,8 +10,8 @@ struct SettingsTree: Sendable {
     private let members: [SettingsNode.Member]
     private let path: String
 
-    /// - Parameter path: decides between YAML (`.yaml`, `.yml`) and JSON (any other ending).
-    /// - Throws: `SettingsError` that names file, line and cause.
+    /// - Parameter path: its extension selects YAML (`.yaml`, `.yml`) or JSON (any other).
+    /// - Throws: `SettingsError` that states file, line and cause.
     init(text: String, path: String) throws(SettingsError) {
         self.path = path
         let isYAML = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
@@ -25,8 +25,8 @@ struct SettingsTree: Sendable {
         self.members = members
     }
 
-    /// Returns all values in the order in which they stand. A section without a value, such as one whose lines are all
-    /// comments, has none; a setting without a value is an empty text.
+    /// Returns all values in file order. A section without a value, such as one with only comments, contributes none. A
+    /// setting without a value becomes an empty text.
     func leaves() throws(SettingsError) -> [Leaf] {
         var leaves: [Leaf] = []
         try append(members, below: "", to: &leaves)
@@ -55,7 +55,7 @@ struct SettingsTree: Sendable {
         }
     }
 
-    /// Returns a list's elements as a setting takes them: separated by commas.
+    /// Returns the elements of a list, separated by commas as in a setting.
     private func list(_ elements: [SettingsNode], of name: String, line: Int) throws(SettingsError) -> String {
         var texts: [String] = []
         for element in elements {
@@ -67,7 +67,7 @@ struct SettingsTree: Sendable {
         return texts.joined(separator: ",")
     }
 
-    /// Returns true when settings begin with the name.
+    /// Returns true if the name is the prefix of a setting.
     private static func isSection(_ name: String) -> Bool {
         Setting.all.contains { $0.name.hasPrefix(name + ".") }
     }

@@ -1,6 +1,8 @@
-/// Variables that others set for many programs: OpenTelemetry's, and Kubernetes' for services.
+/// Environment variables that are shared by many programs: those of OpenTelemetry and proxies, and those that
+/// Kubernetes sets for services.
 enum SharedVariables {
-    /// The variables of each setting that has some beside or before its own, in the order in which they count.
+    /// The shared variables of each setting, in order of precedence. A list that contains the setting's own variable
+    /// replaces the default order.
     static let names: [String: [String]] = [
         "http.proxy": ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
         "http.httpsProxy": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
@@ -22,8 +24,8 @@ enum SharedVariables {
         return shared.contains(own) ? shared : [own] + shared
     }
 
-    /// Returns what a variable sets its setting to; `nil` where it sets nothing.
-    /// - Throws: why it is not used.
+    /// Returns the value that a variable gives to its setting; `nil` if it gives none.
+    /// - Throws: why the variable is not used.
     static func value(of name: String, in environment: [String: String]) throws(SettingsError) -> String? {
         guard let text = environment[name] else { return nil }
 

@@ -1,10 +1,10 @@
 import EventContract
 import Kafka
 
-/// The position at which a group begins, as users write it.
+/// The text form of the position at which a group begins.
 extension StartPosition {
-    /// Reads `earliest`, `latest` or an RFC 3339 time.
-    /// - Returns: `nil` when the text is none of them.
+    /// Parses `earliest`, `latest` or an RFC 3339 time.
+    /// - Returns: `nil` if the text is none of them.
     init?(text: String) {
         switch text {
         case "earliest": self = .earliest
@@ -15,7 +15,7 @@ extension StartPosition {
         }
     }
 
-    /// The text that reads back as the same position.
+    /// The text from which `init(text:)` restores the position.
     var text: String {
         switch self {
         case .earliest: "earliest"

@@ -2,7 +2,7 @@ import Yams
 
 /// Reads a settings file in YAML.
 struct YAMLSettings {
-    /// Aliases let a short file say a lot: a few lines can stand for millions of values.
+    /// Limits expansion: with aliases, a few lines can produce millions of values.
     private static let maxNodes = 10_000
 
     private let path: String
@@ -10,7 +10,7 @@ struct YAMLSettings {
 
     private init(path: String) { self.path = path }
 
-    /// - Throws: `SettingsError` that names file, line and cause.
+    /// - Throws: `SettingsError` that states file, line and cause.
     static func read(_ text: String, path: String) throws(SettingsError) -> SettingsNode {
         do {
             guard let root = try Yams.compose(yaml: text, .basic, .default, .utf8) else { return .nothing }
@@ -53,7 +53,7 @@ struct YAMLSettings {
         return SettingsNode.Member(name: name.string, line: line, value: try node(value))
     }
 
-    /// Returns true for YAML's ways to say nothing at all; a quoted text is a text, whatever it says.
+    /// Returns true for YAML's forms of a missing value. A quoted text is always a text.
     private static func isNothing(_ scalar: Node.Scalar) -> Bool {
         scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
@@ -86,9 +86,9 @@ struct YAMLSettings {
         }
     }
 
-    /// Returns the line on which a name of a mapping stands again: further down, in the same column.
+    /// Returns the line on which a mapping repeats a name: a later line, in the same column.
     ///
-    /// The parser reports only the first place. In a mapping on one line (`{a: 1, a: 2}`) there is no second line.
+    /// The parser reports only the first occurrence. A mapping on one line (`{a: 1, a: 2}`) has no second line.
     private static func secondLine(of name: String, after first: Mark, in text: String) -> Int? {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() where index >= first.line {

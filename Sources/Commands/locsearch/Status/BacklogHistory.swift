@@ -1,7 +1,7 @@
 internal import Basics
 import Console
 
-/// The sums of the newest readings of a group, from which its rates follow.
+/// The totals of recent readings of a group, from which rates are computed.
 struct BacklogHistory {
     private struct Reading {
         let instant: Instant
@@ -11,26 +11,26 @@ struct BacklogHistory {
     }
 
     private let window: Duration
-    /// In the order in which they were taken, the oldest at most one window before the newest.
+    /// Sorted by time. The oldest is at most one window before the newest.
     private var readings: [Reading] = []
 
-    /// - Parameter window: the time that rates are computed over, once readings reach back so far.
+    /// - Parameter window: the period over which rates are computed, once the readings cover it.
     init(over window: Duration) { self.window = window }
 
-    /// Takes a reading in, and adds to it what follows from those before it.
+    /// Adds a reading, and completes it with the rates that follow from earlier readings.
     mutating func complete(_ backlog: inout GroupBacklog, readAt instant: Instant) {
         guard let waiting = backlog.waiting else { return readings.removeAll() }
         let newest = Reading(
             instant: instant, partitions: backlog.partitions.count, end: backlog.end, waiting: waiting)
 
-        // Offsets that go back, or a topic that was made anew, are no work that was done.
+        // Offsets that move back, or a topic that was created again, would otherwise be counted as finished work.
         if let last = readings.last, Self.finished(from: last, to: newest) == nil { readings.removeAll() }
         let last = readings.last
         readings.removeAll { $0.instant.duration(to: instant) > window }
-        // Readings that come more seldom than the window are compared with the one before.
+        // If readings are less frequent than the window, each is compared with the previous one.
         if readings.isEmpty, let last { readings.append(last) }
         readings.append(newest)
-        // bounded: one reading each second or less often, over the window
+        // bounded: at most one reading a second, over the window
 
         guard let first = readings.first, let last, let finished = Self.finished(from: first, to: newest) else {
             return
@@ -44,8 +44,9 @@ struct BacklogHistory {
         backlog.isProgressing = Self.finished(from: last, to: newest) ?? 0 > 0
     }
 
-    /// Returns how many requests were finished between two readings: those that arrived, less those that wait more.
-    /// - Returns: `nil` when the readings are not of one history.
+    /// Returns the number of requests finished between two readings: the arrived requests, minus the increase of the
+    /// backlog.
+    /// - Returns: `nil` if the readings cannot be compared.
     private static func finished(from first: Reading, to last: Reading) -> Int64? {
         let arrived = last.end.saturatingSubtracting(first.end)
         let finished = arrived.saturatingSubtracting(last.waiting.saturatingSubtracting(first.waiting))

@@ -5,13 +5,13 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Reads how far the workers' group has come, again and again, without being a member of it. One caller at a time.
+/// Reads the backlog of the workers' group repeatedly, without joining the group. Only one caller may use it at a time.
 struct BacklogReader {
-    /// How long the topics' partitions are taken for known: asking for them has the broker list all topics.
+    /// How long the list of partitions is cached: reading it makes the broker list all topics.
     private static let lifetimeOfPartitions = Duration.seconds(30)
 
     private let offsets: GroupOffsets
-    /// `kafka.startFrom`: where a group begins that has committed nothing.
+    /// `kafka.startFrom`: where a group without commits begins.
     private let start: StartPosition
     private let timeout: Duration
     private var oldest: OldestRequests
@@ -19,9 +19,9 @@ struct BacklogReader {
     private var partitions: (ids: [TopicPartition], readAt: Instant)?
 
     /// - Parameters:
-    ///   - topic: `nil`: all that requests are read from.
-    ///   - timeout: how long the brokers have for each answer.
-    ///   - window: the time that rates are computed over.
+    ///   - topic: `nil`: all request topics.
+    ///   - timeout: how long the brokers may take for each answer.
+    ///   - window: the period over which rates are computed.
     init(
         _ settings: Settings, group: String? = nil, topic: String? = nil, timeout: Duration, window: Duration,
         log: Logger
@@ -34,18 +34,18 @@ struct BacklogReader {
         self.timeout = timeout
     }
 
-    /// Frees the client.
+    /// Closes the client.
     func close() async { await offsets.close() }
 
-    /// Asks the brokers.
-    /// - Throws: `Failure` that names the brokers and why they cannot be asked.
+    /// Reads the backlog from the brokers.
+    /// - Throws: `Failure` that names the brokers and states why they cannot be read.
     mutating func read() async throws -> GroupBacklog {
         let known = partitions.flatMap { $0.readAt.duration(to: .now) < Self.lifetimeOfPartitions ? $0.ids : nil }
         let report = try await offsets.report(of: known)
         let instant = Instant.now
         if known == nil { partitions = (report.partitions.map(\.id), instant) }
 
-        // Ages are worth having, and no reason to show nothing: a user may be allowed to describe and not to read.
+        // A failure to read ages is ignored, because a user may be allowed to describe topics but not to read them.
         let waiting = report.waiting(inNewGroupFrom: start)
         let times = (try? await oldest.times(of: waiting, within: timeout)) ?? [:]
         var backlog = GroupBacklog(report, waiting: waiting, times: times)

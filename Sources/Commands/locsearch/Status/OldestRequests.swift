@@ -3,13 +3,14 @@ import EventContract
 import Kafka
 import Logging
 
-/// Reads when the oldest request that waits in each partition was written: the timestamp of its record.
+/// Reads the timestamp of the oldest waiting request in each partition.
 struct OldestRequests {
     private let reader: TopicReader
-    /// What was read last. A request that still is the oldest one is not read again.
+    /// The latest results. A request that is still the oldest is not read again.
     private var known: [TopicPartition: (offset: Int64, time: EventTime?)] = [:]
 
-    /// - Parameter configuration: of the group. Little is fetched at a time, because one record of each partition is needed.
+    /// - Parameter configuration: the configuration of the group. Fetches are made small, because only one record of
+    ///   each partition is needed.
     init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var configuration = configuration
         configuration.properties["fetch.message.max.bytes"] = "65536"
@@ -17,7 +18,7 @@ struct OldestRequests {
         reader = try TopicReader(configuration, log: log)
     }
 
-    /// Returns the times of those partitions in which a request waits, as far as they can be read within `bound`.
+    /// Returns the times for partitions with a waiting request, as far as they can be read within `bound`.
     mutating func times(
         of partitions: [TopicPartition: WaitingRequests], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: EventTime] {
@@ -38,12 +39,13 @@ struct OldestRequests {
         while !missing.isEmpty, case let left = deadline - .now, left > .zero {
             let news = try await reader.news(max: 200, within: left)
             for record in news.records {
-                // What stands behind the offset is read too, and records of the partitions that were read before.
+                // The reader also returns records after the offset, and records of partitions that are finished
+                // already.
                 guard let start = missing[record.partition.id], record.offset >= start else { continue }
                 missing[record.partition.id] = nil
                 known[record.partition.id] = (start, record.timestamp.map { EventTime(milliseconds: $0) })
             }
-            // Offsets at the end of a partition may hold no record, such as those of a transaction's end.
+            // Offsets at the end of a partition may hold no record, for example the end marker of a transaction.
             for (id, offset) in news.ends where offset > missing[id] ?? .max { missing[id] = nil }
         }
         try await reader.open([:])

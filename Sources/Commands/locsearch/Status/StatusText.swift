@@ -4,9 +4,9 @@ import EventContract
 import JSON
 import QuotaSharing
 
-/// Writes the state of a fleet for a person and for programs.
+/// Formats the state of a fleet as text and as JSON.
 enum StatusText {
-    // MARK: - For people
+    // MARK: - Text output
 
     static func lines(
         of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
@@ -78,11 +78,11 @@ enum StatusText {
         let state = backlog.state.map { "\($0), " } ?? ""
         guard !members.isEmpty else { return state + "no member" }
 
-        // Each loop of a worker is a member of its own.
-        // bounded: a group's members are counted
+        // Each loop of a worker is a separate member.
+        // bounded: the number of members of a group
         let counts = members.filter { !$0.isEmpty }.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
         let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) members)" : $0.key }
-        // Some brokers count members and name none.
+        // Some brokers report the number of members without their names.
         let list = names.joined(separator: ", ")
         return state + members.count.counted("member") + (list.isEmpty ? "" : ": \(list)")
     }
@@ -126,9 +126,9 @@ enum StatusText {
         OutcomeText.decimal(number, places: number < 100 ? 1 : 0)
     }
 
-    // MARK: - For programs
+    // MARK: - JSON output
 
-    /// The report as one object, with what each worker that was asked has answered.
+    /// The report as one object, with the answers of all workers that were polled.
     static func json(
         of report: PipelineReport, workers: [WorkerReport], orders: [ControlOrder] = []
     ) -> String {

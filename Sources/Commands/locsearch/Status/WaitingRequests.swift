@@ -1,18 +1,18 @@
 internal import Basics
 import Kafka
 
-/// The requests of one partition that the group has not finished.
+/// The unfinished requests of one partition.
 struct WaitingRequests: Sendable, Hashable {
-    /// The offset of the oldest of them, where there are any.
+    /// The offset of the oldest of them, if there are any.
     let first: Int64
     let count: Int64
 }
 
 extension OffsetsReport {
-    /// Returns what waits in each partition, where that is known.
+    /// Returns the waiting requests of each partition for which they are known.
     ///
-    /// A group that has committed nothing at all on a topic reads from where its settings say. Once it has committed anything
-    /// there, it reads a partition without a commit from its beginning.
+    /// A group without any commits on a topic starts at the position in the settings. Once it has committed any offset
+    /// there, it reads partitions without a commit from their beginning.
     func waiting(inNewGroupFrom start: StartPosition) -> [TopicPartition: WaitingRequests] {
         let begun = Set(partitions.filter { $0.commit != nil }.map(\.id.topic))
         return partitions.reduce(into: [:]) { waiting, partition in
