@@ -1,13 +1,13 @@
 import Console
 import Foundation
 
-/// The members of a worker's `/status` that tell people which worker it is and whether it works.
+/// The members of a worker's `/status` that identify the worker and show whether it works.
 struct WorkerSummary: Decodable, Sendable {
     private struct Partition: Decodable {
         let partition: Int32
     }
 
-    /// The name of its machine, or of its pod; `nil` where the worker does not report one.
+    /// The name of its machine or pod; `nil` if the status does not contain it.
     let host: String?
     let version: String?
     let isReady: Bool
@@ -28,7 +28,7 @@ struct WorkerSummary: Decodable, Sendable {
         partitionCount = try status.decodeIfPresent([Partition].self, forKey: .assignment)?.count ?? 0
     }
 
-    /// - Returns: `nil` where there was no answer, or one that no worker gives.
+    /// - Returns: `nil` if there was no answer, or it is not the status of a worker.
     init?(_ report: WorkerReport) {
         guard let status = report.status,
             let summary = try? JSONDecoder().decode(WorkerSummary.self, from: Data(status))

@@ -1,6 +1,6 @@
-/// Counts as people read them.
+/// Formats counts for display.
 extension BinaryInteger {
-    /// `1,204,000`, which is read at a glance.
+    /// The number with grouped digits: `1,204,000`.
     var grouped: String {
         let digits = Array("\(magnitude)")
         let text = digits.enumerated().map { index, digit in
@@ -9,6 +9,6 @@ extension BinaryInteger {
         return (self < 0 ? "-" : "") + text.joined()
     }
 
-    /// `1 request`, `1,204 requests`.
+    /// Returns the number with a noun: `1 request`, `1,204 requests`.
     func counted(_ thing: String) -> String { "\(grouped) \(thing)\(self == 1 ? "" : "s")" }
 }

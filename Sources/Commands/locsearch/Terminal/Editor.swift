@@ -1,12 +1,12 @@
 import Foundation
 import LibC
 
-/// The editor of the person at the terminal: `VISUAL`, else `EDITOR`, else vi.
+/// The user's editor: `VISUAL`, else `EDITOR`, else vi.
 enum Editor {
-    /// Has a text edited.
-    /// - Parameter name: what the file is called, with an ending that editors know.
-    /// - Returns: The new text.
-    /// - Throws: `Failure` when there is no such editor, or it ends with an error.
+    /// Lets the user edit a text.
+    /// - Parameter name: the file name, with an extension that editors know.
+    /// - Returns: the new text.
+    /// - Throws: `Failure` if the editor cannot be started or ends with an error.
     static func edit(_ text: [UInt8], as name: String) async throws -> [UInt8] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "locsearch-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -25,10 +25,10 @@ enum Editor {
         return [UInt8](try Data(contentsOf: file))
     }
 
-    /// Runs a program at our terminal, and in our process group: in one of its own, which Foundation's would have, it could
-    /// not read from the terminal.
+    /// Runs a program on this terminal, in this process group. Foundation's `Process` would create a new process group,
+    /// in which the editor could not read from the terminal.
     /// - Parameter arguments: the program's path first.
-    /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
+    /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
     private static func run(_ arguments: [String]) -> Int32 {
         var texts: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe texts.forEach { unsafe free($0) } }

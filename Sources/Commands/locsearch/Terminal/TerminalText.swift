@@ -1,12 +1,13 @@
 enum TerminalText {
-    /// Returns the columns that a text takes: 2 for East Asian wide characters and emoji, 0 for combining marks.
+    /// Returns the number of columns that a text occupies: 2 for East Asian wide characters and emoji, 0 for combining
+    /// marks.
     static func width(of text: String) -> Int { text.reduce(0) { $0 + width(of: $1) } }
 
-    /// Returns the columns that a character takes.
+    /// Returns the number of columns that a character occupies.
     static func width(of character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // The mark asks for the emoji form of the character before it, which is wide.
+            // This variation selector gives the preceding character its emoji form, which is wide.
             if scalar.value == 0xFE0F { return 2 }
             width = max(width, Self.width(of: scalar))
         }
@@ -20,7 +21,7 @@ enum TerminalText {
         }
 
         return switch scalar.value {
-        // The blocks of class W and F in Unicode's EastAsianWidth.txt.
+        // The blocks of classes W and F in Unicode's EastAsianWidth.txt.
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF,
             0x20000...0x3FFFD:
@@ -29,7 +30,7 @@ enum TerminalText {
         }
     }
 
-    /// Returns at most `width` columns of the text, with an ellipsis in place of what is cut off.
+    /// Returns at most `width` columns of the text. An ellipsis replaces the rest.
     static func cut(_ text: String, to width: Int) -> String {
         guard Self.width(of: text) > width else { return text }
 
@@ -43,14 +44,14 @@ enum TerminalText {
         return result + "…"
     }
 
-    /// Returns the text without what could move the cursor, recolour the terminal or turn the line around: the names of
-    /// places come from strangers.
+    /// Removes characters that could move the cursor, recolour the terminal or reverse the line, because texts such as
+    /// the names of places come from outside.
     static func safe(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: result.append(" ")
-            // The zero-width joiner stays, as emoji are made with it.
+            // The zero-width joiner is kept, because emoji contain it.
             case .format where scalar.value != 0x200D: break
             default: result.append(scalar)
             }

@@ -1,11 +1,11 @@
-/// A table for a terminal, whose columns are as wide as what is in them, counted as the terminal shows it.
+/// A table for a terminal, whose columns fit their content. Widths are counted in terminal columns.
 struct TextTable {
     enum Alignment { case left, right }
 
     struct Column: ExpressibleByStringLiteral {
         let title: String
         var alignment = Alignment.left
-        /// The most columns of the terminal that a text may take. Longer ones are cut, with an ellipsis.
+        /// The maximum width of a text in terminal columns. Longer texts are cut, with an ellipsis.
         var maxWidth = 60
 
         static func left(_ title: String, maxWidth: Int) -> Column { Column(title: title, maxWidth: maxWidth) }
@@ -22,7 +22,7 @@ struct TextTable {
         rows.append(zip(cells, columns).map { TerminalText.cut(TerminalText.safe($0), to: $1.maxWidth) })
     }
 
-    /// The line of titles and a line for each row. Columns in which nothing stands are left out.
+    /// The title line, and a line for each row. Empty columns are left out.
     var lines: [String] {
         let shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } }
         let widths = shown.map { index in

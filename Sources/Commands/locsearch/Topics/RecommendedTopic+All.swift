@@ -2,18 +2,18 @@ import Basics
 import WorkerRuntime
 
 extension RecommendedTopic {
-    /// The choices that a user has about the topics.
+    /// The properties of topics that the user can choose.
     struct Choices: Sendable {
-        /// Partitions of each topic of requests, of results and errors. 1 to 10,000.
+        /// The number of partitions of each topic of requests, results and errors. 1 to 10,000.
         var partitions = 12
-        /// Brokers that hold each partition. 1 to 9.
+        /// The number of replicas of each partition. 1 to 9.
         var replicationFactor = 3
-        /// How long records are kept, by topic. What is left out has the time of `Choices.retention`.
+        /// How long records are kept, by role. Missing roles have the time in `Choices.retention`.
         var retentions: [Role: Duration] = [:]
 
-        /// Requests and errors outlast a long weekend. Results are provider data, whose terms ask for little storage. A dead
-        /// letter waits for a person, and perhaps for a release. What workers say counts for seconds, and for a day where it is
-        /// about a day's calls.
+        /// The default retention times. Requests and errors must outlast a long weekend. Results are provider data,
+        /// whose terms require little storage. Dead letters wait for a person, and perhaps for a release. Fleet
+        /// messages matter for seconds, and those about daily budgets for a day.
         static let retention: [Role: Duration] = [
             .requests: day * 7, .results: day, .errors: day * 7, .deadLetters: day * 30, .fleet: day * 3,
         ]
@@ -22,19 +22,20 @@ extension RecommendedTopic {
         func retention(of role: Role) -> Duration { retentions[role] ?? Self.retention[role] ?? Self.day }
     }
 
-    /// Kafka's default, 1 MiB and the overhead of a batch. It bounds whole batches, so one far above the largest request is
-    /// needed all the same.
+    /// Kafka's default: 1 MiB plus the overhead of a batch. It limits whole batches, so it has to be far larger than
+    /// the largest request.
     private static let maxMessageBytes = 1_048_588
-    /// The headers that are added to a dead letter, and the overhead of a batch.
+    /// The maximum size of the headers that are added to a dead letter, plus the overhead of a batch.
     private static let headerBytes = 65_536
-    /// Dead letters are rare. Three partitions are enough for a flood of them.
+    /// Dead letters are rare. Three partitions are enough even for many of them.
     private static let deadLetterPartitions = 3
-    /// Workers read all that is said in one order. What thousands of them say in a minute fits into the bytes.
+    /// Workers need one order for all messages, so there is one partition. The sizes have room for what thousands of
+    /// workers publish in a minute.
     private static let (fleetPartitions, fleetBytes, fleetSegmentBytes) = (1, 128 << 20, 32 << 20)
 
-    /// Every topic of a worker as it should be.
+    /// Returns the recommendation for every topic of a worker.
     /// - Parameters:
-    ///   - maxRequestBytes: `worker.maxRequestBytes`; larger records are refused anyway.
+    ///   - maxRequestBytes: `worker.maxRequestBytes`. Larger records are rejected anyway.
     static func all(
         names: WorkerConfiguration.Topics, maxRequestBytes: Int, choices: Choices = Choices()
     ) -> [RecommendedTopic] {
@@ -76,8 +77,8 @@ extension RecommendedTopic {
         if role == .fleet { return [retention] + fleetSizes }
         guard role == .results else { return [retention] }
 
-        // Records go by whole segments, and a segment that is still written to stays: Kafka's 7 days would keep results
-        // for longer than their retention.
+        // Kafka deletes whole segments, and never the active one. With its default of 7 days per segment, results would
+        // be kept longer than their retention.
         let segment = max(.seconds(600), time / 24)
         return [
             retention,
@@ -113,7 +114,7 @@ extension RecommendedTopic {
 }
 
 extension RecommendedTopic.Role {
-    /// The topics that have the role: several only of requests.
+    /// Returns the topics with the role. Only the role of requests can have several.
     func names(in topics: WorkerConfiguration.Topics) -> [String] {
         switch self {
         case .requests: topics.requestTopics.map(\.name)

@@ -1,16 +1,16 @@
 import Kafka
 
-/// A topic as a worker wants it. `RecommendedTopic.all` is the only place where the recommendation stands: the command,
-/// its help, `kafka-topics.sh` lines and the table in docs/operations.md come from it.
+/// The recommended properties of a topic. `RecommendedTopic.all` is their only source. The command, its help, the
+/// `kafka-topics.sh` lines and the table in docs/operations.md are derived from it.
 struct RecommendedTopic: Sendable, Hashable {
-    /// The kind of records that a topic carries. The raw value is the name of its setting below `topics.`.
+    /// The kind of records in a topic. The raw value is the name of its setting below `topics.`.
     enum Role: String, Sendable, CaseIterable {
         case requests, results, errors, deadLetters, fleet
     }
 
-    /// One of Kafka's settings of a topic.
+    /// A topic-level setting of Kafka.
     struct Configuration: Sendable, Hashable {
-        /// How an existing topic's value is compared with ours.
+        /// How an existing topic's value is compared with the recommended one.
         enum Comparison: Sendable {
             case equal, atLeast, atMost
         }
@@ -19,9 +19,9 @@ struct RecommendedTopic: Sendable, Hashable {
         let name: String
         let value: String
         let comparison: Comparison
-        /// The effect of another value; the end of a line for a person.
+        /// The effect of a different value, worded for the end of a line.
         let consequence: String
-        /// False where the value is the default of every broker: some hosted brokers refuse requests that set it.
+        /// False if the value is the default of every broker. Some hosted brokers refuse requests that set it.
         var isSetAtCreation = true
     }
 
@@ -31,7 +31,7 @@ struct RecommendedTopic: Sendable, Hashable {
     let replicationFactor: Int
     let configurations: [Configuration]
 
-    /// The topic that the brokers are asked to make.
+    /// The definition with which to create the topic.
     var new: NewTopic {
         let set = configurations.filter(\.isSetAtCreation)
         return NewTopic(

@@ -1,10 +1,10 @@
 import Kafka
 import Logging
 
-/// Brings topics into being, or finds what is the matter with those that exist. Changes nothing that exists, except that
-/// `makeMissing` adds partitions where that was asked for.
+/// Creates topics, or finds problems of existing ones. Existing topics are never changed, except that `makeMissing`
+/// adds partitions on request.
 struct TopicCreation {
-    /// One topic as it was found.
+    /// The state of one topic.
     struct Finding: Sendable {
         enum State: Sendable, Hashable {
             case missing
@@ -15,14 +15,14 @@ struct TopicCreation {
         let topic: RecommendedTopic
         let state: State
         var deviations: [TopicDeviation] = []
-        /// The topic as the brokers describe it; `nil` when it is missing.
+        /// The topic as the brokers describe it; `nil` if it is missing.
         var found: ClusterDescription.Topic?
-        /// The topic's configuration, as far as the brokers tell it.
+        /// The topic's configuration, as far as the brokers return it.
         var configuration: [String: String] = [:]
-        /// Why the topic's configuration could not be read; `nil` when it could, or when the topic is missing.
+        /// Why the topic's configuration could not be read; `nil` if it was read, or if the topic is missing.
         var unread: String?
 
-        /// The configurations that are recommended and that the brokers did not tell, though they told the rest.
+        /// The recommended settings that are missing in an otherwise complete answer of the brokers.
         var untold: [String] {
             guard found != nil, unread == nil else { return [] }
             return topic.configurations.map(\.name).filter { configuration[$0] == nil }
@@ -34,7 +34,7 @@ struct TopicCreation {
     private let topics: [RecommendedTopic]
     private let timeout: Duration
 
-    /// - Parameter timeout: how long the brokers have for each answer.
+    /// - Parameter timeout: how long the brokers may take for each answer.
     init(_ settings: Settings, topics: [RecommendedTopic], timeout: Duration, log: Logger) throws {
         admin = try TopicAdmin(try settings.consumer(), log: log)
         brokers = settings.text("kafka.bootstrapServers")
@@ -42,10 +42,10 @@ struct TopicCreation {
         self.timeout = timeout
     }
 
-    // MARK: - Looking
+    // MARK: - Comparing
 
-    /// Compares what is there with the recommendation.
-    /// - Throws: `Failure` when the brokers do not answer, or are fewer than the replicas of a topic that is missing.
+    /// Compares the existing topics with the recommendation.
+    /// - Throws: `Failure` if the brokers do not answer, or there are fewer brokers than replicas of a missing topic.
     func findings() async throws -> [Finding] {
         let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
             try await admin.cluster(within: timeout)
@@ -87,12 +87,12 @@ struct TopicCreation {
             code: Failure.configuration)
     }
 
-    // MARK: - Making
+    // MARK: - Creating
 
-    /// Makes the topics that are missing.
-    /// - Parameter report: gets a line for each thing that was done.
-    /// - Throws: `Failure` for the first topic that cannot be made. What was made before stays, and the next run goes on
-    ///   behind it.
+    /// Creates the missing topics.
+    /// - Parameter report: receives a line for each change.
+    /// - Throws: `Failure` for the first topic that cannot be created. Topics created before it stay, and the next run
+    ///   continues with the rest.
     func makeMissing(of findings: [Finding], addingPartitions: Bool, report: (String) -> Void) async throws {
         for finding in findings where finding.state == .missing {
             let topic = finding.topic
@@ -113,7 +113,7 @@ struct TopicCreation {
         }
     }
 
-    /// Says of a topic that was not seen, and that the brokers would not make because it exists, which of two things it is.
+    /// Explains why a topic was not created. The brokers report that it exists, although it was not visible before.
     private func reasonNotMade(_ topic: RecommendedTopic) async throws -> String {
         let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
             try await admin.cluster(within: timeout)
@@ -122,7 +122,7 @@ struct TopicCreation {
         return "\(topic.name) is there already and was not checked: this user needs Describe on it to see it"
     }
 
-    /// Says in one line what could not be done at which brokers.
+    /// Converts a Kafka error into a one-line failure that names the operation and the brokers.
     private func asking<Value>(_ what: String, body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -1,6 +1,6 @@
 import Kafka
 
-/// One way in which an existing topic differs from the recommendation.
+/// A difference between an existing topic and the recommendation.
 struct TopicDeviation: Sendable, Hashable, CustomStringConvertible {
     let topic: String
     /// The property that differs, such as `retention.ms` or `partitions`.
@@ -9,13 +9,14 @@ struct TopicDeviation: Sendable, Hashable, CustomStringConvertible {
     let recommended: String
     let consequence: String
 
-    /// One line for a person.
+    /// The difference in one line.
     var description: String { "\(topic): \(what) is \(actual), recommended \(recommended): \(consequence)" }
 }
 
 extension RecommendedTopic {
-    /// Returns the differences that matter: more partitions, more replicas or a longer retention than recommended do not.
-    /// - Parameter configuration: the topic's own, as the brokers tell it; what they do not tell is not judged.
+    /// Returns the differences that matter. More partitions, more replicas or a longer retention than recommended do
+    /// not.
+    /// - Parameter configuration: the topic's configuration as the brokers return it. Missing values are not checked.
     func deviations(
         of topic: ClusterDescription.Topic, configuration: [String: String]
     ) -> [TopicDeviation] {
@@ -55,7 +56,8 @@ extension RecommendedTopic {
 }
 
 extension RecommendedTopic.Configuration {
-    /// Returns true when an existing topic's value does as well as ours. -1 stands for "no limit".
+    /// Returns true if an existing topic's value is as good as the recommended one. For retention settings, -1 means no
+    /// limit.
     func isMet(by actual: String) -> Bool {
         guard comparison != .equal, let actual = Int64(actual), let wanted = Int64(value) else {
             return actual.lowercased() == value.lowercased()
@@ -79,7 +81,7 @@ extension RecommendedTopic.Configuration {
         }
     }
 
-    /// Returns a value with its unit for people: `86400000 (24h)`.
+    /// Returns a value with its duration: `86400000 (24h)`.
     static func shown(_ value: String, of name: String) -> String {
         guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
         return milliseconds < 0 ? "\(value) (for ever)" : "\(value) (\(Duration.milliseconds(milliseconds).text))"

@@ -1,15 +1,16 @@
 import Kafka
 
-/// The recommendation in the forms in which it is shown.
+/// Formats the recommendation as a table, as Markdown and as shell commands.
 enum TopicTexts {
-    /// Settings that have a column of their own, with its title.
+    /// The titles and names of the settings that have a column in the tables.
     private static let columns = [
         ("retention", "retention.ms"), ("segments", "segment.ms"), ("max.message.bytes", "max.message.bytes"),
         ("cleanup.policy", "cleanup.policy"), ("min.insync.replicas", "min.insync.replicas"),
     ]
 
-    /// Returns the lines of a table for a terminal: a topic that exists as it is, one that is missing as it is made.
-    /// - Parameter states: what is the matter with each topic, by name.
+    /// Returns a table for a terminal. It shows the actual values of existing topics, and the recommended values of
+    /// missing ones.
+    /// - Parameter states: the state of each topic in words, by name.
     static func table(_ findings: [TopicCreation.Finding], states: [String: String]) -> [String] {
         var table = TextTable(
             [TextTable.Column(title: "topic"), TextTable.Column(title: "state")]
@@ -30,7 +31,7 @@ enum TopicTexts {
 
     private static func cell(_ finding: TopicCreation.Finding, _ name: String) -> String {
         guard finding.found != nil else { return cell(finding.topic, name) }
-        // What the recommendation has no word on was not looked at either.
+        // Settings without a recommendation were not checked.
         guard finding.topic.value(of: name) != nil else { return "" }
         return finding.configuration[name].map { cell($0, name) } ?? "not checked"
     }
@@ -44,7 +45,7 @@ enum TopicTexts {
         return milliseconds < 0 ? "for ever" : Duration.milliseconds(milliseconds).text
     }
 
-    /// The table in docs/operations.md, which a test compares with this.
+    /// Returns the table in docs/operations.md. A test compares the two.
     static func markdown(_ topics: [RecommendedTopic]) -> String {
         var text = "| setting | partitions | replicas | " + columns.map(\.0).joined(separator: " | ") + " |\n"
         text += "|" + String(repeating: "---|", count: columns.count + 3) + "\n"
@@ -57,7 +58,7 @@ enum TopicTexts {
         return text
     }
 
-    /// Returns commands of Kafka's own tools that make the topics.
+    /// Returns commands for Kafka's own tools that create the topics.
     static func shell(_ topics: [RecommendedTopic], bootstrapServers: String) -> [String] {
         topics.map { topic in
             let configurations = topic.configurations.filter(\.isSetAtCreation).map {

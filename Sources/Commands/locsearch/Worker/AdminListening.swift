@@ -2,8 +2,8 @@ import HTTPServing
 import Logging
 
 extension AdminServer {
-    /// Listens where the settings say.
-    /// - Throws: `Failure` that names `admin.port` when that is not possible.
+    /// Starts the server on the configured address.
+    /// - Throws: `Failure` that names `admin.port` if the server cannot listen there.
     static func start(
         for source: WorkerStatus, as settings: Settings, token: BearerToken?, log: Logger
     ) async throws -> AdminServer {
@@ -26,7 +26,7 @@ extension AdminServer {
 }
 
 extension ConnectionLimits {
-    /// Returns the limits of a process that may have so few files open that clients could take up all of them.
+    /// Returns limits with which clients cannot use up all file descriptors of this process.
     func within(descriptors: Int) -> ConnectionLimits {
         var limits = self
         limits.maxConnections = max(1, min(maxConnections, descriptors / 4))
@@ -35,13 +35,13 @@ extension ConnectionLimits {
 }
 
 extension Settings {
-    /// Returns the URL of what listens on the address that a setting names.
+    /// Returns the URL of a server that listens on the address in a setting.
     func url(_ setting: String, port: Int) -> String {
         let host = text(setting)
         return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
-    /// True when only this machine reaches what listens on the address that a setting names.
+    /// True if a server that listens on the address in a setting can be reached from this machine only.
     func isLocal(_ setting: String) -> Bool {
         let host = text(setting).lowercased()
         return host == "localhost" || host == "::1" || host.hasPrefix("127.")

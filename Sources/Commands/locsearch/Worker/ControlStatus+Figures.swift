@@ -3,7 +3,7 @@ import Observability
 import QuotaSharing
 import WorkerRuntime
 
-/// What `/status` shows of the orders that count for this process.
+/// The control orders of this process in `/status` and `/metrics`.
 extension ControlStatus {
     /// Writes the members of the object `controls`.
     func write(to json: inout JSONWriter) {
@@ -17,7 +17,7 @@ extension ControlStatus {
 }
 
 extension ControlOrder {
-    /// Writes an order as `/status` and `locsearch controls --json` show it.
+    /// Writes an order in the format of `/status` and `locsearch controls --json`.
     func writeMembers(to json: inout JSONWriter) {
         json.member("control", name)
         json.member("provider", provider)
@@ -32,7 +32,7 @@ extension ControlOrder {
 }
 
 extension WorkerStatus {
-    /// One series for each order that the process has taken up.
+    /// Returns one series for each order that the process has applied.
     static func controlMetrics(_ controls: ControlStatus) -> String {
         let taken = controls.entries.filter { $0.refusal == nil }.map(\.order)
         return PrometheusText.family(

@@ -1,23 +1,23 @@
 import Observability
 import LibC
 
-/// Ends the process at once, in the middle of whatever it does. Log lines that wait have a moment to get out.
+/// Ends the process immediately. Waiting log lines get 100 ms to be written.
 func exitNow(_ code: Int32) -> Never {
     LineOutput.standardError.flush(within: .milliseconds(100))
     _exit(code)
 }
 
-/// Has the log lines that wait written, for as long as a reader may sensibly take.
+/// Writes the waiting log lines, for up to one second.
 func flushLog() { LineOutput.standardError.flush(within: .seconds(1)) }
 
 /// Ends the process once its log is written.
 ///
-/// C's exit handlers do not run. Threads of librdkafka, libdispatch and SwiftNIO may still be at work, on a client that is
-/// being destroyed or a signal that is noticed no more, and those handlers take down what such threads use.
+/// C's exit handlers do not run. Threads of librdkafka, libdispatch and SwiftNIO may still be running, for example to
+/// destroy a client or to handle a signal. The handlers would free what those threads use.
 func endProcess(_ code: Int32) -> Never {
     flushLog()
     _exit(code)
 }
 
-/// Writes to a connection that its peer has closed are errors, not the end of the process.
+/// Turns writes to a connection closed by its peer into errors. By default, SIGPIPE would end the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

@@ -1,21 +1,21 @@
 import JSON
 import Observability
 
-/// One value of a subject, described once for both of its readers: `/status` writes it as a member of a JSON object, and
-/// `/metrics` as a metric whose kind and help are those of `MetricDescription`.
+/// One value of a subject, defined once for both outputs. `/status` shows it as a member of a JSON object. `/metrics`
+/// shows it as a metric, whose kind and help come from `MetricDescription`.
 struct Figure<Subject>: Sendable {
     enum Value: Sendable {
         case count(Int)
         case number(Double)
-        /// One of several names, or none of them. A metric has a series for each name, and 1 is the value of the current one.
+        /// One of several names, or none. The metric has a series for each name, and the current one has the value 1.
         case choice(String?, of: [String], label: String)
     }
 
-    /// The member of `/status`; `nil` for a figure that only `/metrics` shows.
+    /// The member in `/status`; `nil` for a figure that only `/metrics` shows.
     let member: StaticString?
-    /// The metric without its prefix; `nil` for a figure that only `/status` shows.
+    /// The name of the metric without its prefix; `nil` for a figure that only `/status` shows.
     let metric: String?
-    /// Returns `nil` where the subject has no such value: it is left out then.
+    /// Returns the value; `nil` if the subject has none, so that it is left out.
     let value: @Sendable (Subject) -> Value?
 
     init(
@@ -38,8 +38,8 @@ struct Figure<Subject>: Sendable {
 
     /// Returns the metric with the samples of all subjects.
     /// - Parameters:
-    ///   - prefix: what the metric's name begins with.
-    ///   - subjects: each with the label that its samples have.
+    ///   - prefix: the beginning of the metric's name.
+    ///   - subjects: each with the label for its samples.
     func family(prefix: String, of subjects: [(label: (String, String), subject: Subject)]) -> String {
         guard let metric else { return "" }
         return PrometheusText.family(prefix + metric, subjects.flatMap { samples(of: $0.subject, label: $0.label) })

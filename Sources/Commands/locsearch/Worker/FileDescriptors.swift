@@ -1,18 +1,20 @@
 import Logging
 import LibC
 
-/// How many files and connections this process may have open.
+/// The limits on files and connections that this process may have open.
 enum FileDescriptors {
-    /// Opens standard input, output and error where the process was started without them, or a socket would take the number and
-    /// have the output. They are opened the wrong way round, so that reading and writing fail as they did.
+    /// Opens standard input, output and error if the process was started without them. Otherwise a socket could get one
+    /// of their numbers and receive the output. They are opened in the wrong direction, so that reading and writing
+    /// still fail.
     static func fillClosedStandardOnes() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Raises the process's own limit to the one that the system sets it, because the usual 1,024 are for programs that call
-    /// `select`, which this one does not. A worker needs one for each connection to a provider, a broker and a client.
+    /// Raises the soft limit of this process to its hard limit. The usual soft limit of 1,024 protects programs that
+    /// call `select`, which this one does not. A worker needs a descriptor for each connection to a provider, a broker
+    /// and a client.
     static func raiseLimit(log: Logger) {
         var limits = rlimit()
         guard unsafe getrlimit(resource, &limits) == 0, limits.rlim_cur < limits.rlim_max else { return }
@@ -26,10 +28,10 @@ enum FileDescriptors {
             metadata: ["limit": "\(before)", "reason": "\(reason)"])
     }
 
-    /// The number of files and connections that this process may have open now.
+    /// The current limit on open files and connections.
     static var limit: Int { limits.map { Int(clamping: $0.rlim_cur) } ?? 1024 }
 
-    /// The number to which this process may raise that.
+    /// The limit to which this process may raise `limit`.
     static var hardLimit: Int { limits.map { Int(clamping: $0.rlim_max) } ?? 1024 }
 
     private static var limits: rlimit? {

@@ -3,14 +3,14 @@ import EventLoop
 import Logging
 import Synchronization
 
-/// Notices event loops that run nothing any more, so that `/livez` can have the process started anew.
+/// Detects event loops that no longer run jobs, so that `/livez` fails and the process is restarted.
 ///
-/// Each loop gets a small job once per interval. A loop counts as stuck when a job has not run for as many intervals as
-/// its time limit holds. Only intervals that the watch itself has seen count: a process that was stopped as a whole
-/// (SIGSTOP, a frozen container) sees a single interval pass when it goes on, however long it stood. Thread-safe.
+/// Each loop gets a small job once per interval. A loop counts as stuck once a job has not run for `timeout`, measured
+/// in intervals. Only intervals during which the watch itself ran are counted: if the whole process was stopped
+/// (SIGSTOP, a frozen container), that time counts as one interval. Thread-safe.
 final class LoopWatch: Sendable {
     private struct Pulse {
-        /// True from the moment when a job is enqueued until it has run.
+        /// True from the moment a job is enqueued until it has run.
         var isAwaited = false
         var missedIntervals = 0
     }
@@ -21,7 +21,7 @@ final class LoopWatch: Sendable {
     private let log: Logger
     private let pulses: Mutex<[Pulse]>
 
-    /// - Parameter timeout: how long a loop may run nothing before it counts as stuck; a multiple of `interval`.
+    /// - Parameter timeout: how long a loop may run no job before it counts as stuck; a multiple of `interval`.
     init(
         _ loops: [EventLoop], timeout: Duration = .seconds(10), interval: Duration = .seconds(1), log: Logger
     ) {
@@ -32,7 +32,7 @@ final class LoopWatch: Sendable {
         pulses = Mutex(Array(repeating: Pulse(), count: loops.count))
     }
 
-    /// Says which loop is stuck and for how long; `nil` while every loop runs its jobs.
+    /// Describes which loop is stuck and for how long; `nil` while every loop runs its jobs.
     var problem: String? {
         let missed = pulses.withLock { $0.map(\.missedIntervals) }
         guard let number = missed.firstIndex(where: { $0 >= mostMissed }) else { return nil }
@@ -61,7 +61,7 @@ final class LoopWatch: Sendable {
                 metadata: ["loop": "\(number)", "for": "\((interval * missed).readable)"])
         }
 
-        // While a job is awaited, a second one would say nothing more.
+        // While one job is pending, a second one would give no more information.
         if missed == 0 { Task(executorPreference: loops[number]) { self.noteRun(of: number) } }
     }
 

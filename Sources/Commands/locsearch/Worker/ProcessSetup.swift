@@ -7,7 +7,7 @@ import UnixSignals
 internal import CLinux
 internal import CMimalloc
 
-/// The things that every command that runs for long sets up once: logs, metrics, secrets to hide.
+/// The one-time set-up of long-running commands: logs, metrics, and the secrets to hide.
 enum ProcessSetup {
     static func logger(_ settings: Settings) throws -> Logger {
         try hideSecrets(of: settings)
@@ -18,7 +18,7 @@ enum ProcessSetup {
         return log
     }
 
-    /// Has log lines show none of the secrets that can be read, where others are wrong.
+    /// Masks all secrets that can be read in log lines, even if other settings are invalid.
     static func hideReadableSecrets(of settings: Settings) {
         for setting in Setting.all {
             guard let value = settings[setting.name] else { continue }
@@ -29,7 +29,7 @@ enum ProcessSetup {
         }
     }
 
-    /// Has log lines show none of them, whatever code lets one slip.
+    /// Masks all secrets in log lines, whatever code writes them.
     static func hideSecrets(of settings: Settings) throws {
         hideReadableSecrets(of: settings)
         _ = try (settings.googleKey(), settings.hotpepperKey(), settings.adminToken(), settings.consoleToken())
@@ -42,18 +42,19 @@ enum ProcessSetup {
         return registry
     }
 
-    /// Frees what only the start needed of the program's own code: 16 MB of the 43 that a worker without requests had
+    /// Releases memory of program code that only the start needed: 16 MB of the 43 MB of an idle worker
     /// (`process_resident_memory_bytes`).
     static func giveBackStartUp() {
         #if os(Linux)
-            // Safe: unmaps pages that nothing has written to, and that come back when they are touched.
+            // Safe: unmaps unmodified pages, which are loaded again when they are accessed.
             locsearch_give_back_code()
         #endif
     }
 
-    /// Whose `malloc` the process has: mimalloc's and its version, or the system's, which a sanitizer may have replaced.
+    /// The memory allocator of this process: mimalloc with its version, or the system's, which a sanitizer may have
+    /// replaced.
     ///
-    /// The program asks mimalloc something for another reason, too: some linkers leave out a library that is asked nothing.
+    /// The call to mimalloc also keeps it linked: some linkers drop a library without calls to it.
     static var allocator: String {
         guard locsearch_malloc_is_mimalloc() else { return "system" }
         let version = mi_version()
@@ -62,10 +63,10 @@ enum ProcessSetup {
 
     static func onFirstTermination() async { await trapTermination()() }
 
-    /// Traps SIGTERM, SIGINT and SIGHUP: when this returns, they no longer end the process. SIGINT and SIGHUP stay ignored where
-    /// the process was started so, as by `nohup` and for jobs in a script's background.
-    /// - Returns: what waits for the first of them. Another SIGTERM or SIGINT than the first ends the process at once. SIGHUP
-    ///   does not, because a terminal that closes sends it twice, and systemd sends it right after SIGTERM.
+    /// Traps SIGTERM, SIGINT and SIGHUP: after this returns, they no longer end the process. SIGINT and SIGHUP stay
+    /// ignored if the process was started that way, as by `nohup` or in a script's background.
+    /// - Returns: a function that waits for the first of these signals. A second SIGTERM or SIGINT ends the process at
+    ///   once. A SIGHUP does not, because a closing terminal sends it twice, and systemd sends it right after SIGTERM.
     static func trapTermination() async -> @Sendable () async -> Void {
         let signals = await UnixSignalsSequence(
             trapping: [.sigterm] + [.sigint, .sighup].filter { !locsearch_is_ignored($0.rawValue) })
@@ -82,7 +83,7 @@ enum ProcessSetup {
         return { for await _ in first {} }
     }
 
-    /// Calls `first` at the first of the signals that `trapTermination` traps.
+    /// Calls `first` on the first signal that `trapTermination` traps.
     static func onTermination(_ first: @escaping @Sendable () async -> Void) async {
         await onFirstTermination()
         if !Task.isCancelled { await first() }

@@ -4,7 +4,7 @@ import PlaceProviders
 import ProviderCalls
 import QuotaSharing
 
-/// The providers' API keys, which all loops of a process share. Both of Google's APIs have the same key.
+/// The providers' API keys, shared by all loops of a process. Both of Google's APIs use the same key.
 struct ProviderKeys: Sendable {
     private let google: Holder?
     private let hotpepper: Holder?
@@ -13,7 +13,7 @@ struct ProviderKeys: Sendable {
     static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
     static let ofHotpepper = [ProviderID.hotpepper]
 
-    /// A key, and the text that it began with.
+    /// A key with its initial text.
     private struct Holder: Sendable {
         let key: ProviderKey
         let text: String
@@ -24,14 +24,14 @@ struct ProviderKeys: Sendable {
         }
     }
 
-    /// - Throws: `SettingsError` when a file of a key cannot be used.
+    /// - Throws: `SettingsError` if a key file cannot be used.
     init(_ settings: Settings) throws(SettingsError) {
         google = try settings.googleKey().map { Holder($0) }
         hotpepper = try settings.hotpepperKey().map { Holder($0) }
         quotaScopes = try QuotaScopes(settings)
     }
 
-    /// Whose quota each provider's calls count for at first.
+    /// The initial quota scope of each provider's calls.
     var scopes: [ProviderID: QuotaScope] {
         scopes(of: Self.ofGoogle, key: google?.text).merging(scopes(of: Self.ofHotpepper, key: hotpepper?.text)) { $1 }
     }
@@ -64,8 +64,8 @@ struct ProviderKeys: Sendable {
         return services
     }
 
-    /// Returns the keys that stand in files.
-    /// - Parameter renew: called with the providers that have a new key, and whose quota its calls count for.
+    /// Returns the keys that are stored in files.
+    /// - Parameter renew: called with the providers that have a new key, and the quota scopes of their calls.
     func files(
         of settings: Settings, renew: @escaping @Sendable ([ProviderID: QuotaScope]) async -> Void
     ) -> [SecretFiles.Entry] {

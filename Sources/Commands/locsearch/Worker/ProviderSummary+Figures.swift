@@ -4,11 +4,11 @@ import ProviderCalls
 import QuotaSharing
 import Resilience
 
-/// The figures that `/status` and `/metrics` show of a provider.
+/// The figures of a provider in `/status` and `/metrics`.
 extension ProviderSummary {
     private typealias ProviderFigure = Figure<ProviderSummary>
 
-    // MARK: - Figures that both show
+    // MARK: - Shared figures
 
     private static let breakerState = ProviderFigure(member: "breaker", metric: "breaker_state") {
         .choice($0.breaker.rawValue, of: CircuitBreaker.State.allCases.map(\.rawValue), label: "state")
@@ -31,7 +31,7 @@ extension ProviderSummary {
     private static let retries = count(member: "retries", metric: "retries_total") { $0.retries.retries }
     private static let sharedCalls = count(member: "sharedCalls", metric: "calls_shared_total") { $0.shared }
 
-    /// The whole fleet's figures: every worker shows the same.
+    /// The figures of the whole fleet's budget, which are the same in every worker.
     private static let budgetFigures: [Figure<BudgetStatus>] = [
         Figure(member: "calls", metric: "calls") { .count($0.calls) },
         Figure(member: "used", metric: "used_calls") { .count($0.used) },
@@ -40,7 +40,7 @@ extension ProviderSummary {
         Figure(member: "kept", metric: "kept_calls") { .count($0.kept) },
     ]
 
-    /// Describes a count that is the sum of those of the loops.
+    /// Returns a figure that is the sum over all loops.
     private static func count(
         member: StaticString? = nil, metric: String? = nil, value: @escaping @Sendable (ProviderStatus) -> Int
     ) -> ProviderFigure {
@@ -49,7 +49,7 @@ extension ProviderSummary {
 
     // MARK: - Status
 
-    /// The figures in the order of `/status`.
+    /// The figures in `/status`, in their order.
     private static let statusFigures: [ProviderFigure] = [
         breakerState, breakerReasons,
         Figure(member: "openForSeconds") { longest($0.loops.compactMap(\.openFor)) },
@@ -64,7 +64,7 @@ extension ProviderSummary {
         times.max().map { .number($0 / .seconds(1)) }
     }
 
-    /// Writes the members of the provider's object of `/status`.
+    /// Writes the members of the provider's object in `/status`.
     func write(to json: inout JSONWriter) {
         json.member("provider", provider.rawValue)
         for figure in Self.statusFigures { figure.write(self, to: &json) }
@@ -83,7 +83,7 @@ extension ProviderSummary {
 
     // MARK: - Metrics
 
-    /// The figures in the order of `/metrics`, before those of the budget and after them.
+    /// The figures in `/metrics`, in their order, before and after those of the budget.
     private static let metricFigures: (first: [ProviderFigure], last: [ProviderFigure]) = (
         first: [
             breakerState, breakerReasons,

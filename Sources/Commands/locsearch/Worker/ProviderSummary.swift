@@ -3,7 +3,7 @@ import ProviderCalls
 import QuotaSharing
 import Resilience
 
-/// How one provider fares in this process: its loops taken together.
+/// The combined state of one provider in all loops of this process.
 struct ProviderSummary: Sendable {
     let provider: ProviderID
     let loops: [ProviderStatus]
@@ -14,30 +14,31 @@ struct ProviderSummary: Sendable {
             .sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
 
-    /// The worst that a loop sees.
+    /// The worst state in any loop.
     var breaker: CircuitBreaker.State {
         [.open, .halfOpen, .paused].first { state in loops.contains { $0.breaker == state } } ?? .closed
     }
 
-    /// True when a further worker could ask the provider for more: see `ProviderStatus.isAskable`.
+    /// True if an additional worker could make more calls to the provider: see `ProviderStatus.isAskable`.
     var isAskable: Bool { loops.contains(where: \.isAskable) }
 
-    /// The calls per second that this process may make at present; `nil` without a limit.
+    /// The calls per second that this process may make now; `nil` without a limit.
     var allowedPerSecond: Double? {
         let rates = loops.compactMap(\.allowedPerSecond)
         return rates.isEmpty ? nil : rates.reduce(0, +)
     }
 
-    /// Why the breaker is not closed; a person's order comes first, then what concerns the key.
+    /// Why the breaker is not closed. A pause by an order takes precedence, then reasons about the key.
     var breakerReason: CircuitBreaker.Reason? {
         let reasons = loops.compactMap(\.breakerReason)
         return reasons.first { $0 == .pausedByOrder } ?? reasons.first(where: \.concernsKey) ?? reasons.first
     }
 
-    /// Returns why no provider can be asked, if their keys are refused or used up; `nil` when one can be asked.
+    /// Returns why no provider can be called, if all are paused or their keys are refused or used up; `nil` if one can
+    /// be called.
     /// - Parameters:
-    ///   - automatic: the configured providers that `auto` asks. Others count once a request has named them.
-    ///   - pause: says by whom a provider is paused; `nil` for one that is not.
+    ///   - automatic: the configured providers that `auto` uses. Other providers count once a request has named them.
+    ///   - pause: describes who paused a provider; `nil` if it is not paused.
     static func problem(
         of all: [ProviderSummary], automatic: [ProviderID], pause: (ProviderID) -> String? = { _ in nil }
     ) -> String? {
@@ -49,7 +50,7 @@ struct ProviderSummary: Sendable {
         return problems.isEmpty ? nil : "no provider can be asked: " + problems.joined(separator: ", ")
     }
 
-    /// Returns the providers that requests go to: those that `auto` asks, and those that a request has named.
+    /// Returns the providers that requests use: those that `auto` uses, and those that a request has named.
     static func inUse(_ all: [ProviderSummary], automatic: [ProviderID]) -> [ProviderSummary] {
         let summaries = Dictionary(all.map { ($0.provider, $0) }, uniquingKeysWith: { first, _ in first })
         return automatic.compactMap { summaries[$0] }
@@ -58,7 +59,8 @@ struct ProviderSummary: Sendable {
 
     func sum(_ value: (ProviderStatus) -> Int) -> Int { loops.reduce(0) { $0 + value($1) } }
 
-    /// The day's budget as the loop knows it that has read most of the log; `nil` without a budget, and before the log is read.
+    /// The day's budget, from the loop that has read most of the fleet topic; `nil` without a budget, and before the
+    /// topic is read.
     var budget: BudgetStatus? {
         loops.compactMap(\.budget).filter { $0.day != nil }.max { ($0.day ?? "", $0.used) < ($1.day ?? "", $1.used) }
     }

@@ -4,15 +4,15 @@ import LocationSearch
 import QuotaSharing
 internal import WorkerRuntime
 
-/// Whose quota the calls of a worker with these settings count for.
+/// The quota to which each provider call of this worker counts.
 ///
-/// Workers of one group and requests topic are a fleet; what they say in the fleet's topic names the fleet and the API key by
-/// digests, so that several fleets can share a cluster, and one fleet can change keys.
+/// Workers with the same group and request topic form a fleet. Messages in the fleet topic identify the fleet and the
+/// API key by digests, so that several fleets can share a cluster, and a fleet can change keys.
 struct QuotaScopes: Sendable {
-    /// 40 bits: no two keys of a fleet are taken for one, and no key follows from so few.
+    /// 40 bits: enough to distinguish all keys of a fleet, and too few to derive a key.
     private static let digestBytes = 5
 
-    /// The digest of group and requests topic.
+    /// The digest of the group and the request topic.
     let fleet: String
 
     init(_ settings: Settings) throws(SettingsError) {
@@ -31,11 +31,10 @@ struct QuotaScopes: Sendable {
             provider: name, fleet: fleet, key: key.map { Self.digest(of: $0, salt: ["key", fleet, name]) })
     }
 
-    /// Returns the hexadecimal start of an HMAC-SHA-256.
-    /// - Parameter salt: tells digests of one text from each other, so that a key's digest in one fleet is not recognised in
-    ///   another.
+    /// Returns the first bytes of an HMAC-SHA-256 in hexadecimal.
+    /// - Parameter salt: makes digests of the same text differ, so that a key has a different digest in each fleet.
     private static func digest(of text: String, salt: [String]) -> String {
-        // Topics and groups hold no such byte.
+        // The names of topics and groups do not contain this byte.
         let salt = Array(salt.joined(separator: "\u{0}").utf8)
         let text = Array(text.utf8)
         var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

@@ -5,24 +5,24 @@ import Logging
 import Synchronization
 import WorkerRuntime
 
-/// Counts the requests that wait although half of the time is over for which their topic keeps them. Safe to use from any
-/// task.
+/// Counts the waiting requests that are older than half of their topic's retention. Safe to use from any task.
 ///
-/// Kafka deletes what is older than the topic's `retention.ms`, whether or not anybody has read it. The brokers are asked,
-/// because a worker that takes nothing knows no timestamp of what waits.
+/// Kafka deletes records older than the topic's `retention.ms`, whether they have been read or not. The brokers are
+/// asked, because a paused worker does not know the timestamps of waiting records.
 final class RetentionWatch: Sendable {
-    /// The state of the backlog at a moment.
+    /// The state of the backlog at one moment.
     struct State: Sendable, Equatable {
-        /// How long each topic keeps records. One without a limit is missing, and so is one of which this user may not ask.
+        /// The retention of each topic. Topics without a limit are missing, and so are topics whose configuration this
+        /// user may not read.
         var retentions: [String: Duration] = [:]
-        /// The requests that wait and are older than half of that; `nil` while that is not known.
+        /// The number of waiting requests older than half the retention; `nil` while it is unknown.
         var endangered: Int64?
 
-        /// The shortest time for which a topic keeps records.
+        /// The shortest retention of a topic.
         var retention: Duration? { retentions.values.min() }
     }
 
-    /// How often the brokers are asked for what waits, and how often for the topics' settings.
+    /// How often waiting requests are checked, and how often the topics' configurations are read.
     private static let (period, settingsPeriod) = (Duration.seconds(60), Duration.seconds(600))
     private static let timeout = Duration.seconds(5)
 
@@ -32,8 +32,8 @@ final class RetentionWatch: Sendable {
     private let current = Mutex(State())
 
     /// - Parameters:
-    ///   - topics: those of requests.
-    ///   - configuration: how to connect; no group is joined.
+    ///   - topics: the request topics.
+    ///   - configuration: how to connect. No group is joined.
     init(topics: [String], configuration: ConsumerConfiguration, log: Logger) {
         self.topics = topics
         self.configuration = configuration
@@ -42,8 +42,8 @@ final class RetentionWatch: Sendable {
 
     var state: State { current.withLock { $0 } }
 
-    /// Looks again and again until the task is cancelled.
-    /// - Parameter positions: says how the worker's partitions stand.
+    /// Checks repeatedly until the task is cancelled.
+    /// - Parameter positions: returns the state of the worker's partitions.
     func run(_ positions: @Sendable () async -> [LaneStatus.Partition]) async {
         var settingsAreDueAt = Instant.now
         while !Task.isCancelled {
@@ -55,7 +55,7 @@ final class RetentionWatch: Sendable {
         }
     }
 
-    /// Asks the brokers what is missing. The client is made for each look, because most workers never need one.
+    /// Reads from the brokers what is needed. A client is created for each check, because most workers never need one.
     private func look(at waiting: [LaneStatus.Partition], asksSettings: Bool) async {
         var state = state
         state.endangered = state.retention == nil ? nil : 0
@@ -86,7 +86,7 @@ final class RetentionWatch: Sendable {
         }
     }
 
-    /// - Returns: `nil` without a limit, and where the brokers do not tell.
+    /// - Returns: `nil` if there is no limit, or if the brokers do not return it.
     private func retention(of topic: String, by admin: TopicAdmin) async throws(KafkaError) -> Duration? {
         do throws(KafkaError) {
             let settings = try await admin.configuration(of: topic, within: Self.timeout)
@@ -98,21 +98,21 @@ final class RetentionWatch: Sendable {
         }
     }
 
-    // MARK: - What follows from the answers
+    // MARK: - Computation
 
     static func retention(from settings: [String: String]) -> Duration? {
         guard let milliseconds = settings["retention.ms"].flatMap({ Int64($0) }), milliseconds > 0 else { return nil }
         return .milliseconds(milliseconds)
     }
 
-    /// Returns the instant half of a retention ago, in milliseconds since 1970.
+    /// Returns the time half a retention ago, in milliseconds since 1970.
     static func middle(of retention: Duration, before now: Int64) -> Int64 {
         let half = retention.components.seconds / 2
         return half > now / 1000 ? 0 : now - half * 1000  // bounded: half a retention is below `now`
     }
 
-    /// Counts what waits before the first record that is young enough.
-    /// - Parameter boundaries: the offset of that record in each partition; none where all records are too old.
+    /// Counts the waiting requests before the first record that is recent enough.
+    /// - Parameter boundaries: the offset of that record in each partition; missing if all records are too old.
     static func endangered(of waiting: [LaneStatus.Partition], boundaries: [TopicPartition: Int64]) -> Int64 {
         waiting.reduce(0) { sum, partition in
             guard let next = partition.next ?? partition.committed, let end = partition.end else { return sum }

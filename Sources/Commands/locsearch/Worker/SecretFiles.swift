@@ -2,19 +2,19 @@ import Logging
 import Observability
 import Synchronization
 
-/// Reads the files that hold secrets again and again, and has a new content used without a restart.
+/// Reads the files with secrets repeatedly, and applies new content without a restart.
 ///
-/// A file may be written anew, replaced, or be a link that is pointed elsewhere, as Kubernetes does with the files of a
-/// Secret: only its content counts. A file that cannot be used, because it is missing or half written, changes nothing;
-/// one warning says so until it can be used again.
+/// Only the content of a file matters. The file may be rewritten, replaced, or be a link whose target changes, as in a
+/// Kubernetes Secret. A file that is missing or half written changes nothing. One warning is logged until it is valid
+/// again.
 final class SecretFiles: Sendable {
-    /// One secret that stands in a file.
+    /// One secret that is stored in a file.
     struct Entry: Sendable {
         let setting: String
         /// The secret in use.
         let current: String
         let read: @Sendable () throws(SettingsError) -> String?
-        /// Has the new secret used from now on.
+        /// Applies the new secret.
         let use: @Sendable (String) async -> Void
     }
 
@@ -23,7 +23,7 @@ final class SecretFiles: Sendable {
         var problems: [String?]
     }
 
-    /// The longest time from a file's change to the first use of its new content.
+    /// The maximum time between the change of a file and the use of its new content.
     static let interval = Duration.seconds(1)
 
     private let entries: [Entry]
@@ -36,7 +36,7 @@ final class SecretFiles: Sendable {
         self.log = log
     }
 
-    /// Looks at the files once a second until its task is cancelled.
+    /// Reads the files once a second until its task is cancelled.
     func run() async {
         guard !entries.isEmpty else { return }
 
@@ -55,7 +55,7 @@ final class SecretFiles: Sendable {
             }
             guard isNew else { return }
 
-            // Hidden before it is used, and the old one stays hidden.
+            // The new secret is masked before it is used, and the old one stays masked.
             SecretRegistry.shared.add(secret)
             await entry.use(secret)
             state.withLock { $0.secrets[index] = secret }

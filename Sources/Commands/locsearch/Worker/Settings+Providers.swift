@@ -1,13 +1,13 @@
 import LocationSearch
 import Logging
 
-/// True when a worker with these settings can ask a provider.
+/// Checks whether a worker with these settings can call a provider.
 extension Settings {
-    /// Refuses settings with which `auto` could ask no provider: every request would end as `unauthorized`, and a whole
-    /// backlog is used up that way within seconds. `worker.allowNoProvider` permits it.
+    /// Refuses settings with which `auto` could use no provider. Every request would end as `unauthorized`, and a whole
+    /// backlog would be lost that way within seconds. `worker.allowNoProvider` permits it.
     /// - Parameter configured: the providers that have a key.
-    /// - Parameter log: gets a warning where it is permitted; `nil` for none.
-    /// - Throws: what is missing, with the settings that cure it.
+    /// - Parameter log: receives a warning if such settings are permitted; `nil`: no warning.
+    /// - Throws: an error that names the missing settings.
     func requireProvider(among configured: [ProviderID], log: Logger? = nil) throws(SettingsError) {
         guard let problem = providerProblem(among: configured) else { return }
 

@@ -2,11 +2,11 @@ import Logging
 import Observability
 import TraceExport
 
-/// The tracing options that the settings come to.
+/// Creates the trace export from the settings.
 extension Settings {
-    /// Makes what traces requests; `nil` where nothing is to be traced, which then costs nothing.
+    /// Returns the trace export; `nil` if nothing is traced, so that tracing costs nothing.
     ///
-    /// With `log.level=debug`, every request is followed for the log, whether it is sampled or not.
+    /// With `log.level=debug`, the steps of every request are logged, whether it is sampled or not.
     func traceExport(log: Logger) throws -> TraceExport? {
         let (isDebugging, logsSampled) = (log.logLevel <= .debug, flag("tracing.log"))
         let configuration = traceExportConfiguration
@@ -34,7 +34,7 @@ extension Settings {
         configuration.caFile = self["tracing.caFile"]
         configuration.queueSize = integer("tracing.queueSize")
         configuration.serviceVersion = Version.current
-        // Nobody reads the spans of a process that neither exports nor writes them: then nothing is sampled.
+        // If spans are neither exported nor logged, nothing is sampled.
         let isRead = configuration.endpoint != nil || flag("tracing.log")
         configuration.sampleRatio = isRead ? number("tracing.sampleRatio") ?? configuration.sampleRatio : 0
         if let timeout = duration("tracing.timeout") { configuration.timeout = timeout }

@@ -3,10 +3,10 @@ import LocationSearch
 import Synchronization
 import WorkerRuntime
 
-/// The tenants that have a series of their own in `/metrics`; the requests of all others are shown as those of `other`.
+/// Chooses the tenants with a dedicated series in `/metrics`. The requests of all other tenants are counted as `other`.
 ///
-/// Producers choose the names of tenants, so that any number of them could come in a day. A tenant keeps its series until nothing of
-/// it has waited for `idleTime`, and a further one gets none before one is free.
+/// Producers choose the names of tenants, so their number is unlimited. A tenant keeps its series until none of its
+/// requests has waited for `idleTime`. New tenants get a series only once one is free.
 final class TenantSeries: Sendable {
     static let (most, other) = (10, "other")
     static let idleTime = Duration.seconds(900)
@@ -14,8 +14,8 @@ final class TenantSeries: Sendable {
 
     private let lastWaited = Mutex<[String: Instant]>([:])
 
-    /// Returns the number of waiting requests by class and name.
-    /// - Parameter flows: those of which most wait first.
+    /// Returns the number of waiting requests by class and tenant.
+    /// - Parameter flows: sorted by the number of waiting requests, largest first.
     func counts(of flows: [LaneStatus.WaitingFlow], at now: Instant = .now) -> [Flow: Int] {
         lastWaited.withLock { lastWaited in
             lastWaited = lastWaited.filter { $0.value.duration(to: now) < Self.idleTime }

@@ -12,9 +12,9 @@ import Resilience
 import TraceExport
 import WorkerRuntime
 
-/// Puts the lanes of a process together from settings.
+/// Assembles the lanes of a process from settings.
 struct WorkerAssembly: Sendable {
-    /// The process's API keys, which its lanes share.
+    /// The process's API keys, shared by all lanes.
     let keys: ProviderKeys
 
     private let lanes: LaneAssembly
@@ -23,14 +23,14 @@ struct WorkerAssembly: Sendable {
     private let producer: ProducerConfiguration
     private let traces: TraceExport?
     private let log: Logger
-    /// The part of this process's transactional ids that tells it from the group's other members.
+    /// The part of the transactional ids that distinguishes this process from other members of the group.
     ///
-    /// A static member's next process takes over its name, which fences the last one off at once. Others need a name of
-    /// their own each; the group's generation fences those that lost their partitions.
+    /// A static member uses its instance id, so that its successor fences it off at once. Other members use a unique
+    /// name. If they lose their partitions, the generation of the group fences them.
     private let instance: String
 
-    /// - Parameter random: makes the names by which this process differs from others.
-    /// - Parameter traces: of this process; `nil`: no request is traced.
+    /// - Parameter random: generates the unique names of this process.
+    /// - Parameter traces: the trace export of this process; `nil`: no request is traced.
     /// - Throws: `SettingsError` that names the setting.
     init(
         _ settings: Settings, random: some RandomNumberGenerator, traces: TraceExport?, log: Logger
@@ -42,7 +42,7 @@ struct WorkerAssembly: Sendable {
         keys = try ProviderKeys(settings)
 
         var (consumer, producer) = (try settings.consumer(), try settings.producer())
-        // Brokers tell a group's members by this name, in which librdkafka's default says nothing.
+        // Brokers show this name for a group's members. librdkafka's default is the same for all of them.
         if let host = HostName.own {
             consumer.properties["client.id"] = consumer.properties["client.id"] ?? host
             producer.properties["client.id"] = producer.properties["client.id"] ?? host
@@ -73,30 +73,30 @@ struct WorkerAssembly: Sendable {
         self.lanes = lanes
     }
 
-    /// Returns a name that no other process has: hexadecimal digits.
+    /// Returns a unique name of hexadecimal digits.
     private static func name(digits: Int, by random: inout some RandomNumberGenerator) -> String {
         String((0..<digits).map { _ in "0123456789abcdef".randomElement(using: &random) ?? "0" })
     }
 
     var configuration: WorkerConfiguration { lanes.configuration }
 
-    /// Makes the way to the fleet's topic; `nil` where nothing is shared by words.
-    /// - Parameter loop: where its producer lives.
+    /// Returns the connection to the fleet topic; `nil` if the fleet topic is not used.
+    /// - Parameter loop: the loop of its producer.
     func makeLink(on loop: EventLoop) -> FleetLink? {
         lanes.makeLink(.kafka(consumer: consumer, producer: producer, loop: loop, log: log), on: loop)
     }
 
-    /// Makes what has the process follow orders of people.
-    /// - Parameter loop: that of the first lane.
+    /// Returns the component that applies control orders to the process.
+    /// - Parameter loop: the loop of the first lane.
     func makeControls(on loop: EventLoop) -> FleetControls? { lanes.makeControls(on: loop) }
 
-    // MARK: - A lane
+    // MARK: - Lanes
 
-    /// Makes a lane with a consumer and a producer of its own.
+    /// Creates a lane with a dedicated consumer and producer.
     /// - Parameters:
-    ///   - number: of the lane, from 0.
-    ///   - loop: its own.
-    ///   - http: its own connections.
+    ///   - number: the lane's number, from 0.
+    ///   - loop: the lane's event loop.
+    ///   - http: the lane's connections.
     /// - Throws: `KafkaError` that names the property.
     func makeLane(
         _ number: Int, on loop: EventLoop, http: HTTPTransport, link: FleetLink?
@@ -117,7 +117,7 @@ struct WorkerAssembly: Sendable {
         return try lanes.makeLane(number, on: loop, clients: clients, link: link)
     }
 
-    /// Makes the connections of a lane to the providers.
+    /// Returns the connections of a lane to the providers.
     func makeTransport(on loop: EventLoop) -> HTTPTransport {
         HTTPTransport(loop: loop, configuration: settings.http)
     }
@@ -139,7 +139,7 @@ struct WorkerAssembly: Sendable {
         return sending
     }
 
-    /// Writes one line for a breaker's change of state, not one for each request that meets it.
+    /// Logs one line for a breaker's change of state, and none for the requests that it affects.
     private static func report(
         _ transition: CircuitBreaker.Transition, of provider: ProviderID, cause: SearchError?, to log: Logger
     ) {
@@ -152,7 +152,7 @@ struct WorkerAssembly: Sendable {
         if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
 
         switch (transition.to, transition.reason) {
-        // The order itself has a line, when it begins and when it ends.
+        // The order itself is logged when it begins and when it ends.
         case (.open, .pausedByOrder): break
         case (.closed, _) where transition.from == .open: break
         case (.open, .budgetUsedUp):

@@ -8,19 +8,19 @@ import Synchronization
 import TraceExport
 import WorkerRuntime
 
-/// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
+/// A worker assembled from settings: lanes, each with its own loop, consumer, producer and connections.
 final class WorkerProcess: Sendable {
     private let lanes: LaneGroup
-    /// The connections of each lane to the providers.
+    /// The provider connections of each lane.
     private let transports: [HTTPTransport]
     private let hasJoined = Atomic<Bool>(false)
     private let keys: ProviderKeys
     /// The providers that have an API key.
     let providers: [ProviderID]
-    /// The configured providers that `auto` asks.
+    /// The configured providers that `auto` uses.
     let automaticProviders: [ProviderID]
 
-    /// - Parameter traces: of this process; `nil`: no request is traced.
+    /// - Parameter traces: the trace export of this process; `nil`: no request is traced.
     init(_ settings: Settings, traces: TraceExport? = nil, log: Logger) async throws {
         try settings.validate()
         let assembly = try WorkerAssembly(settings, random: SystemRandomNumberGenerator(), traces: traces, log: log)
@@ -41,13 +41,13 @@ final class WorkerProcess: Sendable {
         automaticProviders = settings.providerOrder().filter(configured.contains)
     }
 
-    /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
+    /// The process's connection to the fleet topic; `nil` if members have nothing to publish.
     var link: FleetLink? { lanes.link }
 
-    /// The orders of people that count for this process.
+    /// Returns the control orders that apply to this process.
     func controls() async -> ControlStatus? { await lanes.controls?.status }
 
-    /// The API keys that stand in files, each with what a new one sets off.
+    /// Returns the API keys that are stored in files, each with the action for a new key.
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
         keys.files(of: settings) { scopes in
             for lane in self.lanes.lanes {
@@ -56,26 +56,27 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Has each provider asked again that is shut for its key or the key's quota, as a new key does.
+    /// Makes all lanes use providers again that are disabled because of their key or its quota, as a new key does.
     func renewKeys() async {
         for lane in lanes.lanes {
             for provider in providers { await lane.searches.renewKey(of: provider) }
         }
     }
 
-    /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on: they
-    /// have to answer questions for statuses until `stopLoops`.
-    /// - Throws: the first failure, after every lane has ended.
+    /// Joins the group and works until `drain`. If a lane fails permanently, all lanes end. The loops keep running,
+    /// because status requests need them until `stopLoops`.
+    /// - Throws: the first failure, after all lanes have ended.
     func run() async throws {
         try await lanes.run(
             joining: { self.hasJoined.store(true, ordering: .relaxed) },
             ended: { await self.transports[$0].shutdown() })
     }
 
-    /// Returns those of the worker's topics that the brokers do not know, or do not let this user see.
+    /// Returns the worker's topics that the brokers do not know, or do not let this user see.
     func missingTopics() async -> [String] { await lanes.lanes[0].lane.missingTopics() }
 
-    /// Ends the loops' threads. Nobody may ask for anything that lives on them any more: it would never be answered.
+    /// Stops the loops' threads. Nothing that lives on the loops may be called afterwards, because the call would never
+    /// return.
     func stopLoops() {
         for loop in loops { loop.stop() }
     }
@@ -85,7 +86,7 @@ final class WorkerProcess: Sendable {
 
     var loops: [EventLoop] { lanes.lanes.map(\.loop) }
 
-    /// Begins the end: nothing more is taken, what is in flight finishes.
+    /// Begins to drain: no more requests are taken, and those in flight finish.
     func drain() async {
         await lanes.drain()
     }

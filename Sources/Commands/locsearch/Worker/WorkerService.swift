@@ -6,13 +6,13 @@ import Observability
 import TraceExport
 import WorkerRuntime
 
-/// One worker process from its first line to its last: the ordered steps of the start and of the end.
+/// Runs one worker process, with the ordered steps of its start and its shutdown.
 ///
-/// Whatever can fail is tried before the group is joined, because a member that joins and leaves again takes partitions
-/// from the others, and puts them through two rebalances. At the end the admin server goes before the event loops do: its
-/// answers come from actors on the loops, and a loop that has stopped never answers.
+/// Everything that can fail is tried before the group is joined, because a member that joins and leaves again causes
+/// two rebalances. At shutdown, the admin server stops before the event loops. Its answers come from actors on the
+/// loops, and a stopped loop never answers.
 struct WorkerService {
-    /// The time that admin requests in flight have for their answers, once the worker has left the group.
+    /// How long admin requests in flight may take once the worker has left the group.
     private static let adminGrace = Duration.seconds(2)
 
     private let settings: Settings
@@ -25,9 +25,9 @@ struct WorkerService {
         self.log = log
     }
 
-    /// Works until SIGTERM, SIGINT or SIGHUP, or until Kafka fails for good.
-    /// - Throws: `SettingsError`, `KafkaError` and `Failure` for a start that failed, which leaves no trace in the group;
-    ///   `KafkaError` after which nothing further could be committed.
+    /// Works until SIGTERM, SIGINT or SIGHUP, or until Kafka fails permanently.
+    /// - Throws: `SettingsError`, `KafkaError` or `Failure` if the start failed, which has no effect on the group;
+    ///   `KafkaError` if nothing more could be committed.
     func run() async throws {
         FileDescriptors.raiseLimit(log: log)
         let traces = try settings.traceExport(log: log)
@@ -35,7 +35,7 @@ struct WorkerService {
         try settings.requireProvider(among: worker.providers, log: log)
         logStart(of: worker)
 
-        // From here on a signal lets the worker end in order, also one that comes before it has joined.
+        // From here on a signal drains the worker, even before it has joined the group.
         let signals = Task { await ProcessSetup.onTermination { await worker.drain() } }
         defer { signals.cancel() }
         let watch = LoopWatch(worker.loops, log: log)
@@ -61,7 +61,7 @@ struct WorkerService {
         await warnOfMissingTopics(worker)
         let result = await result(of: worker)
 
-        // The group is left by now, so the last spans hold nobody up; /metrics still shows what became of them.
+        // The group has been left, so exporting the last spans delays nobody. /metrics still shows what became of them.
         await traces?.stop(exporting)
         await admin.stop(within: Self.adminGrace)
         worker.stopLoops()
@@ -69,8 +69,8 @@ struct WorkerService {
         try result.get()
     }
 
-    /// Names missing topics in one line. No reason not to begin: brokers may make topics when they are first written to, and
-    /// a worker whose topic takes no records says so and waits.
+    /// Logs one line with the missing topics. The worker starts anyway: brokers may create topics at the first write,
+    /// and a worker that cannot write to a topic logs that and waits.
     private func warnOfMissingTopics(_ worker: WorkerProcess) async {
         let missing = await worker.missingTopics()
         guard !missing.isEmpty else { return }
@@ -88,7 +88,7 @@ struct WorkerService {
         }
     }
 
-    /// The file of the admin token, where it stands in one.
+    /// The file of the admin token, if there is one.
     private func tokenFile(_ token: BearerToken?, current: String?) -> [SecretFiles.Entry] {
         guard settings["admin.tokenFile"] != nil, let token, let current else { return [] }
 
@@ -115,7 +115,7 @@ struct WorkerService {
         return admin
     }
 
-    // MARK: - First and last line
+    // MARK: - First and last log line
 
     private func logStart(of worker: WorkerProcess) {
         log.info(
@@ -133,7 +133,7 @@ struct WorkerService {
         log.info(
             "worker ends",
             metadata: Logger.Metadata(
-                // bounded: the names of the constant above
+                // bounded: the names in the constant above
                 uniqueKeysWithValues: counters.map { name in
                     (name, "\(registry.total(of: "locsearch_requests_\(name)_total"))")
                 }))
