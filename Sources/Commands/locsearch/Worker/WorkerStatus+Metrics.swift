@@ -4,7 +4,7 @@ import LocationSearch
 import Observability
 import WorkerRuntime
 
-/// The figures that `/metrics` shows beside the counters that are kept all along: they are read when they are asked for.
+/// The values in `/metrics` that are read at each request, in addition to the counters in the registry.
 extension WorkerStatus {
     private typealias Sample = (labels: [(String, String)], value: Double)
 
@@ -40,7 +40,7 @@ extension WorkerStatus {
             + brokerMetrics(lanes)
     }
 
-    /// Returns what waits to begin in a process: by class, and of the tenants of which most waits.
+    /// Returns the waiting requests of a process by class and tenant, largest number first.
     static func waitingFlows(_ lanes: [LaneStatus]) -> [LaneStatus.WaitingFlow] {
         var flows: [Flow: LaneStatus.WaitingFlow] = [:]
         for waiting in lanes.flatMap(\.waiting) {
@@ -76,7 +76,7 @@ extension WorkerStatus {
         Set(lanes.flatMap(\.blockedTopics)).sorted().map { (labels: [("topic", $0)], value: 1) }
     }
 
-    // MARK: - The clients' own statistics
+    // MARK: - Client statistics
 
     private static func fetchQueueMetrics(_ consumers: [ClientStatistics]) -> String {
         guard !consumers.isEmpty else { return "" }
@@ -103,7 +103,7 @@ extension WorkerStatus {
             + family("in_flight_requests") { Double($0.openRequests) }
     }
 
-    /// Takes what the loops' clients say of a broker together: their longest times, and the sum of their requests.
+    /// Combines the statistics of all clients for each broker: the longest times, and the sums of the requests.
     private static func perBroker(_ statistics: [ClientStatistics]) -> [ClientStatistics.Broker] {
         var all: [Int: ClientStatistics.Broker] = [:]
         for broker in statistics.flatMap(\.brokers) {
@@ -118,13 +118,13 @@ extension WorkerStatus {
         return all.values.sorted { $0.id < $1.id }
     }
 
-    // MARK: - For autoscaling
+    // MARK: - Autoscaling
 
-    /// The requests that wait in this worker's partitions and that a further worker could run.
+    /// Returns the number of requests that wait in this worker's partitions and that an additional worker could run.
     ///
-    /// They are none while no provider may be asked for more: plain lag would then have workers started that can do nothing
-    /// but share the same quota. They are none either on a lane whose outcomes the brokers do not take.
-    /// - Parameter automatic: the configured providers that `auto` asks.
+    /// It is 0 while no more calls to any provider are possible. Autoscaling by lag would start workers that only share
+    /// the same quota. Lanes whose outcomes the brokers do not accept are not counted either.
+    /// - Parameter automatic: the configured providers that `auto` uses.
     static func runnableBacklog(
         _ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]
     ) -> Int64 {

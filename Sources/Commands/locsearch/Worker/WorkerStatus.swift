@@ -5,11 +5,11 @@ import Observability
 internal import QuotaSharing
 import WorkerRuntime
 
-/// The state of a worker as its admin endpoints show it.
+/// The state of a worker for its admin endpoints.
 ///
-/// Everything is asked for with a bound, because a probe must have its answer although an event loop is stuck.
+/// Everything is read with a timeout, because a probe must get an answer even if an event loop is stuck.
 struct WorkerStatus: AdminSource {
-    /// The longest time that the event loops have to answer.
+    /// How long the event loops may take to answer.
     private static let timeout = Duration.seconds(2)
     private static let loopProblem = "an event loop does not answer"
 
@@ -17,7 +17,7 @@ struct WorkerStatus: AdminSource {
     let watch: LoopWatch
     let registry: MetricsRegistry
     private let tenants = TenantSeries()
-    /// `nil` where nobody asks how long requests are kept.
+    /// `nil` if the retention of requests is not watched.
     var retention: RetentionWatch?
     /// `kafka.groupId`.
     var group = ""
@@ -49,7 +49,7 @@ struct WorkerStatus: AdminSource {
         if lanes.contains(where: \.isDraining) { return "draining" }
         if worker.isStarting { return "starting" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
-        // A rebalance may hold commits up for as long as this.
+        // A rebalance may delay commits for up to this long.
         if let overdue = Self.longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if let problem = lanes.compactMap(\.deliveryProblem).first { return problem }
         if lanes.allSatisfy(\.positions.isEmpty) {
@@ -63,7 +63,7 @@ struct WorkerStatus: AdminSource {
         }
     }
 
-    /// Returns for how long the lane that has waited longest could not commit; `nil` when all can.
+    /// Returns the longest time for which a lane could not commit; `nil` if all can commit.
     static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
 
     // MARK: - Metrics
@@ -71,7 +71,7 @@ struct WorkerStatus: AdminSource {
     func metrics() async -> String {
         let (lanes, providers, controls) = (await lanes(), await providers(), await controls())
 
-        // What needs no loop is shown in any case: it is wanted most when one is stuck.
+        // Values that need no loop are always included, because they are needed most when a loop is stuck.
         let isReady = readinessProblem(lanes, providers: providers, controls: controls) == nil
         return registry.prometheusText
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
@@ -92,7 +92,7 @@ struct WorkerStatus: AdminSource {
         _ lanes: [LaneStatus]?, providers: [ProviderSummary]?, controls: ControlStatus?
     ) -> String {
         guard let lanes, let providers else { return "" }
-        // A further worker would follow the order for its fleet, too.
+        // An order for the whole fleet would also apply to an additional worker.
         let isPaused = controls?.pause(.pauseIntake).map { $0.instance == nil } ?? false
         let backlog =
             isPaused ? 0 : Self.runnableBacklog(lanes, providers: providers, automatic: worker.automaticProviders)

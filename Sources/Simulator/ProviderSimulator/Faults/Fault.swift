@@ -1,33 +1,34 @@
-/// Something that goes wrong with one request, in place of the right answer.
+/// A failure that replaces the correct answer to one request.
 enum Fault: Hashable, Sendable {
-    /// A status of the provider's front end, 300...599, with a page of HTML.
+    /// A status of the provider's front end, 300 to 599, with an HTML page.
     case http(Int, RetryHint?)
-    /// An error of the provider itself, in the shape of that provider's errors.
+    /// An error of the provider, in its own format.
     case provider(ProviderError, RetryHint?)
-    /// Status 200 and a body that is not what it should be.
+    /// Status 200 with a wrong body.
     case body(WrongBody)
-    /// The connection ends before Content-Length is reached.
+    /// The connection closes before Content-Length is reached.
     case truncated
-    /// The connection ends before the last chunk of a chunked body.
+    /// The connection closes before the last chunk of a chunked body.
     case cutChunked
-    /// The body is declared as gzip, and its data are damaged.
+    /// The body is declared as gzip, but its data are damaged.
     case damagedGzip
-    /// The body is a JSON object with so many megabytes of blanks in it.
+    /// The body is a JSON object with this many megabytes of blanks.
     case huge(Int)
     /// The request is never answered.
     case hang
-    /// Half of the body comes, and then nothing more.
+    /// Half of the body arrives, and then nothing more.
     case hangInBody
-    /// The body comes in pieces, over so many milliseconds.
+    /// The body arrives in pieces, over this many milliseconds.
     case drip(Int)
     /// The connection is reset before the first byte.
     case reset
     /// The connection is reset after half of the body.
     case resetInBody
-    /// The connection ends without a byte.
+    /// The connection closes without a byte.
     case close
 
-    /// Reads a fault's spelling without `fault:`, such as `503=2`, in any case; `nil` for a text that is no fault.
+    /// Parses a fault without its prefix `fault:`, such as `503=2`, ignoring case; `nil` for a text that is not a
+    /// fault.
     init?(_ spelling: some StringProtocol) {
         let parts = spelling.lowercased().split(separator: "=", maxSplits: 1)
         guard let name = parts.first.map(String.init) else { return nil }

@@ -1,6 +1,6 @@
-/// Describes the texts that can be written behind `fault:` in a request's keyword, type or place id.
+/// Describes the texts that can follow `fault:` in a request's keyword, type or place id.
 package enum FaultTable {
-    /// The spellings with their meanings. `MS`, `S`, `MB` and `N` stand for numbers.
+    /// The faults with their meanings. `MS`, `S`, `MB` and `N` stand for numbers.
     package static let rows: [(spelling: String, meaning: String)] = [
         ("delay=MS", "answers that much later; may stand beside another fault"),
         ("NAME*N", "only the first N times that this very request comes, e.g. fault:503*1: a retry succeeds"),
@@ -47,6 +47,6 @@ package enum FaultTable {
         rows.map { "fault:\($0.spelling)\n    \($0.meaning)\n" }.joined()
     }
 
-    /// Returns `true` for the spelling of a fault, without `fault:` and without `*N`.
+    /// Returns `true` if the text is a fault, without `fault:` and without `*N`.
     package static func accepts(_ spelling: String) -> Bool { Fault(spelling) != nil }
 }

@@ -1,17 +1,17 @@
-/// An error that a provider reports, in the words of all three APIs.
+/// An error of a provider, with its form in each of the three APIs.
 struct ProviderError: Hashable, Sendable {
-    /// The spelling after `fault:`, in lower case.
+    /// The name after `fault:`, in lower case.
     let name: String
-    /// Hot Pepper's `error.code`. 0 stands for an error that Hot Pepper has no code for and answers with HTTP 429.
+    /// Hot Pepper's `error.code`. 0 means that Hot Pepper has no code for the error and answers with HTTP 429.
     let hotpepperCode: Int
-    /// The `status` and `error_message` of Google's older API.
+    /// The `status` and `error_message` in Google's older API.
     let legacyStatus: String
     let legacyMessage: String
-    /// The HTTP code, `status`, and ErrorInfo's `reason` of Google Places (New).
+    /// The HTTP code, the `status`, and the `reason` of ErrorInfo in Google Places (New).
     let code: Int
     let status: String
     let reason: String?
-    /// ErrorInfo's `quota_limit`, which only code 429 has.
+    /// The `quota_limit` of ErrorInfo, which only code 429 has.
     let quotaLimit: String?
 
     private init(
@@ -57,12 +57,12 @@ struct ProviderError: Hashable, Sendable {
             reason: reason)
     }
 
-    /// Makes an error that has no message and no reason. Its name is its status in Google Places (New).
+    /// Returns an error without a message and a reason. Its name is its status in Google Places (New).
     private static func bare(_ name: String, hotpepper: Int, legacy: String, code: Int) -> ProviderError {
         ProviderError(name.lowercased(), hotpepper: hotpepper, legacy: legacy, code: code, status: name)
     }
 
-    /// The errors by spelling. A spelling of one API means the nearest error of the others.
+    /// The errors by name. A name from one API stands for the nearest error in the others.
     static let all: [String: ProviderError] = {
         var list = [
             keyInvalid, keyMissing, denied, invalid, notFound, server, rateLimited, rateLimitedForToday,
@@ -104,7 +104,7 @@ struct ProviderError: Hashable, Sendable {
             "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED",
             "CONSUMER_SUSPENDED", "CONSUMER_INVALID",
         ].map(forbidden)
-        // bounded: the names of the list above
+        // bounded: the names in the list above
         var table = Dictionary(uniqueKeysWithValues: list.map { ($0.name, $0) })
         let synonyms: [(String, ProviderError)] = [
             ("1000", server), ("unknown_error", server), ("internal", server), ("2000", keyInvalid),

@@ -1,12 +1,12 @@
 import Basics
 
-/// The time that an answer tells its client to wait.
+/// The time that a client should wait before it tries again.
 enum RetryHint: Hashable, Sendable {
     case seconds(Int)
-    /// The HTTP date that is so many seconds ahead.
+    /// An HTTP date this many seconds in the future.
     case date(secondsAhead: Int)
 
-    /// Reads `2` or `date2`.
+    /// Parses `2` or `date2`.
     init?(_ text: some StringProtocol) {
         if text.hasPrefix("date") {
             guard let seconds = Int(text.dropFirst(4)), (-86_400...86_400).contains(seconds) else { return nil }

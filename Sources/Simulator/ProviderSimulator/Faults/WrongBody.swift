@@ -1,14 +1,14 @@
 internal import NIOCore
 
 extension Fault {
-    /// A body that does not fit its status 200. The raw value is its spelling; `FaultTable` describes each.
+    /// A body that is wrong for status 200. The raw value is its name; `FaultTable` describes each.
     enum WrongBody: String, CaseIterable, Sendable {
         case html, empty, garbage, xml, cut, deep, shape, utf8, none
     }
 }
 
 extension Fault.WrongBody {
-    /// Makes the answer with this body in place of the right one.
+    /// Returns the answer with this body instead of the correct one.
     func reply(to request: IncomingRequest, with resources: LoopResources) -> Reply {
         switch self {
         case .html: Reply(Reply.html, body: Reply.page(200, title: "Maintenance").body)
@@ -24,8 +24,8 @@ extension Fault.WrongBody {
     }
 
     private static func garbage(from numbers: inout HashStream) -> ByteBuffer {
-        // The first byte begins no character. A random one would look like a page of HTML once in 256 times, which some
-        // clients take for a notice of maintenance.
+        // The first byte cannot begin a character. A random byte would be `<` once in 256 times, and some clients would
+        // treat the body as a maintenance page.
         var bytes: [UInt8] = [0x80]
         for _ in 1..<4096 { bytes.append(UInt8(truncatingIfNeeded: numbers.next())) }
         return ByteBuffer(bytes: bytes)
@@ -46,7 +46,7 @@ extension Fault.WrongBody {
         return body
     }
 
-    /// Puts a lone continuation byte into the first name, which Google Places (New) calls `text`.
+    /// Inserts a lone continuation byte into the first name. Google Places (New) calls this member `text`.
     private static func withInvalidName(_ reply: Reply) -> Reply {
         var bytes = Array(reply.body.readableBytesView)
         let marks = ["\"name\"", "\"text\""].map { Array($0.utf8) }

@@ -1,12 +1,12 @@
-/// The colours of one picture, chosen to go together.
+/// The colours of one picture, chosen to match.
 struct Palette {
     let sky: Colour
     /// The sun or the moon.
     let glow: Colour
     let ground: Colour
-    /// The largest thing: a wall, a bowl.
+    /// The largest object, such as a wall or a bowl.
     let main: Colour
-    /// The colour of things that catch the eye: an awning, a noren.
+    /// Small objects that stand out, such as an awning or a noren.
     let accent: Colour
     let light: Colour
     let dark: Colour

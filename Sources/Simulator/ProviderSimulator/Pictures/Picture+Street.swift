@@ -1,4 +1,4 @@
-/// Draws the things that stand in a street.
+/// Draws objects in a street.
 extension Picture {
     /// An entrance under a roof, with a noren and lanterns.
     static func drawNoren(on canvas: inout SVGCanvas, in palette: Palette, using numbers: inout HashStream) {

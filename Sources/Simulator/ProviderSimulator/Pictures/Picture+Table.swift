@@ -1,6 +1,6 @@
-/// Draws the things that stand on a table.
+/// Draws objects on a table.
 extension Picture {
-    /// A bowl of noodles, with toppings that vary.
+    /// Draws a bowl of noodles with random toppings.
     static func drawBowl(on canvas: inout SVGCanvas, in palette: Palette, using numbers: inout HashStream) {
         canvas.line("M215 146 L338 62", width: 6, stroke: palette.dark)
         canvas.line("M230 150 L352 78", width: 6, stroke: palette.dark)
@@ -32,7 +32,7 @@ extension Picture {
         }
     }
 
-    /// A cup on its saucer.
+    /// Draws a cup on a saucer.
     static func drawCup(on canvas: inout SVGCanvas, in palette: Palette, using numbers: inout HashStream) {
         canvas.ellipse(x: 200, y: 250, radiusX: 125, radiusY: 18, fill: palette.dark)
         canvas.ellipse(x: 200, y: 246, radiusX: 125, radiusY: 18, fill: palette.light)

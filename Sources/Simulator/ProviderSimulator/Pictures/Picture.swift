@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// An invented picture of a place: a flat drawing that follows from the path it is asked under, so that a place looks the
-/// same in every run. Nothing of the path itself is in it.
+/// A generated picture of a place: a flat drawing derived from the path of the request, so that a place looks the same
+/// in every run. The picture does not contain the path.
 struct Picture {
     enum Motif: CaseIterable {
         case bowl, cup, noren, storefront
@@ -17,7 +17,7 @@ struct Picture {
         hash = mixed(fingerprint.value)
     }
 
-    /// Answers a request below `/pictures/`.
+    /// Answers a request for a path below `/pictures/`.
     static func reply(to request: IncomingRequest) -> Reply {
         guard request.method == .GET || request.method == .HEAD else {
             return Reply.page(405, title: "Method Not Allowed")
@@ -28,7 +28,7 @@ struct Picture {
         return reply
     }
 
-    /// The drawing as a document, 400 by 300.
+    /// The drawing as an SVG document of 400 by 300.
     var svg: String {
         var numbers = HashStream(hash)
         let palette = numbers.pick(Palette.all)

@@ -1,4 +1,4 @@
-/// Collects the shapes of a drawing, in the order in which they cover each other. Lengths are in the drawing's own units.
+/// Collects the shapes of a drawing. Later shapes cover earlier ones. Lengths are in the drawing's units.
 struct SVGCanvas {
     let width: Int
     let height: Int
@@ -6,7 +6,7 @@ struct SVGCanvas {
 
     init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 
-    /// The drawing as a document.
+    /// The drawing as an SVG document.
     var document: String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\""
             + " viewBox=\"0 0 \(width) \(height)\">\n\(shapes)</svg>\n"
@@ -38,7 +38,7 @@ struct SVGCanvas {
     }
 }
 
-/// A colour, as 0xRRGGBB.
+/// A colour in the form 0xRRGGBB.
 struct Colour: ExpressibleByIntegerLiteral, CustomStringConvertible {
     let description: String
 

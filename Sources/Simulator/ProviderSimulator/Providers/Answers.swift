@@ -1,6 +1,6 @@
-/// Finds the answer to a request, whichever of the APIs was called.
+/// Creates the answer to a request of any API.
 enum Answers {
-    /// Makes the right answer, which may be an error, such as one about the key.
+    /// Returns the correct answer, which may be an error, for example about the key.
     static func reply(to request: IncomingRequest, with resources: LoopResources) -> Reply {
         if let error = keyError(of: request, configuration: resources.configuration) {
             return self.error(error, to: request)
@@ -14,7 +14,7 @@ enum Answers {
         }
     }
 
-    /// Makes an answer that reports an error, in the shape of the API that was called.
+    /// Returns an answer with an error, in the format of the called API.
     static func error(_ error: ProviderError, hint: RetryHint? = nil, to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
         case .hotpepper: HotpepperAPI.error(error, hint: hint, format: HotpepperAPI.Format(request.query))
@@ -25,7 +25,7 @@ enum Answers {
         }
     }
 
-    /// Makes an answer without places.
+    /// Returns an answer without places.
     static func nothing(to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
         case .hotpepper: HotpepperAPI.nothing(format: HotpepperAPI.Format(request.query))
@@ -34,7 +34,7 @@ enum Answers {
         }
     }
 
-    /// Returns the error about the request's key; `nil` when the key is let in.
+    /// Returns the error about the request's key; `nil` if the key is accepted.
     private static func keyError(
         of request: IncomingRequest, configuration: SimulatorConfiguration
     ) -> ProviderError? {

@@ -9,7 +9,7 @@ extension GooglePlacesAPI {
         let mask = try mask(for: .details)
         let given = QueryParameters.decodePath(request.path.dropFirst("/v1/places/".count))
 
-        // A fault and a blank may stand in front of the id.
+        // A fault and a blank may precede the id.
         let id = given.split(separator: " ").last ?? ""
         let language = PlaceLanguage(request.query["languageCode"])
         switch resources.world.ids.googlePlace(id) {

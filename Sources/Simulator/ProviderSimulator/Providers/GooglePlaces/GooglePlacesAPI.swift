@@ -3,13 +3,13 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers requests to Google Places (New): nearby and text searches, details, photos.
+/// Answers requests to Google Places (New): nearby and text searches, details, and photos.
 struct GooglePlacesAPI {
     let resources: LoopResources
     let request: IncomingRequest
 
     private static let pageSize = 20
-    /// The number of places on all pages of a text search together.
+    /// The maximum number of places on all pages of a text search together.
     private static let limit = 60
 
     func reply() -> Reply {
@@ -51,7 +51,7 @@ struct GooglePlacesAPI {
         return answer(fragments, tail: tail, isEmpty: hits.isEmpty)
     }
 
-    /// Returns the number of places on the pages before the one that is asked for.
+    /// Returns the number of places on the pages before the requested one.
     private func offset(of search: GooglePlacesSearchBody) throws(InvalidArgument) -> Int {
         if search.pageToken.isEmpty { return 0 }
 
@@ -65,8 +65,8 @@ struct GooglePlacesAPI {
         return token.offset
     }
 
-    /// Makes the answer. Like every member without a value, an empty list of places is left out.
-    /// - Parameter tail: the members behind `places`.
+    /// Returns the answer. An empty list of places is omitted, like every member without a value.
+    /// - Parameter tail: the members after `places`.
     private func answer(_ fragments: [ByteBuffer], tail: [String], isEmpty: Bool) -> Reply {
         let outcome = isEmpty ? "empty" : "ok"
         let rest = tail.joined(separator: ",\n")
@@ -199,7 +199,7 @@ struct GooglePlacesAPI {
         return query
     }
 
-    /// Returns the area to search. Without one in the request, it is the town that the text names.
+    /// Returns the area to search. If the request contains none, this is the town named in the text.
     private func area(
         of search: GooglePlacesSearchBody, near match: KeywordMatch?
     ) throws(InvalidArgument) -> PlaceQuery.Area {
@@ -211,7 +211,7 @@ struct GooglePlacesAPI {
                 throw InvalidArgument(
                     message: "Invalid circle radius: must be from 0 to 50000.", field: "location_bias.circle.radius")
             }
-            // The circle is a bias only, so places somewhat outside of it are found as well.
+            // The circle is only a bias, so places slightly outside of it are found as well.
             return .circle(latitude: latitude, longitude: longitude, radius: max(radius * 1.2, 300))
         case nil:
             let town = Town.all[match?.town ?? 0]
@@ -239,7 +239,7 @@ struct GooglePlacesAPI {
         GooglePlacesError(code: 400, status: "INVALID_ARGUMENT", message: error.message, field: error.field).reply
     }
 
-    /// Makes the answer that reports `error`.
+    /// Returns the answer for `error`.
     static func error(_ error: ProviderError, hint: RetryHint? = nil) -> Reply {
         GooglePlacesError(error, hint: hint).reply
     }

@@ -1,7 +1,7 @@
 internal import JSON
 internal import NIOCore
 
-/// An error of Google Places (New) with all its details.
+/// An error of Google Places (New) with its details.
 struct GooglePlacesError {
     let code: Int
     let status: String
@@ -34,7 +34,7 @@ struct GooglePlacesError {
             }
     }
 
-    /// The answer that reports the error.
+    /// The answer that contains the error.
     var reply: Reply {
         let bytes = JSONWriter.object(capacity: 1024) { json in
             json.object("error") { json in
@@ -104,9 +104,9 @@ struct GooglePlacesError {
     }
 }
 
-/// The reason why Google Places (New) refuses a request with HTTP 400, INVALID_ARGUMENT.
+/// The reason why Google Places (New) rejects a request with HTTP 400, INVALID_ARGUMENT.
 struct InvalidArgument: Error {
     let message: String
-    /// The member at fault; `nil` when it is the request as a whole.
+    /// The invalid member; `nil` if the whole request is invalid.
     var field: String?
 }

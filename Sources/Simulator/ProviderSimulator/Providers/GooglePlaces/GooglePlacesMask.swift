@@ -1,16 +1,16 @@
-/// A field mask of Google Places (New) that was checked.
+/// A validated field mask of Google Places (New).
 final class GooglePlacesMask {
     enum Call { case nearby, text, details }
 
-    /// The members of each place that are asked for; `nil` when none are.
+    /// The requested members of each place; `nil` if there are none.
     let places: FieldMask?
     let wantsPageToken: Bool
     let wantsSearchURI: Bool
-    /// A number below 2^20 that tells fragments apart which were rendered with different masks.
+    /// A number below 2^20 that distinguishes fragments rendered with different masks.
     let number: UInt32
 
-    /// Checks a mask as it came.
-    /// - Throws: `InvalidArgument` that names the first path which the call's answer does not have.
+    /// Validates a mask from a request.
+    /// - Throws: `InvalidArgument` that names the first path that does not exist in the answer.
     init(_ text: String, for call: Call, number: UInt32) throws(InvalidArgument) {
         self.number = number
         let paths = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -53,7 +53,7 @@ final class GooglePlacesMask {
             field: String(path.prefix(100)))
     }
 
-    /// The members of a place.
+    /// The names of all members of a place.
     private static let fields = Set(
         """
         name id displayName types primaryType primaryTypeDisplayName googleMapsTypeLabel nationalPhoneNumber

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension GooglePlacesPlace {
-    /// Writes the regular and the current opening hours, where the place has any.
+    /// Writes the regular and current opening hours, if the place has any.
     func writeHours(to json: inout JSONWriter) {
         guard let openNow = place.openNow, place.status != .closedForGood, !isFuture else { return }
         let hours = OpeningHours(place)
@@ -16,8 +16,8 @@ extension GooglePlacesPlace {
         }
     }
 
-    /// Writes the periods. A place that never closes has a regular period without `close`, and a current one that lasts
-    /// seven whole days.
+    /// Writes the opening periods. A place that never closes has a regular period without `close`, and a current one
+    /// that lasts seven whole days.
     private func writePeriods(of hours: OpeningHours, isCurrent: Bool, to json: inout JSONWriter) {
         json.objects("periods", of: hours.periods) { period, json in
             json.key("open")

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension GooglePlacesPlace {
-    /// Writes where the place is: addresses, plus code, coordinate and viewport.
+    /// Writes the location of the place: addresses, plus code, coordinate and viewport.
     func writePosition(to json: inout JSONWriter) {
         json.member("formattedAddress", text.address(language))
         json.member("shortFormattedAddress", text.vicinity(language))

@@ -2,7 +2,7 @@ internal import Basics
 internal import JSON
 
 extension GooglePlacesPlace {
-    /// Writes up to five reviews; none for a place that was never rated.
+    /// Writes up to five reviews. A place without a rating has none.
     func writeReviews(of id: String, to json: inout JSONWriter) {
         guard place.ratingTenths != nil, place.kind.isFood else { return }
 

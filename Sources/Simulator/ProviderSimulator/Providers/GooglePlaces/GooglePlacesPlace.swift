@@ -1,11 +1,11 @@
 internal import JSON
 
-/// Writes a place as Google Places (New) describes it, with all members. A field mask then leaves those that were asked for.
+/// Writes a place in the format of Google Places (New), with all members. A field mask then selects the requested ones.
 struct GooglePlacesPlace {
     let text: PlaceText
     let ids: PlaceIDs
     let language: PlaceLanguage
-    /// True for a business that goes to its customers, which has neither location nor address.
+    /// True for a business that visits its customers, which has neither location nor address.
     let isServiceArea: Bool
     /// True for a business that has not opened yet.
     let isFuture: Bool
@@ -112,7 +112,7 @@ struct GooglePlacesPlace {
         }
     }
 
-    /// Writes the yes/no members. A member that is absent means "unknown", not "no".
+    /// Writes the boolean members. A missing member means "unknown", not "no".
     private func writeFeatures(to json: inout JSONWriter) {
         guard place.kind.isFood else { return }
 

@@ -1,13 +1,13 @@
 internal import JSON
 
-/// The body of a nearby or text search of Google Places (New).
+/// The body of a nearby search or text search of Google Places (New).
 struct GooglePlacesSearchBody {
     enum Area {
         case circle(latitude: Double, longitude: Double, radius: Double)
         case rectangle(south: Double, west: Double, north: Double, east: Double)
     }
 
-    /// The types that a nearby search asks for.
+    /// The types requested by a nearby search.
     struct TypeFilter {
         var included: [String] = []
         var excluded: [String] = []
@@ -16,14 +16,14 @@ struct GooglePlacesSearchBody {
     }
 
     struct TextConditions {
-        /// The text itself; `nil` when the member is missing.
+        /// The text; `nil` if the member is missing.
         var query: String?
-        /// One type, or the empty text.
+        /// One type, or an empty text.
         var type = ""
-        /// True when places of other types are left out; otherwise they only come later.
+        /// True if places of other types are left out. Otherwise they come later in the results.
         var isTypeStrict = false
         var needsOpen = false
-        /// 0...5.
+        /// 0 to 5.
         var minRating = 0.0
         var priceLevels: [String] = []
         var includesServiceAreas = false
@@ -33,7 +33,7 @@ struct GooglePlacesSearchBody {
     var text = TextConditions()
     var restriction: Area?
     var bias: Area?
-    /// The number of places on a page; `nil` when the request does not say.
+    /// The number of places on a page; `nil` if the request does not contain it.
     var count: Int?
     var rank = ""
     var language = ""
@@ -41,7 +41,8 @@ struct GooglePlacesSearchBody {
     var includesFutureOpenings = false
     var pageToken = ""
 
-    /// A fingerprint of the members that must be the same on each page of a text search: all but the page's size and token.
+    /// A fingerprint of the members that must be equal on all pages of a text search: all except page size and page
+    /// token.
     var fingerprint: UInt64 {
         var print = Fingerprint()
         print.combine(
@@ -52,7 +53,7 @@ struct GooglePlacesSearchBody {
         return print.value
     }
 
-    /// Reads a body as Google does: an unknown or misplaced member is an error.
+    /// Parses a body as strictly as Google: an unknown or misplaced member is an error.
     /// - Parameter isText: true for a text search, false for a nearby search.
     init(_ json: [UInt8], isText: Bool) throws(InvalidArgument) {
         do {
@@ -77,7 +78,7 @@ struct GooglePlacesSearchBody {
         }
     }
 
-    // Each of the three below returns `false` for a name that it does not know.
+    // The three functions below return `false` for an unknown name.
 
     private mutating func readNearbyMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
         switch name {

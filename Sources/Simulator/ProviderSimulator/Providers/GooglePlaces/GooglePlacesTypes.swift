@@ -1,4 +1,4 @@
-/// The place types that Google Places (New) takes in a request. It refuses others.
+/// The place types that Google Places (New) accepts in a request. It rejects all others.
 enum GooglePlacesTypes {
     static let all = Set(
         """

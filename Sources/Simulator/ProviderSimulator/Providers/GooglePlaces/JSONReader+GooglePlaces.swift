@@ -1,21 +1,21 @@
 internal import JSON
 
 extension InvalidArgument {
-    /// A member that the message does not have.
+    /// Returns the error for an unknown member.
     static func unknownMember(_ name: String) -> InvalidArgument {
         InvalidArgument(
             message: "Invalid JSON payload received. Unknown name \"\(name.prefix(100))\": Cannot find field.",
             field: String(name.prefix(100)))
     }
 
-    /// A member whose value is not of its type.
+    /// Returns the error for a member with a value of the wrong type.
     static func wrongType(of name: String, expected type: String) -> InvalidArgument {
         InvalidArgument(message: "Invalid value at '\(name)' (\(type)).", field: name)
     }
 }
 
-/// Readers of members' values as Google Places (New) checks them. Each throws `InvalidArgument` for a value of another type,
-/// and `JSONError` for what is no JSON.
+/// Reads the values of members with the checks of Google Places (New). Each function throws `InvalidArgument` for a
+/// value of the wrong type, and `JSONError` for invalid JSON.
 extension JSONReader {
     mutating func textMember(_ name: String) throws -> String {
         guard let text = try string() else { throw InvalidArgument.wrongType(of: name, expected: "TYPE_STRING") }
@@ -52,7 +52,7 @@ extension JSONReader {
         return texts
     }
 
-    /// Reads a list of place types, without those that ask for a fault.
+    /// Reads a list of place types, ignoring `fault:` texts.
     mutating func typesMember(_ name: String) throws -> [String] {
         let types = try textsMember(name).filter { !$0.hasPrefix("fault:") }
         guard types.count <= 50 else {
@@ -66,7 +66,7 @@ extension JSONReader {
 
     // MARK: - Areas
 
-    /// Reads a message with at most one of the allowed shapes; `nil` when it has none.
+    /// Reads a message with at most one of the allowed shapes; `nil` if it has none.
     mutating func areaMember(
         _ name: String, allowing shapes: Set<GooglePlacesShape>
     ) throws -> GooglePlacesSearchBody.Area? {
@@ -131,7 +131,7 @@ extension JSONReader {
         var (latitude, longitude) = (0.0, 0.0)
         while let key = try nextKey() {
             switch try key.string() {
-            // A value that is no number fails the check of the range below.
+            // A value that is not a number fails the range check below.
             case "latitude": latitude = try double() ?? .infinity
             case "longitude": longitude = try double() ?? .infinity
             case let other: throw InvalidArgument.unknownMember(other)
@@ -147,7 +147,7 @@ extension JSONReader {
     }
 }
 
-/// The shapes of an area, as the members that hold them are called.
+/// The shapes of an area. The raw value is the name of the member.
 enum GooglePlacesShape: String {
     case circle, rectangle
 }

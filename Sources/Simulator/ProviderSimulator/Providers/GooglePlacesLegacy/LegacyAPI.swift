@@ -2,7 +2,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers requests to Google's older places API: nearby, text and find searches, details, photos.
+/// Answers requests to Google's older Places API: nearby, text and find searches, details, and photos.
 struct LegacyAPI {
     let resources: LoopResources
     let request: IncomingRequest
@@ -34,7 +34,8 @@ struct LegacyAPI {
         let delay = resources.configuration.pageTokenDelay
         guard case .search(let search) = LegacySearch.read(token, seed: resources.world.seed, now: now, delay: delay)
         else {
-            // A token that is used too early and a damaged one get the same answer, and caches are told to remember it.
+            // A token used too early gets the same answer as a damaged one, including the header that makes caches
+            // store it.
             var refusal = Self.status("INVALID_REQUEST")
             refusal.headers.append(("Cache-Control", "public, max-age=300"))
             return refusal
@@ -46,7 +47,7 @@ struct LegacyAPI {
     private func page(of search: LegacySearch, now: UInt64) -> Reply {
         let size = LegacySearch.pageSize
 
-        // Now and then the last place of a page comes again at the head of the next one.
+        // Occasionally the last place of a page is repeated at the beginning of the next one.
         let repeats = search.offset > 0 && search.salt & 7 == 0
         let start = repeats ? search.offset - 1 : search.offset  // bounded: an offset is 0 to 60
         let (found, total) = resources.finder.find(
@@ -66,7 +67,8 @@ struct LegacyAPI {
             Reply.json, body: resources.join(fragments, head: head, separator: ",\n      ", tail: Self.tail))
     }
 
-    /// Returns the town itself, with which a search without type and keyword may begin; `nil` for other searches.
+    /// Returns the town itself, which may be the first result of a search without type and keyword; `nil` for other
+    /// searches.
     private func locality(of search: LegacySearch) -> (Cell, SimulatedPlace)? {
         guard search.offset == 0, search.type.isEmpty, search.keyword.isEmpty, search.salt & 1 == 0 else { return nil }
         let id = CellID(row: CellID.row(search.latitude), column: CellID.column(search.longitude))
@@ -75,7 +77,7 @@ struct LegacyAPI {
     }
 
     private static func head(salt: UInt64, nextPageToken token: String?) -> String {
-        // One search in sixteen has listings of a third party, which must be credited.
+        // One search in sixteen contains listings of a third party, which must be credited.
         let credit =
             salt >> 8 & 15 == 0
             ? "[ \"Listings by \\u003ca href=\\\"https://listings.example/\\\"\\u003eTown Listings\\u003c/a\\u003e\" ]"
@@ -102,7 +104,7 @@ struct LegacyAPI {
             isOld: resources.configuration.oldVersions)
     }
 
-    /// Answers "find place", which has `candidates` in place of `results`, and no `html_attributions`.
+    /// Answers a "find place" request. Its answer has `candidates` instead of `results`, and no `html_attributions`.
     private func find() -> Reply {
         guard let input = query["input"], !input.isEmpty, let kind = query["inputtype"],
             kind == "textquery" || kind == "phonenumber"
@@ -142,7 +144,7 @@ struct LegacyAPI {
                 "INVALID_REQUEST", message: "Missing the place_id or reference parameter.", isDetails: true)
         }
 
-        // A fault and a blank may stand in front of the id.
+        // A fault and a blank may precede the id.
         guard let word = id.split(separator: " ").last else { return Self.status("INVALID_REQUEST", isDetails: true) }
 
         switch resources.world.ids.googlePlace(word) {
@@ -184,15 +186,15 @@ struct LegacyAPI {
 
     // MARK: Errors
 
-    /// Makes the answer that reports `error`.
+    /// Returns the answer for `error`.
     static func error(_ error: ProviderError, hint: RetryHint?, isDetails: Bool) -> Reply {
         var reply = status(error.legacyStatus, message: error.legacyMessage, isDetails: isDetails, isBare: true)
         if let hint { reply.headers.append(("Retry-After", hint.header)) }
         return reply
     }
 
-    /// Makes an answer without places.
-    /// - Parameter isBare: true to leave `results` out, as some errors do.
+    /// Returns an answer without places.
+    /// - Parameter isBare: true to omit `results`, as some errors do.
     static func status(_ status: String, message: String = "", isDetails: Bool = false, isBare: Bool = false) -> Reply {
         var lines: [String] = []
         if !message.isEmpty { lines.append("   \"error_message\" : \"\(message)\"") }

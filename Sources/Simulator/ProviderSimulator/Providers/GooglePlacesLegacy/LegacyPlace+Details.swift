@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Opening hours, photos and reviews.
+/// Writes opening hours, photos and reviews.
 extension LegacyPlace {
     func writeHours(to json: inout JSONWriter, isDetailed: Bool) {
         guard let openNow = place.openNow, place.status != .closedForGood else { return }
