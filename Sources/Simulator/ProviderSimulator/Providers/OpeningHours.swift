@@ -1,11 +1,11 @@
-/// The times at which a place is open, for the details of both of Google's APIs.
+/// The opening hours of a place, for the details of both of Google's APIs.
 struct OpeningHours {
     struct Point {
         /// 0 is Sunday.
         let day: Int
         let hour: Int
         let minute: Int
-        /// The time as Google's older API writes it: "hhmm".
+        /// The time in the format of Google's older API: "hhmm".
         var compact: String { Self.two(hour) + Self.two(minute) }
         private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
     }
@@ -25,7 +25,7 @@ struct OpeningHours {
         var numbers = place.numbers(.hours)
         _ = numbers.next()
 
-        // Convenience stores never close, nor do a few other places.
+        // Convenience stores never close, and neither do a few other places.
         isAlwaysOpen = place.kind.primaryType == "convenience_store" || numbers.percent(4)
         if isAlwaysOpen {
             periods = [Period(open: Point(day: 0, hour: 0, minute: 0), close: nil)]
@@ -57,7 +57,7 @@ struct OpeningHours {
     }
 }
 
-/// An open location code of ten digits, which is as exact as 1/8000 of a degree.
+/// An open location code of ten digits, which is accurate to 1/8000 of a degree.
 struct PlusCode {
     let global: String
     /// The code without its first four digits.

@@ -1,21 +1,21 @@
 internal import Basics
 
-/// Makes and reads references to photos. A reference is made from the photo that it points at, so it holds in every search,
-/// and a damaged one is recognised.
+/// Creates and parses references to photos. A reference is derived from its photo, so it is the same in every search,
+/// and a damaged one is detected.
 struct PhotoReferences {
     private let world: World
 
     struct Photo {
-        /// The two words of its place's id.
+        /// The two words of the place's id.
         let words: (UInt64, UInt64)
-        /// The photo's number among those of its place.
+        /// The photo's index among the photos of its place.
         let index: Int
     }
 
     init(of world: World) { self.world = world }
 
-    /// Makes the reference to a photo.
-    /// - Parameter isNew: true for Google Places (New), whose references are longer, several hundred characters.
+    /// Returns the reference to a photo.
+    /// - Parameter isNew: true for Google Places (New), whose references have several hundred characters.
     static func reference(to photo: Photo, seed: UInt64, isNew: Bool) -> String {
         let head: [UInt8] = [0x01, 0xC9, isNew ? 0xE5 : 0xB0, UInt8(truncatingIfNeeded: photo.index)]
         var filler = HashStream(mixed(photo.words.0 ^ seed) ^ UInt64(photo.index))
@@ -24,7 +24,7 @@ struct PhotoReferences {
         return Base64.encode(head + photo.words.0.bytes + photo.words.1.bytes + tail, as: .url)
     }
 
-    /// Finds the photo of a reference; `nil` when the reference is damaged or of another world.
+    /// Returns the photo of a reference; `nil` if the reference is damaged or comes from another world.
     func find(_ reference: some StringProtocol) -> Photo? {
         guard reference.utf8.count < 1000, let bytes = Base64.decode(reference, as: .url), bytes.count > 20 else {
             return nil
@@ -40,7 +40,7 @@ struct PhotoReferences {
         return photo
     }
 
-    /// Returns the address where the picture would be.
+    /// Returns the URL that the picture would have.
     static func link(to photo: Photo, size: String) -> String {
         var numbers = HashStream(photo.words.1 &+ UInt64(photo.index))
         let name = (0..<72).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }

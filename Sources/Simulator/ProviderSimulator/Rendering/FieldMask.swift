@@ -1,10 +1,10 @@
 internal import JSON
 
-/// Leaves the members of an answer that were asked for. `a,b.c` keeps `a` and, of `b`, only `c`. In an array, it keeps the
-/// same of each element.
+/// Selects the requested members of an answer. `a,b.c` keeps `a` and only `c` of `b`. In an array, it keeps the same
+/// members of each element.
 final class FieldMask: Sendable {
     private struct Node: Sendable {
-        /// True when everything beneath is kept.
+        /// True if everything below is kept.
         var isWhole = false
         var children: [String: Node] = [:]
 
@@ -15,7 +15,7 @@ final class FieldMask: Sendable {
     }
     private let root: Node
 
-    /// - Parameter separator: stands between the names of a path: `.`, or `/` in Google's older API.
+    /// - Parameter separator: the separator between the names of a path: `.`, or `/` in Google's older API.
     init(paths: [Substring], separator: Character = ".") {
         var root = Node()
         for path in paths {
@@ -28,7 +28,7 @@ final class FieldMask: Sendable {
         self.root = root
     }
 
-    /// Returns what the mask leaves of `json`, which must be valid JSON without blanks.
+    /// Returns the part of `json` that the mask keeps. `json` must be valid and contain no blanks.
     func applied(to json: [UInt8]) -> [UInt8] {
         guard !root.isWhole else { return json }
         var writer = JSONWriter(capacity: json.count)
@@ -37,7 +37,7 @@ final class FieldMask: Sendable {
         return writer.finish()
     }
 
-    /// Copies the next value of `json`, as far as `node` keeps it.
+    /// Copies the part of the next value that `node` keeps.
     private static func copy(
         _ node: Node, from reader: inout JSONReader, of json: [UInt8], to writer: inout JSONWriter
     ) throws(JSONError) {

@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The way in which a provider lays out its JSON: blanks, line breaks, and the characters that it escapes.
+/// A provider's style of JSON: blanks, line breaks, and the escaped characters.
 struct JSONLayout {
-    /// The number of spaces per level; 0 puts everything on one line.
+    /// The number of spaces per level; 0 writes everything on one line.
     var indent: Int
     /// The text between a name and its value.
     var colon: StaticString
@@ -16,10 +16,10 @@ struct JSONLayout {
     static let legacy = JSONLayout(indent: 3, colon: " : ", escapesHTML: true)
     static let googlePlaces = JSONLayout(indent: 2, colon: ": ")
 
-    /// Lays out JSON.
+    /// Formats JSON.
     /// - Parameters:
     ///   - json: valid JSON without blanks.
-    ///   - depth: the number of levels that will stand around it.
+    ///   - depth: the number of levels that enclose it.
     func lay(_ json: [UInt8], depth: Int = 0) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: json.count * (indent == 0 ? 1 : 2))
         lay(json, depth: depth, into: &buffer)
@@ -42,7 +42,7 @@ struct JSONLayout {
                 index = layText(of: json, from: index, into: &buffer)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 buffer.writeInteger(byte)
-                let isEmpty = json[index] == byte + 2  // the closing brackets' codes are two higher
+                let isEmpty = json[index] == byte + 2  // the code of a closing bracket is 2 above the opening one
                 if isEmpty {
                     buffer.writeInteger(json[index])
                     index += 1
@@ -63,8 +63,8 @@ struct JSONLayout {
         }
     }
 
-    /// Writes a text from behind its opening quote to its closing quote.
-    /// - Returns: the index behind the closing quote.
+    /// Writes a text from after its opening quote to its closing quote.
+    /// - Returns: the index after the closing quote.
     private func layText(of json: [UInt8], from start: Int, into buffer: inout ByteBuffer) -> Int {
         var index = start
         while index < json.count {

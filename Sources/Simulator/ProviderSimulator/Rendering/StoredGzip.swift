@@ -1,10 +1,10 @@
 internal import NIOCore
 
-/// Makes gzip data (RFC 1952) of blocks that are stored and not compressed (RFC 1951, 3.2.4). That costs a checksum, needs no
-/// library, and sends a client through its decoder all the same.
+/// Encodes gzip data (RFC 1952) with stored, uncompressed blocks (RFC 1951, 3.2.4). This costs only a checksum and
+/// needs no library, but clients still run their decoder.
 enum StoredGzip {
-    /// - Parameter damaged: true to write a wrong checksum, which a client notices only if it checks, and a wrong length of
-    ///   the first block, which every client notices.
+    /// - Parameter damaged: true to write a wrong checksum and a wrong length of the first block. Only some clients
+    ///   check the checksum, but every client detects the wrong length.
     static func encode(_ body: ByteBuffer, damaged: Bool = false) -> ByteBuffer {
         var body = body
         var checksum: UInt32 = 0xFFFF_FFFF

@@ -1,9 +1,10 @@
 internal import JSON
 internal import NIOCore
 
-/// Makes Hot Pepper's XML from its JSON. Members become elements; an array becomes elements that all have its name.
+/// Converts Hot Pepper's JSON to its XML. A member becomes an element, and an array becomes several elements with its
+/// name.
 enum XMLText {
-    /// Converts `json`, which must be valid: one object, whose first member becomes the root element.
+    /// Converts `json`, which must be a valid object. Its first member becomes the root element.
     static func from(_ json: [UInt8]) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: json.count * 3 / 2)
         buffer.writeStaticString("<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n")

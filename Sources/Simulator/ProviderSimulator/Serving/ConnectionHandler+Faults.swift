@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import LibC
 
-/// The faults, each of which is played in place of the right answer.
+/// Applies a fault instead of sending the correct answer.
 extension ConnectionHandler {
     func play(_ fault: Fault, for exchange: Exchange) {
         switch fault {
@@ -22,7 +22,7 @@ extension ConnectionHandler {
         case .hangInBody: sendHalf(for: exchange, isChunked: false) {}
         case .resetInBody:
             sendHalf(for: exchange, isChunked: false) {
-                // The client gets time to read, because a reset may discard what it has not read yet.
+                // The delay gives the client time to read, because a reset may discard unread data.
                 self.schedule(in: .milliseconds(30)) { self.finishAndReset(exchange) }
             }
 
@@ -34,7 +34,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Sends a whole answer that the statistics count as the exchange's fault.
+    /// Sends a complete answer that the statistics count as the exchange's fault.
     private func sendFault(_ reply: Reply, for exchange: Exchange) {
         var reply = reply
         reply.outcome = exchange.faultOutcome
@@ -43,7 +43,7 @@ extension ConnectionHandler {
 
     // MARK: - Bodies in pieces
 
-    /// Sends the head of the right answer and half of its body, then calls `next`.
+    /// Sends the head of the correct answer and half of its body, then calls `next`.
     private func sendHalf(for exchange: Exchange, isChunked: Bool, then next: @escaping () -> Void) {
         guard let context else { return }
 
@@ -58,7 +58,7 @@ extension ConnectionHandler {
         context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenSuccess(next)
     }
 
-    /// Sends the right answer in at most 20 pieces, spread over so many milliseconds.
+    /// Sends the correct answer in at most 20 pieces over this many milliseconds.
     private func drip(for exchange: Exchange, milliseconds: Int) {
         guard let context else { return }
 
@@ -90,7 +90,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Sends a JSON object of any size: blanks between its braces, of which the same 64 KB are sent over and over.
+    /// Sends a JSON object of any size, with blanks between its braces. The same 64 KB are sent repeatedly.
     private func beginHugeBody(for exchange: Exchange, megabytes: Int) {
         guard let context else { return }
 
@@ -104,7 +104,7 @@ extension ConnectionHandler {
         streamHugeBody(for: exchange)
     }
 
-    /// Sends as much of a huge body as the channel takes at present. Called again when the channel takes more.
+    /// Sends as much of a huge body as the channel accepts now. Called again when the channel becomes writable.
     func streamHugeBody(for exchange: Exchange) {
         guard let context else { return }
 
@@ -123,7 +123,7 @@ extension ConnectionHandler {
         }
     }
 
-    // MARK: - Early ends
+    // MARK: - Early connection ends
 
     private func finishAndClose(_ exchange: Exchange) {
         beginClosing()
@@ -131,7 +131,7 @@ extension ConnectionHandler {
         close()
     }
 
-    /// Closes with a linger time of zero, which sends RST and discards what was not sent.
+    /// Closes with a linger time of zero, which sends RST and discards unsent data.
     private func finishAndReset(_ exchange: Exchange) {
         beginClosing()
         finish(exchange, outcome: exchange.faultOutcome, isAborted: false)

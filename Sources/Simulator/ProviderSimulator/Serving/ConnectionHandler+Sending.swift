@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes answers that are as they should be.
+/// Sends regular answers.
 extension ConnectionHandler {
-    /// Writes a whole answer, and finishes the exchange once it is sent.
+    /// Sends a complete answer, and finishes the exchange once it is sent.
     func send(_ reply: Reply, for exchange: Exchange) {
         guard let context else { return }
 
@@ -42,7 +42,7 @@ extension ConnectionHandler {
         return reply
     }
 
-    /// Answers with a page of HTML and closes the connection, without counting the request.
+    /// Answers with an HTML page and closes the connection, without counting the request.
     func refuse(status: Int, title: String) {
         guard let context else { return }
         beginClosing()
@@ -56,10 +56,10 @@ extension ConnectionHandler {
 }
 
 extension IncomingRequest {
-    /// True for a client that decodes gzip.
+    /// True if the client decodes gzip.
     var acceptsGzip: Bool { headers.first(name: "Accept-Encoding")?.contains("gzip") ?? false }
 
-    /// The value of the answer's `Connection` header; `nil` where the protocol's version says it already.
+    /// The value of the answer's `Connection` header; `nil` if it is the default of the HTTP version.
     var connectionHeader: StaticString? {
         isKeptAlive ? (isVersion10 ? "keep-alive" : nil) : "close"
     }

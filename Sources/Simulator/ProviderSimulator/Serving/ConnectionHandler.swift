@@ -1,15 +1,15 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection. It takes requests one after another, answers each before the next, and notices when the client goes
-/// away. It writes bytes and not HTTP parts, so that an answer is two buffers and one system call.
+/// One connection. It reads requests, answers each before the next, and detects when the client disconnects. It writes
+/// bytes instead of HTTP parts, so that an answer takes two buffers and one system call.
 ///
-/// A request passes these steps, and each word means one thing here:
-/// - *start*: traffic control counts the request and decides what happens to it;
-/// - *wait for its turn*, if the API serves only so many at a time;
+/// A request passes these steps:
+/// - *start*: traffic control counts the request and decides how it is treated;
+/// - *wait*: the request waits for a permit ("turn") if the API serves a limited number at a time;
 /// - *serve*: the latency passes;
-/// - *answer*: the answer, or the fault in its place, is written;
-/// - *finish*: the request is counted as done, its turn is given back, and the next request starts.
+/// - *answer*: the answer, or the fault instead of it, is written;
+/// - *finish*: the request is counted as done, its permit is released, and the next request starts.
 ///
 /// A request that cannot be served, such as one that is too large, is *refused* instead.
 final class ConnectionHandler: ChannelDuplexHandler {
@@ -17,17 +17,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The connection's activity at present.
+    /// The current activity of the connection.
     private enum State {
-        /// No request is under way. The next one starts as soon as it is there.
+        /// No request is in progress. The next one starts as soon as it arrives.
         case idle
-        /// One request is under way, and later ones wait.
+        /// One request is in progress, and later ones wait.
         case busy(Exchange)
-        /// Nothing more is read or started. A request that is still under way ends with the connection.
+        /// Nothing more is read or started. A request in progress ends with the connection.
         case closing(Exchange?)
     }
 
-    /// A request that waits for the ones before it.
+    /// A request that waits for earlier ones.
     private enum PendingItem {
         case request(IncomingRequest)
         case refusal(status: Int, title: String)
@@ -41,12 +41,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var state = State.idle
     private var assembler: RequestAssembler
     private var pending = CircularBuffer<PendingItem>()
-    /// True while `startPending` runs, which a request that is answered at once would otherwise enter again.
+    /// True while `startPending` runs. It prevents a nested call when a request is answered at once.
     private var isStarting = false
-    /// True when the channel wanted to read while too many requests were pending.
+    /// True if a read was requested while too many requests were pending.
     private var owesRead = false
 
-    /// The number of pipelined requests that are read ahead. More than these stay in the socket.
+    /// The maximum number of pipelined requests to read ahead. Further ones stay in the socket.
     private static let maxPending = 32
 
     init(resources: LoopResources, traffic: TrafficControl, control: ControlPlane) {
@@ -87,7 +87,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         startPending()
     }
 
-    /// Starts the requests that wait, until one of them is under way.
+    /// Starts waiting requests until one of them is in progress.
     private func startPending() {
         guard !isStarting else { return }
 
@@ -115,7 +115,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             state = .busy(exchange)
             return send(control.reply(to: request), for: exchange)
         }
-        // No provider's API serves pictures: they come from elsewhere, at once, and are not counted.
+        // Pictures belong to no provider's API. They are sent at once and are not counted.
         if request.path.hasPrefix(Picture.pathPrefix) {
             let exchange = Exchange(request, plan: nil, admission: nil)
             state = .busy(exchange)
@@ -165,7 +165,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Lets the latency pass, then answers.
+    /// Waits for the latency, then answers.
     private func serve(_ exchange: Exchange) {
         if exchange.phase == .abandoned, exchange.admission?.servesAbandoned != true {
             return releaseTurn(of: exchange)
@@ -173,7 +173,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
         let latency = exchange.admission?.latency.sample(&resources.numbers) ?? 0
         let delay = latency + exchange.delayMicroseconds
-        // A channel whose client has gone away has no context any more. A real server would be as busy all the same.
+        // After a disconnect, the channel has no context. A real server would be just as busy.
         guard delay > 0, let loop = context?.eventLoop ?? resources.loop else { return answer(exchange) }
         exchange.timer = loop.assumeIsolated().scheduleTask(in: .microseconds(Int64(delay))) { self.answer(exchange) }
     }
@@ -218,13 +218,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         traffic.leave(api)
     }
 
-    // MARK: - The end of the connection
+    // MARK: - Closing
 
     private var isClosing: Bool {
         if case .closing = state { true } else { false }
     }
 
-    /// Reads and starts nothing more. The caller closes the channel when it has written what it has to.
+    /// Stops reading and starting requests. The caller closes the channel after its last write.
     func beginClosing() {
         switch state {
         case .idle: state = .closing(nil)
@@ -261,9 +261,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Counts a request whose client has gone away before the answer began.
+    /// Counts a request whose client disconnected before the answer began.
     ///
-    /// Most servers do not notice that, so the request waits for its turn and spends it, unless the profile says otherwise.
+    /// Most servers do not notice that, so the request still waits for its permit and uses it, unless the profile
+    /// specifies otherwise.
     private func abandon(_ exchange: Exchange) {
         exchange.phase = .abandoned
         count(exchange, outcome: "aborted", isAborted: true)

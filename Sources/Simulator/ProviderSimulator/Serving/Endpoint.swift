@@ -1,4 +1,4 @@
-/// The APIs that are simulated.
+/// The simulated APIs.
 package enum ProviderAPI: Int, CaseIterable, Sendable {
     case hotpepper
     /// Google's older API, below `/maps/api/place/`.
@@ -6,7 +6,7 @@ package enum ProviderAPI: Int, CaseIterable, Sendable {
     /// Google's newer API, "Places API (New)", below `/v1/places`.
     case googlePlaces
 
-    /// The API's name as it stands in events (`provider`).
+    /// The API's name in events (`provider`).
     var name: String {
         switch self {
         case .hotpepper: "hotpepper"
@@ -21,10 +21,10 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case gourmet, shop, master
     case legacyNearby, legacyText, legacyFind, legacyDetails, legacyPhoto
     case placesNearby, placesText, placesDetails, placesPhoto
-    /// A path that no provider has.
+    /// A path of no provider.
     case unknown
 
-    /// The API that the method belongs to; `nil` for an unknown path.
+    /// The API of the method; `nil` for an unknown path.
     var api: ProviderAPI? {
         switch self {
         case .gourmet, .shop, .master: .hotpepper
@@ -49,7 +49,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Finds the method of a path without its query.
+    /// Returns the method for a path without its query.
     init(_ path: Substring) {
         switch path {
         case "/hotpepper/gourmet/v1/", "/hotpepper/gourmet/v1": self = .gourmet

@@ -1,40 +1,40 @@
 internal import NIOCore
 
-/// One request on its way to its answer. Confined to its connection's event loop.
+/// One request until the end of its answer. Confined to its connection's event loop.
 final class Exchange {
-    /// How far the exchange has come. It only moves forward.
+    /// The progress of the exchange. It only moves forward.
     enum Phase {
-        /// The request waits for its turn, or its latency passes.
+        /// The request waits for its permit or for the end of its latency.
         case pending
-        /// The client has gone away before the answer began. The request is counted as aborted; a server that does not
-        /// notice spends its turn all the same.
+        /// The client disconnected before the answer began. The request is counted as aborted. A server that does not
+        /// notice still uses the permit.
         case abandoned
         /// The answer has begun.
         case answering
-        /// The answer has ended, well or badly, and the request is counted.
+        /// The answer has ended, successfully or not, and the request is counted.
         case finished
     }
 
     let request: IncomingRequest
     let plan: FaultPlan?
-    /// The decision of traffic control; `nil` for a request that is not counted: to the control plane,
-    /// or for a picture.
+    /// The decision of traffic control; `nil` for a request that is not counted, because it is for the control plane or
+    /// for a picture.
     let admission: TrafficControl.Admission?
     var phase = Phase.pending
-    /// True while the request is one of those that are served at a time (`TrafficProfile.Capacity`).
+    /// True while the request holds one of the permits for concurrent requests (`TrafficProfile.Capacity`).
     var holdsTurn = false
     /// The timer that ends the latency.
     var timer: Scheduled<Void>?
-    /// The bytes of a huge body that are not yet sent.
+    /// The number of unsent bytes of a huge body.
     var hugeBytesLeft = 0
 
     init(_ request: IncomingRequest, plan: FaultPlan?, admission: TrafficControl.Admission?) {
         (self.request, self.plan, self.admission) = (request, plan, admission)
     }
 
-    /// The fault to be played instead of an answer. The request's own fault takes precedence over the profile's.
+    /// The fault to apply instead of sending an answer. The request's own fault takes precedence over the profile's.
     var fault: Fault? { admission?.fault }
-    /// The outcome that the statistics count when the fault was played to its end.
+    /// The outcome for the statistics once the fault has been applied.
     var faultOutcome: String { fault?.outcome ?? "ok" }
     /// The delay that the request itself asks for.
     var delayMicroseconds: Int { (plan?.delayMilliseconds ?? 0) * 1000 }

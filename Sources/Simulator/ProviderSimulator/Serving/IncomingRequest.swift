@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A request that has arrived as a whole.
+/// A completely received request.
 struct IncomingRequest {
     let method: HTTPMethod
     let uri: String
@@ -11,10 +11,10 @@ struct IncomingRequest {
     let body: [UInt8]
     let isKeptAlive: Bool
     let isVersion10: Bool
-    /// A fingerprint of everything but the key, so that equal searches of different keys are equal.
+    /// A fingerprint of everything except the key, so that equal searches with different keys have the same one.
     let fingerprint: UInt64
     let endpoint: Endpoint
-    /// False for almost every request, whose texts then need not be searched for faults.
+    /// False for almost all requests, whose texts then need not be searched for faults.
     private let mayAskForFaults: Bool
 
     init(head: HTTPRequestHead, body: ByteBuffer?) {
@@ -36,7 +36,7 @@ struct IncomingRequest {
         self.fingerprint = fingerprint.value
     }
 
-    /// The API key, from wherever the called API takes it; `nil` when there is none.
+    /// The API key, from the place where the called API expects it; `nil` if there is none.
     var key: String? {
         guard endpoint.api == .googlePlaces else { return query["key"] }
         return headers.first(name: "X-Goog-Api-Key") ?? query["key"] ?? query["$key"]
@@ -48,13 +48,13 @@ struct IncomingRequest {
         return fingerprint.value
     }
 
-    /// An OAuth token, which Google Places (New) takes in place of a key.
+    /// The OAuth token, which Google Places (New) accepts instead of a key.
     var bearer: Substring? {
         guard let value = headers.first(name: "Authorization"), value.hasPrefix("Bearer ") else { return nil }
         return value.dropFirst(7)
     }
 
-    /// The fault that the request asks for in a keyword, a type or a place id; `nil` when it asks for none.
+    /// The fault that the request asks for in a keyword, a type or a place id; `nil` if there is none.
     var plan: FaultPlan? {
         guard mayAskForFaults else { return nil }
         var plan = FaultPlan()
@@ -64,6 +64,6 @@ struct IncomingRequest {
         return plan == FaultPlan() ? nil : plan
     }
 
-    /// The beginning of the body, as the request log keeps it.
+    /// The beginning of the body, for the request log.
     var loggedBody: String { body.isEmpty ? "" : String(decoding: body.prefix(2048), as: UTF8.self) }
 }

@@ -1,20 +1,20 @@
 internal import NIOCore
 
-/// The things that one event loop answers requests with: its copy of the world, its random numbers, and what it remembers
-/// of earlier requests. No other loop uses them, so nothing is locked.
+/// What one event loop needs to answer requests: its copy of the world, its random numbers, and its caches. No other
+/// loop uses them, so there are no locks.
 final class LoopResources {
     let configuration: SimulatorConfiguration
     let world: World
     let finder: PlaceFinder
     let allocator = ByteBufferAllocator()
-    /// The loop that these belong to; `nil` in tests without one.
+    /// The loop that uses these resources; `nil` in tests without one.
     let loop: (any EventLoop)?
     var numbers: HashStream
 
     private var keywords: [String: KeywordMatch] = [:]
     private var fieldMasks: [String: GooglePlacesMask] = [:]
 
-    /// - Parameter number: the number of the loop, so that each has random numbers of its own.
+    /// - Parameter number: the number of the loop, so that each loop has different random numbers.
     init(_ configuration: SimulatorConfiguration, number: Int, loop: (any EventLoop)? = nil) {
         self.configuration = configuration
         self.loop = loop
@@ -23,7 +23,7 @@ final class LoopResources {
         numbers = HashStream(mixed(configuration.seed ^ UInt64(number) << 32 ^ 0x51_4D))
     }
 
-    /// Returns what the words of a text ask for; `nil` for a text without words to search for.
+    /// Returns the parsed keyword; `nil` for a text without words to search for.
     func keyword(_ text: String, lenient: Bool) -> KeywordMatch? {
         let key = lenient ? "~" + text : text
         if let known = keywords[key] { return known.words.isEmpty ? nil : known }
@@ -34,7 +34,7 @@ final class LoopResources {
         return match.words.isEmpty ? nil : match
     }
 
-    /// Returns a field mask of Google Places (New), which is parsed and checked once for each text.
+    /// Returns a field mask of Google Places (New). Each text is parsed and checked only once.
     func fieldMask(_ text: String, for call: GooglePlacesMask.Call) throws(InvalidArgument) -> GooglePlacesMask {
         guard text.utf8.count <= 8192 else { throw InvalidArgument(message: "The field mask is too long.") }
 
@@ -42,7 +42,7 @@ final class LoopResources {
         if let known = fieldMasks[key] { return known }
 
         if fieldMasks.count >= 1000 {
-            // The numbers of masks start anew, so fragments that were rendered under the old numbers must go.
+            // The numbers of masks start again, so fragments rendered under the old numbers must be removed.
             fieldMasks.removeAll()
             world.forgetAll()
         }
@@ -51,7 +51,7 @@ final class LoopResources {
         return mask
     }
 
-    /// Puts fragments between a head and a tail, in one buffer of exactly that size.
+    /// Joins fragments, a head and a tail in one buffer of exactly the required size.
     func join(_ fragments: [ByteBuffer], head: String, separator: StaticString, tail: StaticString) -> ByteBuffer {
         let size = fragments.reduce(head.utf8.count + tail.utf8CodeUnitCount) {
             $0 + $1.readableBytes + separator.utf8CodeUnitCount

@@ -1,16 +1,16 @@
-/// The parameters of a URI, decoded, in their order.
+/// The decoded parameters of a URI, in their order.
 struct QueryParameters {
     private(set) var pairs: [(name: String, value: String)] = []
 
     /// - Parameters:
-    ///   - bytes: a percent-encoded URI. A text that cannot be decoded is taken as it stands.
-    ///   - start: the index at which the query begins, behind the `?`.
-    ///   - fingerprint: takes in every parameter but the key.
+    ///   - bytes: a percent-encoded URI. Invalid encoding is left unchanged.
+    ///   - start: the index after the `?`, at which the query begins.
+    ///   - fingerprint: updated with every parameter except the key.
     init(_ bytes: [UInt8], from start: Int, fingerprint: inout Fingerprint) {
         pairs.reserveCapacity(12)
         var index = start
 
-        // A hostile query of thousands of parameters is cut short.
+        // Limits hostile queries with thousands of parameters.
         while index < bytes.count, pairs.count < 256 {
             var (end, equals, isEncoded) = (index, -1, false)
             while end < bytes.count, bytes[end] != UInt8(ascii: "&") {
@@ -33,21 +33,21 @@ struct QueryParameters {
 
     subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-    /// Returns `true` when there is a parameter of this name.
+    /// Returns `true` if there is a parameter with this name.
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
-    /// Returns `true` when there are no parameters but these.
+    /// Returns `true` if there are no parameters with other names.
     func hasOnly(_ names: Set<String>) -> Bool { pairs.allSatisfy { names.contains($0.name) } }
 
-    /// Returns all values of this name, without empty ones. A comma separates values, an encoded comma too.
+    /// Returns all non-empty values with this name. Values are separated by commas, which may be percent-encoded.
     func list(_ name: String, limit: Int = 100) -> [Substring] {
         var values: [Substring] = []
         for pair in pairs where pair.name == name { values += pair.value.split(separator: ",") }
         return Array(values.prefix(limit))
     }
 
-    /// Takes percent encoding away.
-    /// - Parameter plusIsBlank: true for a query, in which a `+` stands for a blank; false for a path.
+    /// Decodes percent-encoding.
+    /// - Parameter plusIsBlank: true for a query, in which `+` means a blank; false for a path.
     static func decode(_ bytes: some Collection<UInt8>, plusIsBlank: Bool) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -68,7 +68,7 @@ struct QueryParameters {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// Takes percent encoding away from a part of a path.
+    /// Decodes percent-encoding in a part of a path.
     static func decodePath(_ text: Substring) -> String { decode(text.utf8, plusIsBlank: false) }
 }
 

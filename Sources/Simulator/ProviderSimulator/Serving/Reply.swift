@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// An answer: status, headers, body, and the outcome that the statistics count it as.
+/// An answer: status, headers, body, and its outcome for the statistics.
 struct Reply {
     var status = 200
     var contentType: StaticString
@@ -19,13 +19,13 @@ struct Reply {
 
     static let html: StaticString = "text/html; charset=UTF-8"
     static let json: StaticString = "application/json; charset=UTF-8"
-    /// The content type that Hot Pepper gives its JSON.
+    /// The content type of Hot Pepper's JSON.
     static let javascript: StaticString = "text/javascript; charset=utf-8"
     static let xml: StaticString = "text/xml; charset=utf-8"
     static let svg: StaticString = "image/svg+xml"
     static let plain: StaticString = "text/plain; charset=utf-8"
 
-    /// Makes a page of HTML, as a front end answers. A redirecting status gets a `Location`.
+    /// Returns an HTML page, as a front end sends it. A redirect status gets a `Location`.
     static func page(_ status: Int, title: String, retryAfter: RetryHint? = nil) -> Reply {
         var reply = Reply(
             html,
@@ -42,8 +42,8 @@ struct Reply {
 
     /// Writes the status line and the headers.
     /// - Parameters:
-    ///   - length: the length of the body; `nil` announces a chunked body.
-    ///   - connection: the `Connection` header's value; `nil` leaves the header out.
+    ///   - length: the length of the body; `nil`: the body is chunked.
+    ///   - connection: the value of the `Connection` header; `nil`: no such header.
     func writeHead(to buffer: inout ByteBuffer, length: Int?, connection: StaticString?) {
         buffer.writeStaticString("HTTP/1.1 ")
         buffer.writeDecimal(status)
@@ -76,7 +76,7 @@ struct Reply {
 }
 
 extension ByteBuffer {
-    /// Writes the digits of a number, without making a `String`.
+    /// Writes the digits of a number without creating a `String`.
     mutating func writeDecimal(_ number: Int) {
         var limit = 1
         while number / limit >= 10 { limit *= 10 }

@@ -1,11 +1,11 @@
 internal import JSON
 
-/// Writes a place as Google's older API describes it, with the members in alphabetical order, as in recordings.
+/// Writes a place in the format of Google's older API, with the members in alphabetical order, as in recordings.
 struct LegacyPlace {
     let text: PlaceText
     let ids: PlaceIDs
     let language: PlaceLanguage
-    /// True for the shape of 2019 (`SimulatorConfiguration.oldVersions`).
+    /// True for the format of 2019 (`SimulatorConfiguration.oldVersions`).
     let isOld: Bool
 
     var place: SimulatedPlace { text.place }
@@ -13,7 +13,7 @@ struct LegacyPlace {
     var position: PlaceIDs.Place { PlaceIDs.Place(cell: text.cell.id, slot: Int(place.slot)) }
     private var id: String { ids.googleID(position) }
 
-    /// Writes the members that a search gives.
+    /// Returns the members that a search result contains.
     func searchResult(isText: Bool) -> [UInt8] {
         JSONWriter.object(capacity: 2048) { json in
             if !isOld { json.member("business_status", status) }
@@ -35,7 +35,7 @@ struct LegacyPlace {
         }
     }
 
-    /// Writes all members. `fields` then leaves those that were asked for.
+    /// Returns all members. The `fields` parameter then selects the requested ones.
     func details() -> [UInt8] {
         var numbers = place.numbers(.contact)
         return JSONWriter.object(capacity: 8192) { json in
@@ -101,7 +101,7 @@ struct LegacyPlace {
         }
     }
 
-    /// The business status; `nil` for an area, which has none.
+    /// The business status; `nil` for an area.
     private var status: String? {
         guard !isLocality else { return nil }
         return switch place.status {
@@ -150,7 +150,7 @@ struct LegacyPlace {
         }
     }
 
-    /// Writes price level and rating. Now and then a rating of 0 with a count of 0 stands for a place that was never rated.
+    /// Writes price level and rating. Some places without a rating have a rating of 0 with a count of 0.
     private func writeRating(to json: inout JSONWriter) {
         json.member("price_level", place.priceLevel)
         if let tenths = place.ratingTenths {
@@ -194,7 +194,7 @@ struct LegacyPlace {
 
 extension JSONWriter {
     /// Writes a place's coordinate as an object with two members of these names.
-    /// - Parameter offsetE7: is added to both, in degrees times ten million.
+    /// - Parameter offsetE7: added to both values, in units of 10^-7 degrees.
     mutating func position(
         of place: SimulatedPlace, offsetE7: Int32 = 0, latitude: StaticString, longitude: StaticString
     ) {

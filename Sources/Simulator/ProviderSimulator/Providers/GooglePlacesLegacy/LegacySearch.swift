@@ -1,7 +1,7 @@
 internal import Basics
 internal import NIOCore
 
-/// A search of Google's older API, read from its parameters or from its page token.
+/// A search in Google's older API, created from its parameters or from its page token.
 struct LegacySearch {
     var latitude = 0.0
     var longitude = 0.0
@@ -13,26 +13,26 @@ struct LegacySearch {
     var isOpenNow = false
     var prices = 0...4
     var isText = false
-    /// The number of results on the pages before: 0, 20 or 40.
+    /// The number of results on earlier pages: 0, 20 or 40.
     var offset = 0
-    /// A number made from the first page's position, which decides about everything that differs from search to search.
+    /// A number derived from the search position. It determines everything that varies between searches.
     var salt: UInt64 = 0
 
     static let pageSize = 20
-    /// The number of results on all pages together.
+    /// The maximum number of results on all pages together.
     static let limit = 60
 
-    /// A search of nothing.
+    /// Creates an empty search.
     init() {}
 
     // MARK: Parameters
 
-    /// Reads the parameters of a first page. Fails for INVALID_REQUEST.
+    /// Parses the parameters of a first page. Fails if the answer is INVALID_REQUEST.
     init?(_ query: QueryParameters, isText: Bool, resources: LoopResources) {
         self.isText = isText
         keyword = (isText ? query["query"] : query["keyword"] ?? query["name"]) ?? ""
 
-        // Only the first type of `a|b` counts. `a,b` is no type at all and is ignored.
+        // Only the first type of `a|b` is used. `a,b` is not a type and is ignored.
         type = String(query["type"]?.split(separator: "|").first ?? "")
         if type.contains(",") || type.hasPrefix("fault:") { type = "" }
         language = query["language"] ?? ""
@@ -51,7 +51,7 @@ struct LegacySearch {
         }
 
         let radius = query["radius"].map { Double($0) ?? -1 }
-        if let radius, !(radius > 0) { return nil }  // written so that "nan" fails too
+        if let radius, !(radius > 0) { return nil }  // also false for NaN
 
         let isAccepted =
             isText
@@ -63,7 +63,7 @@ struct LegacySearch {
         salt = mixed(UInt64(bitPattern: north) ^ UInt64(bitPattern: east) << 20)
     }
 
-    /// Sets the area of a text search. Without a location it is the town that the text names.
+    /// Sets the area of a text search. Without a location, it is the town named in the text.
     private mutating func completeTextSearch(hasLocation: Bool, radius: Double?, resources: LoopResources) -> Bool {
         guard !keyword.isEmpty || !type.isEmpty else { return false }
 
@@ -89,7 +89,7 @@ struct LegacySearch {
         return true
     }
 
-    /// The largest radius in metres. A larger one is reduced without an error.
+    /// The maximum radius in metres. A larger one is reduced without an error.
     private static let maxRadius = 50_000.0
 
     private static func position(_ text: String) -> (latitude: Double, longitude: Double)? {
@@ -103,18 +103,18 @@ struct LegacySearch {
 
     // MARK: Places
 
-    /// Returns the places that the search asks for.
+    /// Returns the query for the places of the search.
     func placeQuery(with resources: LoopResources) -> PlaceQuery {
         var places = PlaceQuery(area: .circle(latitude: latitude, longitude: longitude, radius: radius))
         places.order = isByDistance ? .distance : .prominence
         places.keyword = resources.keyword(keyword, lenient: isText)
         if !type.isEmpty {
-            // A type that Google does not know is ignored.
+            // A type unknown to Google is ignored.
             let mask = Category.mask(ofType: type)
             places.categories = mask != 0 ? mask : GooglePlacesTypes.all.contains(type) ? 0 : Category.everything
         }
 
-        // A search without keyword leaves permanently closed places out.
+        // A search without a keyword omits permanently closed places.
         let (hidesClosed, needsOpen, prices) = (keyword.isEmpty, isOpenNow, prices)
         places.condition = { place, _ in
             if hidesClosed, place.status == .closedForGood { return false }
@@ -127,9 +127,9 @@ struct LegacySearch {
 
     // MARK: Page tokens
 
-    /// Makes the token of the next page. It holds the whole search, so the simulator keeps nothing, and all other parameters
-    /// of the next request are ignored. It is unreadable, like the real ones.
-    /// - Parameter now: the time in nanoseconds, on the clock that `read` is given.
+    /// Returns the token of the next page. It contains the whole search, so the simulator stores nothing, and the other
+    /// parameters of the next request are ignored. It is obfuscated, like real tokens.
+    /// - Parameter now: the current time in nanoseconds, on the same clock as in `read`.
     func token(seed: UInt64, now: UInt64) -> String {
         let flags = (isByDistance ? "d" : "") + (isOpenNow ? "o" : "") + (isText ? "t" : "")
         let text = [
@@ -146,14 +146,14 @@ struct LegacySearch {
 
     enum Reading {
         case search(LegacySearch)
-        /// The token was changed, or is of another world.
+        /// The token was modified, or comes from another world.
         case damaged
-        /// The token is not valid yet.
+        /// The token cannot be used yet.
         case tooEarly
     }
 
-    /// Reads a page token.
-    /// - Parameter delay: the age from which on a token is valid.
+    /// Parses a page token.
+    /// - Parameter delay: the minimum age of a valid token.
     static func read(_ token: String, seed: UInt64, now: UInt64, delay: Duration) -> Reading {
         guard token.utf8.count <= 8192, let bytes = Base64.decode(token, as: .url), bytes.count > 12 else {
             return .damaged
@@ -177,7 +177,7 @@ struct LegacySearch {
             let high = parts[6].last?.wholeNumberValue, let salt = UInt64(parts[7]), low <= high
         else { return nil }
 
-        // The seed is no secret, so anybody can make a token.
+        // The seed is not secret, so a client could forge a token.
         let isPossible =
             (0...Self.limit).contains(offset) && latitude.magnitude <= 90 && longitude.magnitude <= 180
             && radius > 0 && radius <= Self.maxRadius && (0...4).contains(low) && (0...4).contains(high)

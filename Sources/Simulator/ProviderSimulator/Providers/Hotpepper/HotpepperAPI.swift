@@ -2,7 +2,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers requests to Hot Pepper Gourmet: search, shop search and the lists of codes ("masters").
+/// Answers requests to Hot Pepper Gourmet: searches, shop searches, and the lists of codes ("masters").
 struct HotpepperAPI {
     let resources: LoopResources
     let request: IncomingRequest
@@ -10,7 +10,7 @@ struct HotpepperAPI {
     private var query: QueryParameters { request.query }
     private var format: Format { Format(request.query) }
 
-    /// The format of an answer: XML unless the request asks for another.
+    /// The format of an answer. The default is XML.
     enum Format {
         case xml, json
         case jsonp(String)
@@ -54,7 +54,7 @@ struct HotpepperAPI {
         return answer(hits.map { ($0.cell, $0.place) }, total: total, start: page.start)
     }
 
-    /// Finds shops by their ids, which is all that Hot Pepper has for details.
+    /// Finds shops by their ids. Hot Pepper has no other request for details.
     private func shops(withIDs ids: [Substring], page: (start: Int, skipped: Int, count: Int)) -> Reply {
         let found = ids.compactMap { id -> (Cell, SimulatedPlace)? in
             guard let place = resources.world.ids.hotpepperPlace(id), let found = resources.world.place(place) else {
@@ -84,7 +84,7 @@ struct HotpepperAPI {
 
     // MARK: Shop search
 
-    /// Finds shops by name or telephone number. More than 30 hits are an error, not a page.
+    /// Finds shops by name or telephone number. More than 30 hits are an error; there are no further pages.
     private func shop() -> Reply {
         guard let page = page(largest: 30, usual: 30) else { return refused }
         guard let text = query["keyword"] ?? query["tel"], !text.isEmpty else { return refused }
@@ -127,10 +127,10 @@ struct HotpepperAPI {
         return Self.reply(resources.allocator.buffer(bytes: list), in: format, outcome: "ok")
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
-    /// Reads the page that is asked for: the places before it, and how many it has; `nil` when one of its parameters is no
-    /// number from 1 on.
+    /// Parses the requested page: the number of places before it, and its size; `nil` if a parameter is not a number of
+    /// at least 1.
     private func page(largest: Int, usual: Int) -> (start: Int, skipped: Int, count: Int)? {
         guard let start = number("start", usual: 1), let count = number("count", usual: usual) else { return nil }
         return (start, start - 1, min(count, largest))  // bounded: a number is 1 to 1,000,000,000
@@ -146,7 +146,7 @@ struct HotpepperAPI {
         Self.error(code: 3000, message: "検索条件が正しくありません。条件を一つ以上、正しい形式で指定してください。", format: format)
     }
 
-    /// Makes an answer without shops.
+    /// Returns an answer without shops.
     static func nothing(format: Format) -> Reply {
         Self.reply(
             ByteBuffer(
@@ -154,8 +154,8 @@ struct HotpepperAPI {
                     + "\"results_start\":1,\"shop\":[]}}"), in: format, outcome: "empty")
     }
 
-    /// Makes the answer that reports `error`. Hot Pepper has no error for too many requests, so HTTP 429 stands for whatever
-    /// its front end would do.
+    /// Returns the answer for `error`. Hot Pepper has no error for too many requests, so its front end is assumed to
+    /// answer with HTTP 429.
     static func error(_ error: ProviderError, hint: RetryHint?, format: Format) -> Reply {
         guard error.hotpepperCode != 0 else { return Reply.page(429, title: "Too Many Requests", retryAfter: hint) }
         let message =

@@ -1,17 +1,17 @@
 internal import JSON
 
-/// Hot Pepper's yes/no conditions. The order of the cases is the order of the bits in `SimulatedPlace.features`.
+/// Hot Pepper's boolean conditions. The order of the cases is the order of the bits in `SimulatedPlace.features`.
 enum HotpepperFlag: String, CaseIterable {
-    // About two of three shops have each of the first eight, a quarter of the shops each of the others.
+    // About two thirds of the shops fulfil each of the first eight conditions, and a quarter each of the others.
     case wifi, course, privateRoom = "private_room", card, nonSmoking = "non_smoking", lunch, child, charter
     case wedding, freeDrink = "free_drink", freeFood = "free_food", horigotatsu, tatami, cocktail, shochu, sake, wine,
         ktai, parking, barrierFree = "barrier_free"
     case sommelier, nightView = "night_view", openAir = "open_air", show, equipment, karaoke, band, tv, midnight,
         midnightMeal = "midnight_meal", english, pet
 
-    /// The bit of each condition in `SimulatedPlace.features`, by the condition's name.
+    /// The bit of each condition in `SimulatedPlace.features`, by name.
     static let bits = Dictionary(
-        // bounded: cases have different names
+        // bounded: the cases have different names
         uniqueKeysWithValues: allCases.enumerated().map { ($0.element.rawValue, 1 << $0.offset as UInt32) })
 }
 
@@ -35,8 +35,8 @@ struct HotpepperMasters {
     ]
     static let specialCategories: [Entry] = [("SPA1", "季節の特集"), ("SPB1", "シーン別特集"), ("SPC1", "空間で選ぶ")]
 
-    /// Writes the list of this name, filtered by the query; `nil` when there is no such list.
-    /// - Parameter name: the name as it stands in the path.
+    /// Returns the list with this name, filtered by the query; `nil` if there is no such list.
+    /// - Parameter name: the name from the path.
     func render(_ name: String) -> [UInt8]? {
         switch name {
         case "genre":
@@ -58,17 +58,17 @@ struct HotpepperMasters {
         }
     }
 
-    /// One line of a list: a code, and the codes above it.
+    /// One line of a list: a code, and the codes of its parents.
     private struct Line {
         var own: Entry
         var parents: [(name: StaticString, entry: Entry)] = []
     }
 
-    /// Returns the areas of one level, each once.
+    /// Returns the areas of one level, without duplicates.
     private func areas(ofLevel level: String) -> [Line] {
         var lines: [Line] = []
         for (index, town) in Town.all.enumerated() where index != Town.elsewhere {
-            // From the smallest level up, so that the parents of a level are those behind it.
+            // Sorted from the smallest level up, so that the parents of a level come after it.
             let levels: [(name: StaticString, area: Town.Area)] = [
                 ("middle_area", town.middle), ("large_area", town.large), ("service_area", town.service),
                 ("large_service_area", town.largeService),
@@ -76,7 +76,7 @@ struct HotpepperMasters {
             let entries = levels.map { (name: $0.name, entry: ($0.area.code, $0.area.name) as Entry) }
 
             if let own = entries.firstIndex(where: { $0.name.description == level }) {
-                // bounded: a place in a list
+                // bounded: an index of a list
                 lines.append(Line(own: entries[own].entry, parents: Array(entries[(own + 1)...])))
                 continue
             }
@@ -90,8 +90,8 @@ struct HotpepperMasters {
         return lines.filter { seen.insert($0.own.code).inserted }
     }
 
-    /// Filters a list as the query says and writes the page that is asked for.
-    /// - Parameter maxCodes: the number of codes that one filter may name; more are ignored.
+    /// Filters a list by the query, and writes the requested page.
+    /// - Parameter maxCodes: the maximum number of codes in one filter. Additional ones are ignored.
     private func list(_ name: String, of all: [Line], maxCodes: Int) -> [UInt8] {
         let isCalledCode = ["genre", "budget", "credit_card"].contains(name)
         let codes = query.list(isCalledCode ? "code" : name, limit: maxCodes)
@@ -112,12 +112,12 @@ struct HotpepperMasters {
 
         let start = max(Int(query["start"] ?? "") ?? 1, 1)
         let count = max(Int(query["count"] ?? "") ?? 1000, 0)
-        let skipped = min(start, lines.count + 1) - 1  // bounded: 1 or more before
+        let skipped = min(start, lines.count + 1) - 1  // bounded: 1 or more before the subtraction
         let page = Array(lines.dropFirst(skipped).prefix(count))
         return write(page, as: name, start: start, total: lines.count)
     }
 
-    /// Writes a list. The counts stand behind it, as in recordings of these lists.
+    /// Writes a list. The counts come last, as in recordings of these lists.
     private func write(_ lines: [Line], as name: String, start: Int, total: Int) -> [UInt8] {
         JSONWriter.object(capacity: 8192) { json in
             json.object("results") { json in
@@ -153,17 +153,17 @@ extension JSONWriter {
 }
 
 extension SimulatedPlace {
-    /// 0 for a shop with a coupon, 1 for one without.
+    /// 0 for a shop with a coupon, 1 for a shop without.
     var couponFlag: Int { Int(hash >> 11 & 1) }
 
     var creditCards: [HotpepperMasters.Entry] {
         guard has(.card) else { return [] }
-        // bounded: places in a list
+        // bounded: indices of a list
         return HotpepperMasters.creditCards.enumerated().filter { hash >> (30 + $0.offset) & 1 == 0 }.map(\.element)
     }
 
     var specials: [(code: String, name: String, category: String)] {
-        // bounded: places in a list
+        // bounded: indices of a list
         HotpepperMasters.specials.enumerated().filter { hash >> (36 + $0.offset * 2) & 3 == 0 }.map(\.element)
     }
 

@@ -1,12 +1,12 @@
-/// Reads the parameters of a gourmet search.
+/// Parses the parameters of a gourmet search.
 struct HotpepperQuery {
-    /// The search that the parameters ask for.
+    /// The query for the places of the search.
     var places: PlaceQuery
 
-    /// The radius in metres for each `range`, 1...5.
+    /// The radius in metres for each `range` from 1 to 5.
     static let ranges = [300.0, 500, 1000, 2000, 3000]
 
-    /// Fails, for error 3000, when a parameter is missing or cannot be read.
+    /// Fails if a parameter is missing or invalid. The answer is then error 3000.
     init?(_ query: QueryParameters, resources: LoopResources) {
         guard Self.starred.contains(where: { query[$0].map { !$0.isEmpty } ?? false }) else { return nil }
 
@@ -18,7 +18,7 @@ struct HotpepperQuery {
             guard let circle = Self.circle(query) else { return nil }
             places = PlaceQuery(area: circle)
         } else {
-            // A search without a position looks around the first town that it names.
+            // A search without a position covers the area around the first town that it names.
             let town = Town.all[areas.town ?? match?.town ?? 0]
             places = PlaceQuery(area: .circle(latitude: town.latitude, longitude: town.longitude, radius: 3000))
         }
@@ -47,12 +47,12 @@ struct HotpepperQuery {
         return .circle(latitude: position.latitude, longitude: position.longitude, radius: ranges[range - 1])
     }
 
-    /// The parameters of most searches. When there are no others, no others are looked for.
+    /// The parameters of most searches. If there are no others, the remaining checks are skipped.
     private static let plain: Set<String> = [
         "key", "format", "lat", "lng", "range", "count", "start", "order", "datum", "keyword", "genre",
     ]
 
-    /// The parameters of which at least one must be there.
+    /// The parameters of which at least one is required.
     private static let starred = [
         "lat", "lng", "keyword", "large_service_area", "service_area", "large_area", "middle_area", "small_area",
         "special", "special_or",
@@ -69,14 +69,14 @@ struct HotpepperQuery {
         return Category.mask { kind in kind.genre.map { genre in codes.contains { $0 == genre.code } } ?? false }
     }
 
-    /// Reads the order. With a position, places come by distance unless the order is 4.
+    /// Returns the order. With a position, places are sorted by distance unless the order is 4.
     private static func order(_ query: QueryParameters) -> PlaceQuery.Order {
         let order = query["order"]
         if query.has("lat") { return order == "4" ? .prominence : .distance }
         return order == "1" ? .kana : order == "2" ? .category : order == "3" ? .distance : .prominence
     }
 
-    /// Combines the parameters that are asked for seldom into one test of a place; `nil` when there are none.
+    /// Combines the rarely used parameters to one condition on a place; `nil` if there are none.
     private static func condition(
         _ query: QueryParameters, areas: AreaCodes
     ) -> ((SimulatedPlace, Cell) -> Bool)? {
@@ -144,13 +144,13 @@ struct HotpepperQuery {
     }
 }
 
-/// The areas that a search names. Values beyond the limit of each list are dropped, as the reference says.
+/// The areas named in a search. Values beyond the limit of each list are ignored, as described in the reference.
 private struct AreaCodes {
     private var districts: Set<Int> = []
     private var towns: [Int] = []
-    /// True when the search names areas and none of them exists.
+    /// True if the search names areas, but none of them exists.
     private(set) var isUnknown = false
-    /// The first town that is meant; an index of `Town.all`.
+    /// The first town in the search, as an index of `Town.all`.
     var town: Int? { towns.first }
 
     init() {}
@@ -182,8 +182,8 @@ private struct AreaCodes {
     }
 }
 
-/// Converts positions between the world's datum and the old Japanese one, with the usual linear formulas, which are good to
-/// a few metres.
+/// Converts positions between the world datum and the old Japanese one. It uses the common linear formulas, which are
+/// accurate to a few metres.
 enum Datum {
     static func world(
         fromTokyo position: (latitude: Double, longitude: Double)

@@ -2,14 +2,14 @@ internal import Basics
 internal import JSON
 internal import NIOCore
 
-/// Writes a place as Hot Pepper describes it.
+/// Writes a place in Hot Pepper's format.
 struct HotpepperShop {
     let text: PlaceText
     let ids: PlaceIDs
 
     private var place: SimulatedPlace { text.place }
 
-    /// The options of a request that change how shops are written.
+    /// The options of a request that affect how shops are written.
     struct Style {
         let isLite: Bool
         let hasCreditCards: Bool
@@ -18,7 +18,7 @@ struct HotpepperShop {
         let isOld: Bool
 
         init(_ query: QueryParameters, isOld: Bool) {
-            // A + that was not percent-encoded arrives as a blank.
+            // A + that is not percent-encoded is decoded as a blank.
             let types = query["type"]?.split { $0 == "+" || $0 == " " || $0 == "," } ?? []
             isLite = types.contains("lite")
             hasCreditCards = types.contains("credit_card")
@@ -29,13 +29,13 @@ struct HotpepperShop {
 
         var version: String { isOld ? "1.20" : "1.30" }
 
-        /// A number that tells fragments apart which were rendered in different styles.
+        /// A number that distinguishes fragments rendered in different styles.
         var rendering: UInt32 {
             0x1000_0000 | (isLite ? 1 : 0) | (hasCreditCards ? 2 : 0) | (hasSpecials ? 4 : 0) | (isTokyoDatum ? 8 : 0)
         }
         static let searchRendering: UInt32 = 0x1000_0010
 
-        /// The members that `type=lite` leaves. Some of them are left although the reference says otherwise.
+        /// The members in an answer with `type=lite`. Some of them are included although the reference says otherwise.
         static let lite = FieldMask(
             paths: [
                 "id", "name", "address", "lat", "lng", "genre.name", "genre.catch", "catch", "access", "urls.pc",
@@ -50,7 +50,7 @@ struct HotpepperShop {
         return (style.isOld ? JSONLayout.hotpepperOld : .hotpepper).lay(bytes)
     }
 
-    /// Writes the few members that a shop search gives.
+    /// Returns the few members in the result of a shop search.
     func renderForShopSearch() -> ByteBuffer {
         let bytes = JSONWriter.object(capacity: 512) { json in
             json.member("address", text.hotpepperAddress)
@@ -120,7 +120,7 @@ struct HotpepperShop {
 
     private func writePosition(in style: Style, to json: inout JSONWriter) {
         guard style.isTokyoDatum else {
-            // Recordings have ten decimal places, of which those behind the seventh are noise.
+            // Recordings have ten decimal places. Those after the seventh are noise.
             let noise = String(100 + place.hash >> 4 % 900)
             json.number("lat", digits: Self.padded(place.latitudeE7) + noise, asText: style.isOld)
             json.number("lng", digits: Self.padded(place.longitudeE7) + noise, asText: style.isOld)
@@ -193,8 +193,9 @@ struct HotpepperShop {
         }
     }
 
-    /// Makes the address of a picture.
-    /// - Parameter size: the size in the file name. When empty, size and ending are left out for the caller to append.
+    /// Returns the URL of a picture.
+    /// - Parameter size: the size in the file name. If it is empty, size and extension are omitted, so that the caller
+    ///   can append them.
     private func picture(using numbers: inout HashStream, size: String, mayBeMissing: Bool = false) -> String {
         if mayBeMissing, numbers.percent(6) {
             return "https://imgfp.hotp.jp/SYS/cmn/images/common/diary/custom/m30_img_noimage.gif"
@@ -230,7 +231,7 @@ struct HotpepperShop {
             json.member("sp", "https://www.hotpepper.jp/str\(id)/scoupon/?vos=nhppalsa000016")
         }
         if numbers.percent(5) {
-            // Now and then there is an empty member that no reference mentions.
+            // Some answers contain an empty member that no reference mentions.
             json.object("food") { json in
             }
         }
@@ -254,8 +255,8 @@ struct HotpepperShop {
 extension JSONWriter {
     /// Writes a number from its digits.
     /// - Parameters:
-    ///   - digits: the number as JSON writes it.
-    ///   - isText: true to put it between quotes, as Hot Pepper once did.
+    ///   - digits: the number in JSON notation.
+    ///   - isText: true to write it in quotes, as an older version of Hot Pepper does.
     mutating func number(_ name: StaticString, digits: String, asText isText: Bool = false) {
         if isText { return member(name, digits) }
         key(name)
