@@ -1,37 +1,38 @@
 internal import Basics
 
-/// Options of the provider simulator: where it listens, which keys it lets in, and what it does to requests by default.
+/// The configuration of the provider simulator: its address, the accepted keys, and the default treatment of requests.
 package struct SimulatorConfiguration: Sendable {
     /// The address to listen on.
     package var host = "127.0.0.1"
-    /// The port to listen on, 0...65535. 0 takes any free one.
+    /// The port to listen on, 0 to 65535. 0 selects any free port.
     package var port = 0
-    /// The seed of the simulated world. The same seed gives the same places, ids and photos.
+    /// The seed of the simulated world. The same seed produces the same places, ids and photos.
     package var seed: UInt64 = 1
-    /// The number of event loops, 1...64. One serves more than 10,000 requests a second.
+    /// The number of event loops, 1 to 64. One loop serves more than 10,000 requests a second.
     package var threads = 1
-    /// The only key that is let in. `nil` lets in every key but the empty one and those that begin with `wrong`, `denied` or
-    /// `legacy-off`, which get the errors of a wrong key, of a key that is not allowed, and of one without the legacy API.
+    /// The only accepted key. `nil` accepts all keys except the empty one and those that begin with `wrong`, `denied`
+    /// or `legacy-off`. Those get the errors for an invalid key, a key without permission, and a key without the legacy
+    /// API.
     package var apiKey: String?
-    /// True for the shapes of Hot Pepper's answers in 2015 and Google's in 2019: numbers as strings, `\/`, obsolete members, no
-    /// `business_status`.
+    /// True for the answer formats of Hot Pepper in 2015 and Google in 2019: numbers as strings, `\/`, obsolete
+    /// members, and no `business_status`.
     package var oldVersions = false
-    /// True to answer with gzip where the client accepts it. The data are stored and not compressed, which exercises the
-    /// client's decoder all the same.
+    /// True to answer with gzip if the client accepts it. The data are stored uncompressed, but the client's decoder
+    /// still runs.
     package var gzip = false
-    /// The time until a page token of Google's older API becomes valid, up to 1 h. Google takes about 2 s.
+    /// The time until a page token of Google's older API becomes valid, up to 1 h. Google needs about 2 s.
     package var pageTokenDelay: Duration = .seconds(2)
-    /// The memory for rendered places in bytes, for all threads together.
+    /// The cache for rendered places in bytes, for all threads together.
     package var cacheBytes = 96 << 20
-    /// The size of the largest request body in bytes, 1 KB to 1 GB. A larger one is answered with 413, and a URI longer than
-    /// 16 KB with 414.
+    /// The maximum size of a request body in bytes, 1 KB to 1 GB. A larger one is answered with 413, and a URI longer
+    /// than 16 KB with 414.
     package var maxRequestBytes = 1 << 20
-    /// The number of requests that `GET /_sim/log` can show, 0...100,000.
+    /// The number of requests that `GET /_sim/log` can show, 0 to 100,000.
     package var logCapacity = 1000
-    /// The latency, faults, capacity and quota of every API, until `POST /_sim/config` changes them.
+    /// The initial latency, faults, capacity and quota of every API. `POST /_sim/config` changes them.
     package var profile = TrafficProfile()
 
-    /// Makes the defaults.
+    /// Creates the default configuration.
     package init() {}
 
     /// Returns the configuration if it is valid.
@@ -49,46 +50,46 @@ package struct SimulatorConfiguration: Sendable {
     }
 }
 
-/// The treatment of one API's requests. Each API has its own profile, which can change while the simulator runs.
+/// How one API's requests are treated. Each API has its own profile, which can change while the simulator runs.
 package struct TrafficProfile: Sendable, Hashable {
     /// The time until an answer begins.
     package var latency = LatencyDistribution.fixed(.zero)
-    /// The share of requests (0...1) that end in a fault, by its spelling in `FaultTable`: `["503": 0.01]`. At most 1 in
-    /// all.
+    /// The fraction of requests (0 to 1) that end in a fault, by its name in `FaultTable`: `["503": 0.01]`. The sum is
+    /// at most 1.
     package var faults: [String: Double] = [:]
-    /// The number of requests that are served at a time, while the others wait for their turn. `nil` for no limit.
+    /// The limit on concurrently served requests. Further requests wait. `nil`: no limit.
     package var capacity: Capacity?
-    /// The number of requests per second of each key. `nil` for no limit.
+    /// The rate limit of each key. `nil`: no limit.
     package var quota: Quota?
 
-    /// Makes a profile without latency, faults and limits.
+    /// Creates a profile without latency, faults and limits.
     package init() {}
 
-    /// A limit on the requests that are served at a time.
+    /// A limit on concurrently served requests.
     package struct Capacity: Sendable, Hashable {
-        /// The number of requests that are served at a time, at least 1.
+        /// The maximum number of requests served at the same time, at least 1.
         package var concurrent: Int
-        /// The number of requests that may wait, at least 0. More get HTTP 503.
+        /// The maximum number of waiting requests, at least 0. Further requests get HTTP 503.
         package var queue = 10_000
-        /// True to spend a turn on requests whose client has gone away, as most servers do.
+        /// True if requests still use a permit after their client has disconnected, as with most servers.
         package var servesAbandoned = true
 
-        /// Makes a limit with the usual queue.
+        /// Creates a limit with the default queue.
         package init(concurrent: Int) { self.concurrent = concurrent }
     }
 
-    /// A limit on the requests per second.
+    /// A limit on requests per second.
     package struct Quota: Sendable, Hashable {
-        /// The requests per second, above 0.
+        /// The number of requests per second, above 0.
         package var requestsPerSecond: Double
-        /// The number of requests at once after a pause, at least 1.
+        /// The maximum number of requests at once after a pause, at least 1.
         package var burst: Int
-        /// The seconds that a refused request is told to wait, in `RetryInfo` (Google Places (New)) or `Retry-After` (the
-        /// others). `nil` says nothing, like the real APIs.
+        /// The waiting time in seconds in the answer to a rejected request, as `RetryInfo` (Google Places (New)) or
+        /// `Retry-After` (the others). `nil`: no waiting time, like the real APIs.
         package var retryAfter: Int?
 
-        /// Makes a limit.
-        /// - Parameter burst: `nil` for as many as in one second.
+        /// Creates a limit.
+        /// - Parameter burst: `nil`: the number of requests in one second.
         package init(requestsPerSecond: Double, burst: Int? = nil, retryAfter: Int? = nil) {
             self.requestsPerSecond = requestsPerSecond
             self.burst = burst ?? max(1, Int(saturating: min(requestsPerSecond, 1e9).rounded(.up)))
@@ -122,7 +123,7 @@ package struct TrafficProfile: Sendable, Hashable {
         }
     }
 
-    /// Reads a text like `503:0.05,reset:0.01` as shares by spelling; `nil` when the text is not of that form.
+    /// Parses a text like `503:0.05,reset:0.01` to fractions by fault name; `nil` if the text is invalid.
     package static func faults(_ text: String) -> [String: Double]? {
         var faults: [String: Double] = [:]
         for part in text.split(separator: ",") {
@@ -135,16 +136,16 @@ package struct TrafficProfile: Sendable, Hashable {
     }
 }
 
-/// The reason why the simulator does not start, or does not take a change.
+/// Why the simulator does not start, or rejects a change.
 package enum SimulatorError: Error, Hashable, CustomStringConvertible {
-    /// A member has a wrong value. `expected` says what the value should be.
+    /// A member has an invalid value. `expected` describes valid ones.
     case invalidConfiguration(member: String, expected: String)
     /// `start()` was called twice, or after `shutdown()`.
     case startedTwice
-    /// The address cannot be listened on. The reason is a few words for a person.
+    /// The simulator cannot listen on the address. The reason is a short text.
     case cannotListen(host: String, port: Int, reason: String)
 
-    /// One line for a person.
+    /// The error in one line.
     package var description: String {
         switch self {
         case .invalidConfiguration(let member, let expected): "\(member): expected \(expected)"

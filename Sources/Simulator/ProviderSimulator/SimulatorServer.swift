@@ -4,10 +4,11 @@ internal import NIOPosix
 internal import Synchronization
 internal import LibC
 
-/// Serves Hot Pepper's and Google's place APIs, with invented places, on one address. Safe to call from any thread.
+/// Serves the place APIs of Hot Pepper and Google on one address, with invented places. Safe to call from any thread.
 ///
-/// The paths are the real ones, below `baseURL`. `FaultTable` lists the faults that a request can ask for. `/_sim/stats`,
-/// `/_sim/log`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change what the simulator does.
+/// The paths are those of the real APIs, below `baseURL`. `FaultTable` lists the faults that a request can ask for.
+/// `/_sim/stats`, `/_sim/log`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change the state of the
+/// simulator.
 package final class SimulatorServer: Sendable {
     private let configuration: SimulatorConfiguration
     private let traffic: TrafficControl
@@ -26,7 +27,7 @@ package final class SimulatorServer: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Makes a simulator that does not listen yet.
+    /// Creates a simulator that does not listen yet.
     /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
     package init(_ configuration: SimulatorConfiguration) throws(SimulatorError) {
         self.configuration = try configuration.validated()
@@ -34,7 +35,7 @@ package final class SimulatorServer: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     }
 
-    /// The port that the simulator listens on; `nil` before `start()` and after `shutdown()`.
+    /// The port on which the simulator listens; `nil` before `start()` and after `shutdown()`.
     package var port: Int? {
         state.withLock { state in
             guard case .listening(_, let port) = state.phase else { return nil }
@@ -42,7 +43,7 @@ package final class SimulatorServer: Sendable {
         }
     }
 
-    /// The address as `http://host:port`, without a slash at the end; `nil` before `start()` and after `shutdown()`.
+    /// The address as `http://host:port`, without a final slash; `nil` before `start()` and after `shutdown()`.
     package var baseURL: String? { port.map { "http://\(configuration.host):\($0)" } }
 
     /// Begins to listen.
@@ -77,13 +78,13 @@ package final class SimulatorServer: Sendable {
         return "http://\(configuration.host):\(port)"
     }
 
-    /// Changes how requests of some APIs are treated from now on.
-    /// - Throws: `SimulatorError.invalidConfiguration` when the profile is not valid; then nothing was changed.
+    /// Changes how future requests to these APIs are treated.
+    /// - Throws: `SimulatorError.invalidConfiguration` if the profile is not valid. Nothing is changed then.
     package func setProfile(_ profile: TrafficProfile, of apis: [ProviderAPI]) throws(SimulatorError) {
         try traffic.configure(apis) { $0 = profile }
     }
 
-    /// Closes all connections at once and stops listening. It may be called any number of times.
+    /// Closes all connections immediately and stops listening. May be called more than once.
     package func shutdown() async {
         let (open, isFirst) = state.withLock { state -> ([any Channel], Bool) in
             var open = Array(state.connections.values)
@@ -97,7 +98,7 @@ package final class SimulatorServer: Sendable {
         if isFirst { try? await group.shutdownGracefully() }
     }
 
-    /// Says in a few words why an address cannot be had; the types of NIO's errors tell a person nothing.
+    /// Describes in a few words why the server cannot listen. The descriptions of NIO's errors do not help users.
     private static func reason(of error: any Error) -> String {
         switch (error as? IOError)?.errnoCode {
         case EADDRINUSE?: "another program listens there"
@@ -125,14 +126,14 @@ package final class SimulatorServer: Sendable {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // The buffer has room for a whole answer, which one system call then sends.
+            // The send buffer has room for a complete answer, so that one system call sends it.
             .childChannelOption(.socketOption(.so_sndbuf), value: 400_000)
-            // A second read per request would only find nothing.
+            // A second read per request would usually return nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .bind(host: configuration.host, port: configuration.port).get()
     }
 
-    /// Makes the resources of each event loop, on that loop.
+    /// Creates the resources of each event loop, on that loop.
     private func makeResources() async throws -> [ObjectIdentifier: NIOLoopBound<LoopResources>] {
         var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
         for (number, loop) in group.makeIterator().enumerated() {

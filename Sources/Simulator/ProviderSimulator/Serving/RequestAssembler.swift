@@ -1,24 +1,24 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Puts the parts of requests, as they arrive on a connection, together to whole requests.
+/// Assembles complete requests from their parts, as these arrive on a connection.
 struct RequestAssembler {
-    /// Something that the connection has to act on.
+    /// An event to which the connection must react.
     enum Arrival {
         case request(IncomingRequest)
-        /// A request that is not served: it is answered with this page, and the connection is closed.
+        /// A request that is not served. It is answered with this page, and the connection is closed.
         case refusal(status: Int, title: String)
-        /// The client waits for "100 Continue" before it sends the body.
+        /// The client waits for "100 Continue" before sending the body.
         case expectation
         /// The client keeps sending a body that is too large. The connection is closed without an answer.
         case flood
     }
 
-    /// The body of the request that is being read.
+    /// The body of the current request.
     private enum Body {
         case none
         case bytes(ByteBuffer)
-        /// The body is larger than allowed. Its bytes are dropped, and only their number is kept.
+        /// The body is larger than allowed. Its bytes are dropped and counted.
         case tooLarge(dropped: Int)
     }
 
@@ -27,14 +27,15 @@ struct RequestAssembler {
     private var body = Body.none
 
     private static let maxURIBytes = 16_384
-    /// The number of bytes of a body that is too large which are read, so that the client can get the answer 413.
+    /// The maximum number of bytes to read from a body that is too large, so that the client can receive the answer
+    /// 413.
     private static let maxDroppedBytes = 64 << 20
 
-    /// - Parameter maxBodyBytes: the size of the largest body that is served.
+    /// - Parameter maxBodyBytes: the maximum size of a body.
     init(maxBodyBytes: Int) { self.maxBodyBytes = maxBodyBytes }
 
-    /// Takes in the next part.
-    /// - Returns: what follows from it; `nil` while the request is incomplete.
+    /// Processes the next part.
+    /// - Returns: the event; `nil` while the request is incomplete.
     mutating func take(_ part: HTTPServerRequestPart) -> Arrival? {
         switch part {
         case .head(let head):
@@ -46,10 +47,10 @@ struct RequestAssembler {
         }
     }
 
-    /// Forgets the request that was being read.
+    /// Discards the current request.
     mutating func reset() { (head, body) = (nil, .none) }
 
-    /// - Returns: `false` when enough of a body that is too large was read.
+    /// - Returns: `false` once the maximum number of bytes of a too large body has been read.
     private mutating func append(_ part: ByteBuffer) -> Bool {
         var part = part
 
@@ -60,7 +61,7 @@ struct RequestAssembler {
         case .bytes(let bytes) where bytes.readableBytes + part.readableBytes > maxBodyBytes:
             body = .tooLarge(dropped: part.readableBytes)
         case .bytes(var bytes):
-            body = .none  // so that the buffer has one owner and is not copied
+            body = .none  // leaves the buffer with one owner, so that it is not copied
             bytes.writeBuffer(&part)
             body = .bytes(bytes)
         }

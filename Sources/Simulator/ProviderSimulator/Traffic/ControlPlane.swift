@@ -2,7 +2,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers requests below `/_sim/`: statistics, the log, and changes of the profiles. They are not counted themselves.
+/// Answers requests below `/_sim/`: statistics, the log, and changes of the profiles. These requests are not counted.
 struct ControlPlane: Sendable {
     let traffic: TrafficControl
 
@@ -50,7 +50,7 @@ struct ControlPlane: Sendable {
         return JSONWriter.object(capacity: 16_384) { json in
             json.member("elapsedMs", snapshot.elapsedMilliseconds)
             write(snapshot.total, to: &json)
-            // bounded: what this process has counted itself
+            // bounded: counts of this process
             json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
             // bounded: as above
             json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
@@ -80,7 +80,7 @@ struct ControlPlane: Sendable {
         json.endObject()
     }
 
-    /// Writes the members of one count into an object that is open.
+    /// Writes the members of a count into an open object.
     private func write(_ count: TrafficSnapshot.Count, to json: inout JSONWriter) {
         let meter = count.meter
         json.member("requests", meter.requests)
@@ -120,14 +120,14 @@ struct ControlPlane: Sendable {
         }
     }
 
-    /// Writes path and parameters, without the key. The values of a repeated parameter are joined with commas.
+    /// Writes the path and the parameters, without the key. The values of a repeated parameter are joined with commas.
     private func writeParts(ofURI uri: String, to json: inout JSONWriter) {
         let bytes = Array(uri.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         json.member("path", String(decoding: bytes[..<mark], as: UTF8.self))
 
         var unused = Fingerprint()
-        let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)  // bounded: a place in memory
+        let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)  // bounded: an index of `bytes`
         let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
 
         json.object("parameters") { json in

@@ -1,26 +1,26 @@
 internal import NIOCore
 
-/// Lets so many requests be served at a time. The others wait for their turn, in their order.
+/// Limits the number of requests served at the same time. Further requests wait in order of arrival.
 struct Gate {
     typealias Waiter = @Sendable () -> Void
     enum Entry {
         /// The request may be served now.
         case now
-        /// The waiter will be called when the request's turn has come.
+        /// The waiter is called when the request may be served.
         case later
-        /// Too many requests wait already.
+        /// Too many requests are waiting already.
         case full
     }
 
-    /// The limits; `nil` for none. After a change, call the waiters that `admitted()` returns.
+    /// The limits; `nil`: none. After a change, call the waiters that `admitted()` returns.
     var capacity: TrafficProfile.Capacity?
-    /// The number of requests that are being served.
+    /// The number of requests being served.
     private(set) var active = 0
     private var waiters = CircularBuffer<Waiter>()
 
     var waiting: Int { waiters.count }
 
-    /// Takes a turn, or a place in the queue.
+    /// Takes a permit, or a position in the queue.
     mutating func enter(_ waiter: @escaping Waiter) -> Entry {
         guard let capacity else {
             active += 1
@@ -36,14 +36,14 @@ struct Gate {
         return .later
     }
 
-    /// Gives a turn back.
-    /// - Returns: the waiters that have a turn now, for the caller to call.
+    /// Releases a permit.
+    /// - Returns: the waiters that have a permit now. The caller must call them.
     mutating func leave() -> [Waiter] {
         active -= 1
         return admitted()
     }
 
-    /// Takes the waiters that have a turn now out of the queue. Each counts as active from here on.
+    /// Removes the waiters that can get a permit from the queue. Each of them counts as active from now on.
     mutating func admitted() -> [Waiter] {
         var next: [Waiter] = []
         while let waiter = waiters.first, active < capacity?.concurrent ?? .max {
@@ -55,7 +55,7 @@ struct Gate {
     }
 }
 
-/// Limits the requests per second of each API key, with a bucket of tokens for each.
+/// Limits the requests per second of each API key, with a token bucket for each.
 struct QuotaBuckets {
     private struct Bucket {
         var tokens: Double
@@ -63,12 +63,12 @@ struct QuotaBuckets {
     }
     private var buckets: [UInt64: Bucket] = [:]
 
-    /// Takes a token for one request; `false` when the key has none left.
+    /// Takes a token for one request; `false` if the key has none left.
     /// - Parameters:
     ///   - key: a fingerprint of the API key.
-    ///   - now: nanoseconds of a clock that never goes back.
+    ///   - now: nanoseconds on a monotonic clock.
     mutating func take(for key: UInt64, quota: TrafficProfile.Quota, now: UInt64) -> Bool {
-        // Made-up keys must not use up the memory.
+        // Limits the memory that invented keys can use.
         if buckets.count > 4096 { buckets.removeAll() }
 
         let burst = Double(quota.burst)

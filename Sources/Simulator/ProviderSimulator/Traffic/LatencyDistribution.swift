@@ -1,18 +1,18 @@
 internal import Basics
 
-/// The time until the first byte of an answer.
+/// The distribution of the time until the first byte of an answer.
 package enum LatencyDistribution: Sendable, Hashable {
-    /// Always this time; 0 for as fast as possible.
+    /// Always this time. 0: as fast as possible.
     case fixed(Duration)
-    /// Any time between the two, all equally likely.
+    /// A uniform distribution between the two times.
     case uniform(Duration, Duration)
-    /// Times with this mean, most of them short and a few long.
+    /// An exponential distribution with this mean: most times are short, a few are long.
     case exponential(mean: Duration)
-    /// Times like those of real services, with this median and this 99th percentile.
+    /// A log-normal distribution with this median and this 99th percentile, similar to real services.
     case lognormal(p50: Duration, p99: Duration)
 
-    /// Reads `80ms`, `20ms..80ms`, `exp:100ms` (the mean) or `p50:80ms,p99:900ms`; units are `us`, `ms`, `s` and `m`.
-    /// Fails when the text is none of these.
+    /// Parses `80ms`, `20ms..80ms`, `exp:100ms` (the mean) or `p50:80ms,p99:900ms`; units are `us`, `ms`, `s` and `m`.
+    /// Fails for any other text.
     package init?(_ text: String) {
         let text = text.filter { $0 != " " }
 
@@ -37,7 +37,7 @@ package enum LatencyDistribution: Sendable, Hashable {
         }
     }
 
-    /// The text that `init(_:)` reads.
+    /// The text from which `init(_:)` restores the distribution.
     package var text: String {
         switch self {
         case .fixed(let duration): duration.simulatedText
@@ -47,7 +47,7 @@ package enum LatencyDistribution: Sendable, Hashable {
         }
     }
 
-    /// Draws a time, in whole microseconds, at most ten minutes.
+    /// Returns a random time in whole microseconds, at most ten minutes.
     func sample(_ numbers: inout HashStream) -> Int {
         let longest = 600_000_000.0
 
@@ -55,20 +55,20 @@ package enum LatencyDistribution: Sendable, Hashable {
         case .fixed(let duration): return min(duration.wholeMicroseconds, Int(saturating: longest))
         case .uniform(let low, let high):
             let (shortest, longest) = (Double(low.wholeMicroseconds), Double(high.wholeMicroseconds))
-            return Int(saturating: shortest + numbers.unit() * (longest - shortest))  // bounded: fractions
+            return Int(saturating: shortest + numbers.unit() * (longest - shortest))  // bounded: floating-point numbers
         case .exponential(let mean):
-            // bounded: fractions
+            // bounded: floating-point numbers
             let drawn = -Mathematics.logarithm(1 - numbers.unit()) * Double(mean.wholeMicroseconds)
             return Int(saturating: min(drawn, longest))
         case .lognormal(let p50, let p99):
-            // The 99th percentile of a normal distribution lies 2.3263 standard deviations above its median.
+            // The 99th percentile of a normal distribution is 2.3263 standard deviations above its median.
             let (median, high) = (Double(p50.wholeMicroseconds), Double(p99.wholeMicroseconds))
-            let sigma = Mathematics.logarithm(high / median) / 2.3263  // bounded: fractions
+            let sigma = Mathematics.logarithm(high / median) / 2.3263  // bounded: floating-point numbers
             return Int(saturating: min(median * Mathematics.exponential(sigma * Self.normal(&numbers)), longest))
         }
     }
 
-    /// Draws a standard normal number, in Box and Muller's way.
+    /// Returns a random number of the standard normal distribution (Box-Muller method).
     private static func normal(_ numbers: inout HashStream) -> Double {
         let radius = (-2 * Mathematics.logarithm(1 - numbers.unit())).squareRoot()
         return radius * Mathematics.cosine(360 * numbers.unit())
@@ -76,19 +76,19 @@ package enum LatencyDistribution: Sendable, Hashable {
 }
 
 extension Duration {
-    /// The duration in whole microseconds; the largest number for one that is longer.
+    /// The duration in whole microseconds; `Int.max` if it is longer.
     var wholeMicroseconds: Int {
         let (seconds, attoseconds) = components
         let whole = Int(clamping: seconds).saturatingMultiplied(by: 1_000_000)
         return whole.saturatingAdding(Int(attoseconds / 1_000_000_000_000))
     }
 
-    /// Reads `250ms`, `5s`, `1.5s`, `2m` or `300us`, up to a day.
+    /// Parses `250ms`, `5s`, `1.5s`, `2m` or `300us`, up to one day.
     init?(simulated text: some StringProtocol) {
         let units: [(suffix: String, microseconds: Double)] = [("us", 1), ("ms", 1000), ("s", 1e6), ("m", 60e6)]
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0 else { return nil }
-            let microseconds = number * unit.microseconds  // bounded: fractions
+            let microseconds = number * unit.microseconds  // bounded: floating-point numbers
             guard microseconds <= 86_400e6 else { return nil }
             self = .microseconds(Int64(saturating: microseconds))
             return
@@ -97,7 +97,7 @@ extension Duration {
         self = .zero
     }
 
-    /// The text that `init(simulated:)` reads.
+    /// The text from which `init(simulated:)` restores the duration.
     var simulatedText: String {
         let microseconds = wholeMicroseconds
         if microseconds % 1_000_000 == 0 { return "\(microseconds / 1_000_000)s" }

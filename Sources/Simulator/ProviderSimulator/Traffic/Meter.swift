@@ -1,17 +1,17 @@
-/// The counts of one API, one method, or all together.
+/// The counts of one API, of one method, or of all requests.
 struct Meter {
     private(set) var requests = 0
     private(set) var inFlight = 0
     private(set) var maxInFlight = 0
-    /// The number of requests whose client went away before the answer was sent.
+    /// The number of requests whose client disconnected before the answer was sent.
     private(set) var aborted = 0
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
 
-    /// Counts a request that has arrived.
+    /// Counts an arriving request.
     /// - Parameters:
-    ///   - second: the wall clock's, since 1970.
-    ///   - nanoseconds: the time on a clock that never goes back.
+    ///   - second: the wall-clock time in seconds since 1970.
+    ///   - nanoseconds: the time on a monotonic clock.
     mutating func arrive(second: Int, nanoseconds: UInt64) {
         requests += 1
         inFlight += 1
@@ -20,13 +20,13 @@ struct Meter {
         window.add(nanoseconds)
     }
 
-    /// Counts a request that has ended.
+    /// Counts a finished request.
     mutating func finish(isAborted: Bool) {
         inFlight -= 1
         if isAborted { aborted += 1 }
     }
 
-    /// Sets the counts to zero, except those of the requests in flight.
+    /// Resets the counts, except those of the requests in flight.
     mutating func reset() {
         let open = inFlight
         self = Meter()
@@ -34,9 +34,9 @@ struct Meter {
     }
 }
 
-/// The arrivals in each second of the wall clock, for at least the last hour.
+/// The arrivals in each second of wall-clock time, for at least the last hour.
 struct PerSecond {
-    /// The second of the first count, since 1970.
+    /// The time of the first count, in seconds since 1970.
     private(set) var first = 0
     private(set) var counts: [Int] = []
     private static let limit = 7200
@@ -47,7 +47,7 @@ struct PerSecond {
         if index < 0 { index = 0 }  // the clock was set back
 
         if index >= Self.limit * 2 {
-            // The clock was set far ahead, or no request came for hours.
+            // The clock was set far ahead, or no request arrived for hours.
             (first, counts, index) = (second, [], 0)
         } else if index >= Self.limit {
             let drop = min(index - Self.limit / 2, counts.count)
@@ -61,14 +61,14 @@ struct PerSecond {
     }
 }
 
-/// The largest number of arrivals within any second, wherever it begins, by which a rate limit is judged.
+/// The maximum number of arrivals within any second, whatever its beginning. Rate limits are checked with it.
 struct SlidingWindow {
     private(set) var maximum = 0
-    /// The arrivals of the last second in a ring, whose size is a power of two.
+    /// The arrivals of the last second, in a ring buffer whose size is a power of two.
     private var ring = [UInt64](repeating: 0, count: 64)
     private var head = 0
     private var count = 0
-    /// The largest number that is counted, which takes 8 MB.
+    /// The maximum number of stored arrivals, which use 8 MB.
     private static let limit = 1 << 20
 
     mutating func add(_ now: UInt64) {

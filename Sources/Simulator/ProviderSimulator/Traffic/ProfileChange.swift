@@ -1,15 +1,16 @@
 internal import Basics
 internal import JSON
 
-/// The body of `POST /_sim/config`. Members that are there change the profiles; `null` takes a limit away.
+/// The body of `POST /_sim/config`. Its members change the profiles; `null` removes a limit.
 ///
 ///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05},
 ///      "capacity": {"concurrent": 8, "queue": 1000, "servesAbandoned": true},
 ///      "quota": {"requestsPerSecond": 10, "burst": 10, "retryAfter": 1}}
 ///
-/// Without `apis`, all APIs change. `latency` may be a number of milliseconds, `capacity` and `quota` a number alone.
+/// Without `apis`, all APIs change. `latency` may be a number of milliseconds, and `capacity` and `quota` may be single
+/// numbers.
 struct ProfileChange {
-    /// The APIs whose profiles change.
+    /// The APIs whose profiles are changed.
     private(set) var apis = ProviderAPI.allCases
     private var latency: LatencyDistribution?
     private var faults: [String: Double]?
@@ -75,7 +76,7 @@ struct ProfileChange {
             guard let milliseconds = try reader.double(), (0...600_000).contains(milliseconds) else {
                 throw wrong("latency", expected: expected)
             }
-            return .fixed(.microseconds(Int64(saturating: milliseconds * 1000)))  // bounded: a fraction
+            return .fixed(.microseconds(Int64(saturating: milliseconds * 1000)))  // bounded: a floating-point number
         }
         guard let text = try reader.string(), let latency = LatencyDistribution(text) else {
             throw wrong("latency", expected: expected)
@@ -106,7 +107,7 @@ struct ProfileChange {
 
         guard try reader.enterObject() else { throw wrong("capacity", expected: "a number or an object") }
 
-        // The profile's check refuses 0, so a capacity without `concurrent` is an error.
+        // The validation of the profile rejects 0, so a capacity without `concurrent` is an error.
         var capacity = TrafficProfile.Capacity(concurrent: 0)
         while let key = try reader.nextKey() {
             let name = try key.string()

@@ -1,28 +1,28 @@
 internal import NIOCore
 
-/// The last requests, up to a fixed number.
+/// The most recent requests, up to a fixed number.
 struct RequestLog {
     struct Entry {
         let number: Int
-        /// The second on the wall clock, since 1970.
+        /// The wall-clock time in seconds since 1970.
         let second: Int
-        /// The time on a clock that never goes back.
+        /// The time on a monotonic clock.
         let nanoseconds: UInt64
         let endpoint: Endpoint
-        /// The URI with its key, which `ControlPlane` leaves out.
+        /// The URI including the key, which `ControlPlane` omits.
         let uri: String
         let body: String
         /// The outcome; `nil` while the request is in flight.
         var outcome: String?
     }
 
-    /// The entries, oldest first, numbered without a gap.
+    /// The entries, oldest first, with consecutive numbers.
     private var entries = CircularBuffer<Entry>()
     private let capacity: Int
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds a request, whose number must be one more than the last one's.
+    /// Adds a request. Its number must be one more than the previous one's.
     mutating func add(_ entry: Entry) {
         guard capacity > 0 else { return }
         if entries.count == capacity { entries.removeFirst() }

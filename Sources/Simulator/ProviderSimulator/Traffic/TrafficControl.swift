@@ -2,18 +2,18 @@ internal import Basics
 internal import NIOCore
 internal import Synchronization
 
-/// Counts all requests and decides what happens to them. All event loops share it, and each call holds its lock for well
+/// Counts all requests and decides how they are treated. All event loops share it. Each call holds its lock for well
 /// under a microsecond.
 final class TrafficControl: Sendable {
-    /// A request that has arrived.
+    /// An arriving request.
     struct Arrival {
         let endpoint: Endpoint
-        /// A fingerprint of everything but the key.
+        /// A fingerprint of everything except the key.
         let fingerprint: UInt64
         let keyFingerprint: UInt64
         /// The fault that the request itself asks for.
         let plan: FaultPlan?
-        /// A random number in 0..<1, which picks one of the profile's faults.
+        /// A random number in 0..<1 that selects one of the profile's faults.
         let roll: Double
         let uri: String
         let body: String
@@ -21,17 +21,17 @@ final class TrafficControl: Sendable {
 
     /// The decision about a request.
     struct Admission {
-        /// The number that `finish` takes.
+        /// The number to pass to `finish`.
         let number: Int
         var latency = LatencyDistribution.fixed(.zero)
         var fault: Fault?
-        /// True for a request beyond its key's quota, which is told so at once.
+        /// True for a request that exceeds its key's quota. It is rejected at once.
         var isOverQuota = false
-        /// The seconds that such a request is told to wait; `nil` to say nothing.
+        /// The waiting time in seconds for such a request; `nil`: none is sent.
         var retryAfter: Int?
-        /// True when `enter` must be called before the request is served.
+        /// True if `enter` must be called before the request is served.
         var isGated = false
-        /// True when a request is served even if its client has gone away.
+        /// True if a request is served even after its client has disconnected.
         var servesAbandoned = true
     }
 
@@ -48,18 +48,18 @@ final class TrafficControl: Sendable {
     private struct State {
         var services: [Service]
         var methods = [Meter](repeating: Meter(), count: Endpoint.allCases.count)
-        /// The outcomes with their numbers, by endpoint.
+        /// The outcomes with their counts, by endpoint.
         var outcomes = [[String: Int]](repeating: [:], count: Endpoint.allCases.count)
         var total = Meter()
         var number = 0
         var log: RequestLog
-        /// How often a fault was played that comes only so many times, by the request's fingerprint.
+        /// How often each fault with a limited number of repetitions has occurred, by the request's fingerprint.
         var faultsServed: [UInt64: Int] = [:]
         var since = NIODeadline.now()
     }
     private let state: Mutex<State>
 
-    /// The number of fingerprints kept per API, which take 16 MB. Beyond that, new ones are not counted.
+    /// The maximum number of stored fingerprints per API, which use 16 MB. Beyond that, new ones are not counted.
     private static let distinctLimit = 1 << 20
 
     init(profile: TrafficProfile, logCapacity: Int) {
@@ -71,7 +71,7 @@ final class TrafficControl: Sendable {
         state = Mutex(State(services: services, log: RequestLog(capacity: logCapacity)))
     }
 
-    /// Counts a request that has arrived. Call `finish` exactly once for it.
+    /// Counts an arriving request. Call `finish` exactly once for it.
     func arrive(_ arrival: Arrival) -> Admission {
         state.withLock { state in
             let now = NIODeadline.now().uptimeNanoseconds
@@ -120,7 +120,7 @@ final class TrafficControl: Sendable {
         }
     }
 
-    /// Returns the fault of a plan; `nil` when it was played as often as the plan says.
+    /// Returns the fault of a plan; `nil` if it has occurred as often as the plan specifies.
     private static func fault(of plan: FaultPlan, fingerprint: UInt64, state: inout State) -> Fault? {
         guard let times = plan.times else { return plan.fault }
         if state.faultsServed.count > 65_536 { state.faultsServed.removeAll() }
@@ -130,19 +130,19 @@ final class TrafficControl: Sendable {
         return plan.fault
     }
 
-    /// Takes a turn to be served, or a place in the queue for one.
-    /// - Parameter waiter: is called, from any thread, when the answer was `later` and the turn has come.
+    /// Takes a permit to be served, or a position in the queue.
+    /// - Parameter waiter: if the result is `later`, this is called from any thread once the request has a permit.
     func enter(_ api: ProviderAPI, waiter: @escaping Gate.Waiter) -> Gate.Entry {
         state.withLock { $0.services[api.rawValue].gate.enter(waiter) }
     }
 
-    /// Gives a turn back.
+    /// Releases a permit.
     func leave(_ api: ProviderAPI) {
         for next in state.withLock({ $0.services[api.rawValue].gate.leave() }) { next() }
     }
 
-    /// Counts a request that has ended. Called exactly once per arrival.
-    /// - Parameter isAborted: true when the client went away before the answer was sent.
+    /// Counts a finished request. Must be called exactly once per arrival.
+    /// - Parameter isAborted: true if the client disconnected before the answer was sent.
     func finish(_ number: Int, endpoint: Endpoint, outcome: String, isAborted: Bool) {
         state.withLock { state in
             state.total.finish(isAborted: isAborted)
@@ -155,8 +155,8 @@ final class TrafficControl: Sendable {
 
     // MARK: Control
 
-    /// Changes the profiles of some APIs. `change` is given each one's present profile.
-    /// - Throws: `SimulatorError.invalidConfiguration` when a result is not valid; then nothing was changed.
+    /// Changes the profiles of some APIs. `change` receives each current profile.
+    /// - Throws: `SimulatorError.invalidConfiguration` if a result is not valid. Nothing is changed then.
     func configure(_ apis: [ProviderAPI], change: (inout TrafficProfile) -> Void) throws(SimulatorError) {
         var profiles: [(ProviderAPI, TrafficProfile)] = []
         for api in apis {
@@ -188,10 +188,10 @@ final class TrafficControl: Sendable {
         }
     }
 
-    /// Returns an API's present profile.
+    /// Returns the current profile of an API.
     func profile(of api: ProviderAPI) -> TrafficProfile { state.withLock { $0.services[api.rawValue].profile } }
 
-    /// Sets the counters to zero and empties the log. Requests in flight stay counted.
+    /// Resets the counters and clears the log. Requests in flight are still counted.
     func reset() {
         state.withLock { state in
             state.total.reset()
@@ -210,7 +210,7 @@ final class TrafficControl: Sendable {
         }
     }
 
-    /// The last requests, oldest first, and when counting began, in the log's nanoseconds.
+    /// Returns the last requests, oldest first, and the time when counting began, on the log's monotonic clock.
     func log(last count: Int) -> (entries: [RequestLog.Entry], since: UInt64) {
         state.withLock { ($0.log.last(count), $0.since.uptimeNanoseconds) }
     }

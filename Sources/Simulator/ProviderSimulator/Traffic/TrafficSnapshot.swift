@@ -9,13 +9,13 @@ struct TrafficSnapshot {
         let api: ProviderAPI
         let count: Count
         let methods: [(name: String, count: Count)]
-        /// The number of different requests; the key makes no difference.
+        /// The number of distinct requests, ignoring the key.
         let distinct: Int
-        /// The number of requests that an earlier one was equal to.
+        /// The number of requests that were equal to an earlier one.
         let repeated: Int
-        /// The number of requests that have a turn at present.
+        /// The number of requests that hold a permit.
         let beingServed: Int
-        /// The number of requests that wait for a turn.
+        /// The number of requests that wait for a permit.
         let waitingForTurn: Int
     }
 
@@ -23,7 +23,7 @@ struct TrafficSnapshot {
     let total: Count
     let services: [Service]
 
-    /// Adds up numbers of outcomes.
+    /// Adds up the counts of outcomes.
     static func sum(_ outcomes: some Sequence<[String: Int]>) -> [String: Int] {
         outcomes.reduce(into: [:]) { sum, part in sum.merge(part, uniquingKeysWith: +) }
     }

@@ -1,16 +1,16 @@
-/// A kind of place, in the words of all providers. A place stores its category as an index of `all`.
+/// A category of places, with its names in all APIs. A place stores its category as an index of `all`.
 struct Category: Sendable {
-    /// Hot Pepper's genre; `nil` for places that Hot Pepper does not list.
+    /// Hot Pepper's genre; `nil` for categories that Hot Pepper does not list.
     let genre: (code: String, name: String)?
     let japanese: String
     let english: String
-    /// The words that people search for, in lower case.
+    /// The search words for the category, in lower case.
     let keywords: [String]
-    /// The types of Google's older API, the most telling first.
+    /// The types in Google's older API, most specific first.
     let legacyTypes: [String]
-    /// The `primaryType` of Google Places (New), whose `types` are this one and then the legacy ones.
+    /// The `primaryType` in Google Places (New). Its `types` are this type followed by the legacy ones.
     let primaryType: String
-    /// The number of places of this category among a thousand.
+    /// The number of places of this category per thousand.
     let share: Int
 
     var isFood: Bool { genre != nil }
@@ -111,13 +111,13 @@ struct Category: Sendable {
         locality,
     ]
 
-    /// A town itself, which has no rating and no status. A search without type may begin with it.
+    /// A town itself, which has no rating and no status. It may be the first result of a search without a type.
     private static let locality = Category(
         genre: nil, japanese: "", english: "", keywords: [], legacyTypes: ["locality", "political"],
         primaryType: "locality", share: 0)
     static let localityIndex = all.count - 1
 
-    /// A set of categories, with a bit for each.
+    /// A set of categories, with one bit for each.
     typealias Mask = UInt32
     static let everything: Mask = (1 << UInt32(localityIndex)) - 1
     /// The categories that Hot Pepper lists.
@@ -130,8 +130,8 @@ struct Category: Sendable {
         return mask
     }
 
-    /// Returns the categories of a Google type; 0 when none has it.
-    /// - Parameter primary: true to take only those whose primary type it is.
+    /// Returns the categories with a Google type; 0 if there are none.
+    /// - Parameter primary: true to return only categories with this primary type.
     static func mask(ofType type: String, primary: Bool = false) -> Mask {
         typeMasks[type].map { primary ? $0.primary : $0.any } ?? 0
     }
@@ -150,7 +150,7 @@ struct Category: Sendable {
         legacyTypes.first == primaryType ? legacyTypes : [primaryType] + legacyTypes.filter { $0 != primaryType }
     }
 
-    /// A category for each number in 0..<1000, as often as its `share` says.
+    /// A category for each number in 0..<1000. Each occurs `share` times.
     static let byShare: [UInt8] = {
         var table: [UInt8] = []
         for (index, category) in all.enumerated() {

@@ -1,16 +1,16 @@
 internal import NIOCore
 
-/// The places of one square, with the fragments that were rendered of them. Confined to one event loop.
+/// The places in one square, with their rendered fragments. Confined to one event loop.
 final class Cell {
     let id: CellID
     let places: [SimulatedPlace]
-    /// An index of `Town.all`.
+    /// The town, as an index of `Town.all`.
     let town: Int
-    /// An index of `Lexicon.districts`.
+    /// The quarter, as an index of `Lexicon.districts`.
     let district: Int
-    /// An index of the town's stations.
+    /// The station, as an index of the town's stations.
     let station: Int
-    /// The fragments by place and rendering (see `World.fragment`).
+    /// The fragments by rendering and place (see `World.fragment`).
     var fragments: [UInt64: ByteBuffer] = [:]
     /// The places that Hot Pepper lists; none outside Japan.
     let shops: [SimulatedPlace]
@@ -31,19 +31,19 @@ final class Cell {
         shops = isServed ? places.filter(\.isListedByHotpepper) : []
     }
 
-    /// Returns the numbers that a quarter of a town follows from. It is four cells large.
+    /// Returns the random numbers of a quarter, which consists of four cells.
     private static func quarter(of id: CellID, seed: UInt64) -> HashStream {
         HashStream(mixed(seed ^ 0xD157 ^ UInt64(id.row / 2) << 20 ^ UInt64(id.column / 2)))
     }
 
-    /// Returns the quarter's name, as an index of `Lexicon.districts`.
+    /// Returns the name of the quarter, as an index of `Lexicon.districts`.
     static func district(of id: CellID, seed: UInt64) -> Int {
         var quarter = quarter(of: id, seed: seed)
         return quarter.next(below: Lexicon.districts.count)
     }
 
-    /// True where there are no places, so that a search can find nothing: within a degree of 0, 0 and beyond 85 degrees north
-    /// and south.
+    /// Returns true where there are no places, so that searches find nothing: within one degree of 0, 0, and beyond 85
+    /// degrees north and south.
     static func isEmpty(latitude: Double, longitude: Double) -> Bool {
         abs(latitude) > 85 || (abs(latitude) <= 1 && abs(longitude) <= 1)
     }

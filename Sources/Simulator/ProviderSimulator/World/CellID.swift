@@ -1,18 +1,18 @@
-/// A square of 0.005 degrees, which in Japan measures about 556 m from south to north and 450 m from west to east.
+/// A square of 0.005 degrees. In Japan it measures about 556 m from south to north and 450 m from west to east.
 struct CellID: Hashable {
     static let perDegree = 200.0
     static let rows = 36_000
     static let columns = 72_000
 
-    /// The row, counted from the south pole, 0..<`rows`.
+    /// The row, counted from the south pole: 0..<`rows`.
     let row: Int
-    /// The column, counted from the date line, 0..<`columns`.
+    /// The column, counted from the date line: 0..<`columns`.
     let column: Int
 
-    /// The same as one number.
+    /// The row and the column in one number.
     var key: UInt64 { UInt64(truncatingIfNeeded: row) << 17 | UInt64(truncatingIfNeeded: column) }
 
-    /// - Parameter column: any number, as columns go round the world.
+    /// - Parameter column: any number; columns wrap around the world.
     init(row: Int, column: Int) {
         self.row = row
         let rest = column % Self.columns

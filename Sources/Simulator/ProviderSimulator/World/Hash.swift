@@ -1,5 +1,5 @@
-/// Returns a number in which every bit depends on every bit of `value`. It is the output function of SplitMix64 (Steele, Lea,
-/// Flood: "Fast splittable pseudorandom number generators", 2014).
+/// Returns a number in which every bit depends on every bit of `value`. It is the output function of SplitMix64
+/// (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 @inline(__always)
 func mixed(_ value: UInt64) -> UInt64 {
     var z = value &+ 0x9E37_79B9_7F4A_7C15
@@ -8,7 +8,7 @@ func mixed(_ value: UInt64) -> UInt64 {
     return z ^ (z >> 31)
 }
 
-/// Random numbers that follow from one seed, so that they are the same in every run.
+/// A random number generator with a seed, so that its numbers are the same in every run.
 struct HashStream: RandomNumberGenerator {
     private var state: UInt64
 
@@ -20,21 +20,21 @@ struct HashStream: RandomNumberGenerator {
         return mixed(state)
     }
 
-    /// Returns a number in 0..<bound. Its bias does not matter, because `bound` is small.
+    /// Returns a number in 0..<bound. The bias is negligible because `bound` is small.
     @inline(__always)
     mutating func next(below bound: Int) -> Int { Int(truncatingIfNeeded: next() >> 33) % bound }
 
     /// Returns a number in 0..<1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns `true` in so many of a hundred cases.
+    /// Returns `true` with this probability in percent.
     mutating func percent(_ share: Int) -> Bool { next(below: 100) < share }
 
-    /// Returns one element of a list that is not empty.
+    /// Returns a random element of a non-empty list.
     mutating func pick<Element>(_ list: [Element]) -> Element { list[next(below: list.count)] }
 }
 
-/// A fingerprint (FNV-1a, 64 bits) that tells requests apart. It is no protection: it can be undone.
+/// A fingerprint (FNV-1a, 64 bits) that distinguishes requests. It is not cryptographic and can be inverted.
 struct Fingerprint {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -43,6 +43,6 @@ struct Fingerprint {
 
     mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { combine(byte) }
-        combine(0xFF)  // occurs in no UTF-8, so that "ab", "c" and "a", "bc" differ
+        combine(0xFF)  // never occurs in UTF-8, so "ab", "c" and "a", "bc" differ
     }
 }

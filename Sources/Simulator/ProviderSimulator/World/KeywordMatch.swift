@@ -1,18 +1,18 @@
-/// The words of a search, as bits, so that comparing a place costs a few instructions and touches no text.
+/// The words of a search as bit sets, so that matching a place takes a few instructions and reads no text.
 struct KeywordMatch {
-    /// One word of the search. A place matches when any of these sets holds something of it.
+    /// One word of the search. A place matches if one of its properties is in one of these sets.
     struct Word {
         var categories: Category.Mask = 0
         var heads: UInt32 = 0
         var cores: UInt64 = 0
         var towns: UInt32 = 0
         var districts: UInt32 = 0
-        /// The stations, as a bit each, for each town.
+        /// The stations of each town, one bit each.
         var stations: [UInt8] = []
 
-        /// True for a word that matches no place.
+        /// True if the word matches no place.
         var isEmpty: Bool { categories == 0 && heads == 0 && cores == 0 && isPlaceless }
-        /// True for a word that names no town, quarter or station.
+        /// True if the word names no town, quarter or station.
         var isPlaceless: Bool { towns == 0 && districts == 0 && stations.allSatisfy { $0 == 0 } }
 
         func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
@@ -24,16 +24,16 @@ struct KeywordMatch {
     }
 
     let words: [Word]
-    /// The town that a word names, or whose station it names: the place to search when no position is given.
+    /// The town that a word names, or whose station it names. It is searched if no position is given.
     let town: Int?
 
-    /// True when every word matches.
+    /// Returns true if every word matches.
     func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
         for word in words where !word.matches(place, in: cell) { return false }
         return true
     }
 
-    /// - Parameter lenient: true to drop words that match no place, unless all do, as Google's text search does.
+    /// - Parameter lenient: true to drop words that match no place, unless all do, as in Google's text search.
     init(_ text: String, lenient: Bool) {
         var words: [Word] = []
         var town: Int?
@@ -49,8 +49,8 @@ struct KeywordMatch {
         self.town = town
     }
 
-    /// Returns the words between blanks (U+3000 too) and commas, in lower case. Words with `fault:` or `tag:` are left out,
-    /// because they are meant for the simulator.
+    /// Returns the words in lower case, separated by blanks (also U+3000), commas and plus signs. Words with `fault:`
+    /// or `tag:` are omitted, because they are instructions for the simulator.
     static func tokens(_ text: String) -> [String] {
         text.split { $0 == " " || $0 == "\u{3000}" || $0 == "," || $0 == "+" }
             .map { $0.lowercased() }
@@ -86,7 +86,7 @@ struct KeywordMatch {
         return word
     }
 
-    /// All texts that can be searched for, in lower case, as bytes.
+    /// All searchable texts, in lower case, as bytes.
     private struct Index {
         let categories = Category.all.map { kind in
             ([kind.japanese, kind.english] + kind.keywords).map { Array($0.lowercased().utf8) }
@@ -115,7 +115,7 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// Returns `true` when these bytes hold `part`. Both are short.
+    /// Returns `true` if these bytes contain `part`. Both are short.
     func contains(_ part: [UInt8]) -> Bool {
         guard let first = part.first, part.count <= count else { return false }
         for start in 0...(count - part.count) where self[start] == first {

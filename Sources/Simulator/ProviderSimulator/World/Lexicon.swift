@@ -1,4 +1,4 @@
-/// The words that names and addresses are made of. All are invented, so that no real place is described.
+/// The words from which names and addresses are composed. All are invented, so that no real place is described.
 enum Lexicon {
     struct Word: Sendable {
         let japanese: String
@@ -10,7 +10,7 @@ enum Lexicon {
         }
     }
 
-    /// The beginnings of restaurants' names. A place stores an index in 5 bits.
+    /// The first parts of restaurant names. A place stores the index in 5 bits.
     static let heads: [Word] = [
         Word("炭火焼鳥と個室", "すみびやきとりとこしつ", "Charcoal"), Word("個室居酒屋", "こしついざかや", "Private Room"),
         Word("海鮮酒場", "かいせんさかば", "Seafood"), Word("隠れ家ダイニング", "かくれがだいにんぐ", "Hideaway"),
@@ -28,7 +28,7 @@ enum Lexicon {
         Word("ＴＨＥ　", "ざ　", "The"),
     ]
 
-    /// The names themselves. A place stores an index in 6 bits.
+    /// The main parts of names. A place stores the index in 6 bits.
     static let cores: [Word] = [
         Word("まる福", "まるふく", "Marufuku"), Word("とり助", "とりすけ", "Torisuke"), Word("さくら庵", "さくらあん", "Sakura-an"),
         Word("彩", "いろどり", "Irodori"), Word("月の舟", "つきのふね", "Tsuki no Fune"), Word("風見鶏", "かざみどり", "Kazamidori"),
@@ -65,7 +65,7 @@ enum Lexicon {
         Word("南台", "みなみだい", "Minamidai"),
     ]
 
-    /// Opening hours in prose, as shops write them.
+    /// Opening hours as free text, in the style of real shops.
     static let openings = [
         "月～日、祝日、祝前日: 17:00～翌0:00 （料理L.O. 23:00 ドリンクL.O. 23:30）",
         "月～金、祝前日: 11:30～14:30 （料理L.O. 14:00）17:00～23:00 （料理L.O. 22:00）土、日、祝日: 11:30～22:30 （料理L.O. 21:30）",

@@ -1,6 +1,6 @@
 import LibC
 
-/// Functions of the C library under names that say what they do.
+/// Functions of the C library with descriptive names.
 enum Mathematics {
     static func logarithm(_ number: Double) -> Double { log(number) }
     static func exponential(_ number: Double) -> Double { exp(number) }

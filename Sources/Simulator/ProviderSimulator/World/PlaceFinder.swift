@@ -6,7 +6,7 @@ struct Hit {
     let place: SimulatedPlace
 }
 
-/// The area to search, and the conditions for a place to be found.
+/// The area to search, and the conditions that places must meet.
 struct PlaceQuery {
     enum Area {
         case circle(latitude: Double, longitude: Double, radius: Double)
@@ -17,20 +17,20 @@ struct PlaceQuery {
     var area: Area
     var order = Order.distance
     var categories = Category.everything
-    /// The categories whose places come first; 0 for none. (In Google Places (New), `includedType` without
-    /// `strictTypeFiltering`.)
+    /// The categories whose places come first; 0: none. (`includedType` without `strictTypeFiltering` in Google Places
+    /// (New).)
     var preferred: Category.Mask = 0
     /// The words that every place must match.
     var keyword: KeywordMatch?
-    /// The conditions of Hot Pepper's that must hold (`HotpepperFlag`).
+    /// The Hot Pepper conditions that must hold (`HotpepperFlag`).
     var features: UInt32 = 0
-    /// Any other condition, which is asked last.
+    /// Any other condition, which is checked last.
     var condition: ((SimulatedPlace, Cell) -> Bool)?
     /// True to find only places that Hot Pepper lists.
     var isHotpepper = false
 
-    /// The largest distance from the middle in metres. A circle of this size holds more places than any provider hands out,
-    /// and a search over 50 km would look at 30,000 cells.
+    /// The maximum distance from the centre in metres. A circle of this size contains more places than any provider
+    /// returns, and a search over 50 km would read 30,000 cells.
     static let reach = 3200.0
     /// The length of one degree of latitude in metres, on a sphere with the earth's mean radius, 6,371,008.8 m.
     static let metresPerDegree = 111_195.08
@@ -40,21 +40,21 @@ struct PlaceQuery {
 final class PlaceFinder {
     private struct Candidate {
         let distance: Double
-        /// The number that candidates are sorted by, the smallest first.
+        /// The sort key of candidates, smallest first.
         let rank: Double
-        /// An index of the cells that were looked at.
+        /// An index of the searched cells.
         let cell: Int
         let index: Int
     }
-    /// An empty array, whose memory is kept from one search to the next.
+    /// An empty array whose memory is reused by the next search.
     private var spare: [Candidate] = []
     private let world: World
 
     init(world: World) { self.world = world }
 
-    /// Returns at most `count` hits, from the one at index `start` on, and the number of all hits.
+    /// Returns at most `count` hits beginning at index `start`, and the total number of hits.
     func find(_ query: PlaceQuery, start: Int, count: Int) -> (hits: [Hit], total: Int) {
-        // The array is a local variable during the search, because access to a property is checked at run time.
+        // A local variable is used during the search, because exclusive access to a property is checked at run time.
         var (candidates, cells) = (spare, [Cell]())
         spare = []
         defer { spare = candidates }
@@ -124,8 +124,8 @@ final class PlaceFinder {
         return preferred ? base : base + 1e12
     }
 
-    /// Drops candidates that cannot be among the first `count`. Sorting a thousand of them would cost more than all the rest
-    /// of a search.
+    /// Drops candidates that cannot be among the first `count`. Sorting a thousand of them would cost more than the
+    /// rest of a search.
     private func keepFirst(_ count: Int, of candidates: inout [Candidate]) {
         guard candidates.count > count * 2 + 32 else { return }
 
@@ -151,7 +151,7 @@ final class PlaceFinder {
     }
 }
 
-/// The area of a search: the cells that it touches, and the distances in it.
+/// The area of a search: the cells that it touches, and distances from its centre.
 private struct SearchArea {
     let rows: ClosedRange<Int>
     let columns: ClosedRange<Int>
@@ -174,7 +174,7 @@ private struct SearchArea {
             isBox = false
             (up, right) = (reach, reach)
         case .box(let south, let west, let north, let east):
-            let width = east >= west ? east - west : east - west + 360  // over the date line
+            let width = east >= west ? east - west : east - west + 360  // crosses the date line
             latitude = (south + north) / 2
             longitude = west + width / 2
             limit = .infinity
@@ -190,7 +190,8 @@ private struct SearchArea {
         columns = CellID.column(longitude - wide)...CellID.column(longitude + wide)
     }
 
-    /// Returns `true` when a cell may hold places of the area. The corners of a circle's square do not.
+    /// Returns `true` if a cell may contain places in the area. This excludes cells in the corners of a circle's
+    /// bounding square.
     func touches(row: Int, column: Int) -> Bool {
         let south = Double(row) / CellID.perDegree - 90 - latitude
         let west = Double(column) / CellID.perDegree - 180 - longitude
@@ -219,7 +220,7 @@ private struct SearchArea {
         return (east >= west ? east - west : east - west + 360) / 2 * metresPerDegreeEast
     }
 
-    /// Returns the degrees from the middle to the east, the short way round the world.
+    /// Returns the difference in degrees from the centre to the east, on the shorter way around the world.
     @inline(__always)
     private func east(_ longitude: Double) -> Double {
         let difference = longitude - self.longitude

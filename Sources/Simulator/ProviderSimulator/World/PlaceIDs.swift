@@ -1,39 +1,39 @@
 internal import Basics
 
-/// Place ids in the shapes of the providers' ids. An id holds the position of its place, so that details need no index, and
-/// overlapping searches agree. An id of another seed is unknown.
+/// Place ids in the formats of the providers. An id encodes the position of its place, so details need no index, and
+/// overlapping searches return equal ids. An id from another seed is unknown.
 struct PlaceIDs: Sendable {
-    /// The position of a place: its cell, and its number in that cell.
+    /// The position of a place: its cell, and its number within the cell.
     struct Place: Hashable {
         let cell: CellID
         let slot: Int
     }
 
-    /// The largest number of places in a cell. Hot Pepper's ids of nine digits have room for no more.
+    /// The maximum number of places in a cell. Hot Pepper's ids of nine digits allow no more.
     static let slots = 30
-    /// The number of the town itself, which now and then stands in front of a search's answer.
+    /// The number of the town itself, which is sometimes the first result of a search.
     static let localitySlot = 31
-    /// The cells of latitudes 20...46 and longitudes 122...154.
+    /// The cells between latitudes 20 and 46 and longitudes 122 and 154.
     static let hotpepperRows = 22_000..<27_200
     static let hotpepperColumns = 60_400..<66_800
 
-    /// The largest prime below 10^9, which is more than there are places (998,400,000).
+    /// The largest prime below 10^9. It is larger than the number of places (998,400,000).
     private static let modulus: UInt64 = 999_999_937
-    private static let factor: UInt64 = 387_420_489  // any number below the modulus; this one is 3^18
-    private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat
-    private static let multiplier: UInt64 = 0xD134_2543_DE82_EF95  // odd, so it has an inverse
+    private static let factor: UInt64 = 387_420_489  // any number below the modulus; this is 3^18
+    private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat's little theorem
+    private static let multiplier: UInt64 = 0xD134_2543_DE82_EF95  // odd, so that it has an inverse
     private static let multiplierInverse = oddInverse(multiplier)
 
     let seed: UInt64
 
     // MARK: Hot Pepper
 
-    /// Returns `true` where Hot Pepper has shops: in a box around Japan, because its ids have room for no more.
+    /// Returns `true` where Hot Pepper can have shops: in a rectangle around Japan, because its ids allow no more.
     static func hasHotpepperIDs(_ cell: CellID) -> Bool {
         hotpepperRows.contains(cell.row) && hotpepperColumns.contains(cell.column)
     }
 
-    /// Returns an id of Hot Pepper's shape: "J" and nine digits.
+    /// Returns an id in Hot Pepper's format: "J" and nine digits.
     func hotpepperID(_ place: Place) -> String {
         let row = place.cell.row - Self.hotpepperRows.lowerBound
         let column = place.cell.column - Self.hotpepperColumns.lowerBound
@@ -42,7 +42,7 @@ struct PlaceIDs: Sendable {
         return "J" + String(repeating: "0", count: 9 - digits.count) + digits
     }
 
-    /// Finds the position of a Hot Pepper id; `nil` for an id of another shape or without a place.
+    /// Returns the position for a Hot Pepper id; `nil` if the format is wrong or there is no such place.
     func hotpepperPlace(_ id: some StringProtocol) -> Place? {
         guard id.first == "J", id.utf8.count == 10, let digits = UInt64(id.dropFirst()), digits < Self.modulus else {
             return nil
@@ -60,7 +60,8 @@ struct PlaceIDs: Sendable {
 
     // MARK: Google
 
-    /// Returns an id of Google's shape, "ChIJ...": 27 characters of base64 over three tags and two words of 8 bytes.
+    /// Returns an id in Google's format, "ChIJ...": 27 characters of Base64 that encode three tags and two words of 8
+    /// bytes.
     func googleID(_ place: Place) -> String {
         let (first, second) = words(place)
         return Base64.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes, as: .url)
@@ -68,13 +69,13 @@ struct PlaceIDs: Sendable {
 
     enum Lookup {
         case place(Place)
-        /// The id has the right shape, but no place has it.
+        /// The format is correct, but no place has the id.
         case unknown
-        /// The text is no id.
+        /// The text is not an id.
         case malformed
     }
 
-    /// Finds the position of a Google id.
+    /// Returns the position for a Google id.
     func googlePlace(_ id: some StringProtocol) -> Lookup {
         guard id.utf8.count == 27, let bytes = Base64.decode(id, as: .url), bytes.count == 20 else { return .malformed }
         guard bytes[0] == 0x0A, bytes[1] == 0x12, bytes[2] == 0x09, bytes[11] == 0x11 else { return .malformed }
@@ -91,7 +92,7 @@ struct PlaceIDs: Sendable {
         return (first, mixed(first ^ seed))
     }
 
-    /// Finds the position of the two words of a Google id; `nil` when no place has them.
+    /// Returns the position for the two words of a Google id; `nil` if no place has them.
     func place(ofWords words: (UInt64, UInt64)) -> Place? {
         let (first, second) = words
         guard second == mixed(first ^ seed) else { return nil }
@@ -114,7 +115,8 @@ struct PlaceIDs: Sendable {
         return result
     }
 
-    /// Returns the inverse of an odd number, modulo 2^64, by Newton's iteration: each step doubles the number of right bits.
+    /// Returns the inverse of an odd number modulo 2^64 by Newton's iteration. Each step doubles the number of correct
+    /// bits.
     private static func oddInverse(_ number: UInt64) -> UInt64 {
         var inverse = number
         for _ in 0..<6 { inverse = inverse &* (2 &- number &* inverse) }
@@ -123,10 +125,10 @@ struct PlaceIDs: Sendable {
 }
 
 extension UInt64 {
-    /// The eight bytes, the lowest first.
+    /// The eight bytes, lowest first.
     var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
 
-    /// Reads at most eight bytes, the lowest first.
+    /// Decodes at most eight bytes, lowest first.
     init(bytes: some Collection<UInt8>) {
         self = 0
         for (index, byte) in bytes.enumerated() { self |= UInt64(byte) << (index * 8) }

@@ -1,16 +1,16 @@
-/// The language of an answer. Any language but Japanese gets English.
+/// The language of an answer. All languages except Japanese are answered in English.
 enum PlaceLanguage: UInt32, Sendable {
     case japanese = 0
     case english = 1
 
-    /// - Parameter tag: a BCP 47 tag, of which only `ja` and `ja-...` are Japanese.
+    /// - Parameter tag: a BCP 47 tag. Only `ja` and `ja-...` mean Japanese.
     init(_ tag: String?) {
         let isJapanese = tag.map { $0 == "ja" || $0.hasPrefix("ja-") || $0 == "JA" } ?? false
         self = isJapanese ? .japanese : .english
     }
 }
 
-/// The texts about a place: names, addresses, numbers. They are the same for every provider.
+/// The texts of a place: names, addresses and numbers. They are the same for every provider.
 struct PlaceText {
     let place: SimulatedPlace
     let cell: Cell
@@ -39,7 +39,7 @@ struct PlaceText {
         "\(head.kana)\(core.kana)　\(place.hash >> 7 & 3 == 0 ? station.japanese : "")てん"
     }
 
-    /// The name as Hot Pepper gives it: now and then with an emoji, or with a blank at the end.
+    /// The name in Hot Pepper's answers: sometimes with an emoji, or with a blank at the end.
     var hotpepperName: String {
         var numbers = place.numbers(.name)
         switch numbers.next(below: 100) {
@@ -50,7 +50,8 @@ struct PlaceText {
         }
     }
 
-    /// Returns the name as Google gives it, and its language. A name without a translation stays in the local language.
+    /// Returns the name in Google's answers, and its language. A name without a translation stays in the local
+    /// language.
     func googleName(_ language: PlaceLanguage) -> (text: String, language: String) {
         if place.kind.primaryType == "locality" {
             return language == .japanese && isInJapan ? (town.city.japanese, "ja") : (town.city.english, "en")
@@ -76,7 +77,7 @@ struct PlaceText {
         return (1 + numbers.next(below: 6), 1 + numbers.next(below: 30), 1 + numbers.next(below: 20))
     }
 
-    /// The address as Hot Pepper gives it, with half- and full-width digits mixed, as shops write them.
+    /// The address in Hot Pepper's answers, with half-width and full-width digits mixed, as in real data.
     var hotpepperAddress: String {
         var numbers = place.numbers(.texts)
         let (chome, block, house) = self.block
@@ -94,7 +95,7 @@ struct PlaceText {
         return town.postal + "-" + String(repeating: "0", count: 4 - last.count) + last
     }
 
-    /// Returns the whole address as Google gives it.
+    /// Returns the full address in Google's answers.
     func address(_ language: PlaceLanguage) -> String {
         if place.kind.primaryType == "locality" { return googleName(language).text }
         guard isInJapan else { return "\(block.block) \(district.english) Street, \(town.city.english)" }
@@ -112,20 +113,20 @@ struct PlaceText {
             : "\(chome)-chōme-\(block)-\(house) \(district.english), \(town.city.english)"
     }
 
-    /// Digits as U+FF10...U+FF19.
+    /// Returns a number in full-width digits (U+FF10 to U+FF19).
     static func wide(_ number: Int) -> String {
         String(String.UnicodeScalarView(String(number).unicodeScalars.compactMap { UnicodeScalar($0.value + 0xFEE0) }))
     }
 
     // MARK: Numbers
 
-    /// The telephone number, digits only. It is invented: no exchange has the number 0000.
+    /// The telephone number, digits only. It cannot be a real one, because no exchange has the number 0000.
     var phoneDigits: String {
         var numbers = place.numbers(.contact)
         return "030000" + String(1000 + numbers.next(below: 9000))
     }
 
-    /// Returns a coordinate in decimal notation, with at most seven places and without zeros at the end.
+    /// Formats a coordinate in decimal notation, with at most seven decimal places and no trailing zeros.
     static func decimal(e7 value: Int32) -> String {
         let magnitude = value.magnitude
         let (whole, fraction) = magnitude.quotientAndRemainder(dividingBy: 10_000_000)

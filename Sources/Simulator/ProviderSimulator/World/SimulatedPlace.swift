@@ -1,17 +1,17 @@
-/// One place. It stores as little as a search needs; everything else follows from `hash`.
+/// One place. It stores only what a search needs; everything else is derived from `hash`.
 struct SimulatedPlace {
-    /// Degrees times ten million.
+    /// The position in units of 10^-7 degrees.
     let latitudeE7: Int32
     let longitudeE7: Int32
     let hash: UInt64
-    /// Hot Pepper's yes/no conditions, one bit each, in the order of `HotpepperFlag`.
+    /// Hot Pepper's boolean conditions, one bit each, in the order of `HotpepperFlag`.
     let features: UInt32
-    /// The larger, the better known the place is.
+    /// How well known the place is; higher is better known.
     let prominence: UInt16
     let category: UInt8
-    /// The index within the cell, 0..<`PlaceIDs.slots`.
+    /// The index within the cell: 0..<`PlaceIDs.slots`.
     let slot: UInt8
-    /// The two parts of the name, as indexes of `Lexicon.heads` and `Lexicon.cores`.
+    /// The two parts of the name, as indices of `Lexicon.heads` and `Lexicon.cores`.
     let head: UInt8
     let core: UInt8
 
@@ -24,12 +24,12 @@ struct SimulatedPlace {
         var numbers = HashStream(hash)
         let (spot, looks) = (numbers.next(), numbers.next())
 
-        // 0.005 degrees hold 50,000 steps of 1e-7.
+        // 0.005 degrees are 50,000 steps of 10^-7 degrees.
         latitudeE7 = Int32(cell.row) &* 50_000 &- 900_000_000 &+ Self.step(spot)
         longitudeE7 = Int32(cell.column) &* 50_000 &- 1_800_000_000 &+ Self.step(spot >> 16)
         features = UInt32(truncatingIfNeeded: looks & numbers.next() | looks >> 32 & 0xFF)
 
-        // The smaller of two random numbers is taken, because few places are well known.
+        // The smaller of two random numbers is used, because few places are well known.
         prominence = min(UInt16(truncatingIfNeeded: spot >> 32), UInt16(truncatingIfNeeded: spot >> 48))
         category =
             slot == PlaceIDs.localitySlot
@@ -39,10 +39,11 @@ struct SimulatedPlace {
         core = UInt8(truncatingIfNeeded: looks >> 8 & 63)
     }
 
-    /// Turns 16 random bits into a number in 0..<50,000.
+    /// Converts 16 random bits to a number in 0..<50,000.
     private static func step(_ bits: UInt64) -> Int32 { Int32(truncatingIfNeeded: ((bits & 0xFFFF) * 50_000) >> 16) }
 
-    /// Returns random numbers for one trait. Each trait has its own, so that one more number here changes nothing there.
+    /// Returns random numbers for one trait. Each trait has its own generator, so changing one trait does not affect
+    /// another.
     func numbers(_ trait: Trait) -> HashStream { HashStream(mixed(hash ^ trait.rawValue)) }
 
     enum Trait: UInt64 {
@@ -53,20 +54,20 @@ struct SimulatedPlace {
     var isListedByHotpepper: Bool {
         Category.foodMask >> UInt32(category) & 1 == 1 && hash >> 13 % 5 != 0
     }
-    /// The dinner budget, an index of `HotpepperMasters.budgets`.
+    /// The dinner budget, as an index of `HotpepperMasters.budgets`.
     var budget: Int { Int(hash >> 17 & 3) + Int(hash >> 19 & 3) + Int(hash >> 21 & 3) }
     var capacity: Int { 8 + Int(hash >> 23 & 63) * (hash >> 29 & 7 == 0 ? 4 : 1) }
-    /// The largest party; `nil` where Hot Pepper writes `""`.
+    /// The maximum party size; `nil` if Hot Pepper writes `""`.
     var partyCapacity: Int? { hash >> 32 & 7 == 0 ? nil : max(2, capacity / 2) }
-    /// Google's price level, 0...4; `nil` for a third of all places.
+    /// Google's price level, 0 to 4; `nil` for a third of the restaurants and for all other places.
     var priceLevel: Int? {
         guard category != Category.localityIndex, kind.isFood else { return nil }
         let level = Int(hash >> 35 % 9)
         return level > 5 ? nil : level == 5 ? 1 : level
     }
-    /// Google's "open now"; `nil` for the tenth of all places that has no hours.
+    /// Google's "open now"; `nil` for the tenth of the places that have no hours.
     var openNow: Bool? { hash >> 40 % 10 == 0 || category == Category.localityIndex ? nil : hash >> 44 & 3 != 0 }
-    /// Google's rating in tenths, 10...50; `nil` for a place that was never rated.
+    /// Google's rating in tenths, 10 to 50; `nil` for a place without ratings.
     var ratingTenths: Int? {
         guard category != Category.localityIndex, hash >> 47 % 25 != 0 else { return nil }
         return 50 - Int(hash >> 52 & 7) - Int(hash >> 55 & 7) - (hash >> 58 & 15 == 0 ? 20 : 0)
@@ -81,7 +82,7 @@ struct SimulatedPlace {
     }
     enum Status { case operational, closedForNow, closedForGood }
 
-    /// The number of photos, 0...10; most places have one to three.
+    /// The number of photos, 0 to 10; most places have one to three.
     var photoCount: Int {
         let share = hash >> 9 % 100
         return share < 8 ? 0 : share < 38 ? 1 : share < 63 ? 2 : share < 83 ? 3 : share < 95 ? 5 : 10

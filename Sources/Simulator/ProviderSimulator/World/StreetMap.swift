@@ -1,25 +1,27 @@
 internal import Basics
 internal import JSON
 
-/// The streets, parks and quarters of the simulated world, for a map of it. They follow from the seed, as the places do.
+/// The streets, parks and quarters of the simulated world, for drawing a map. Like the places, they are derived from
+/// the seed.
 package struct StreetMap: Sendable {
-    /// The side of a block in degrees. Blocks are counted from the south pole and from the date line.
+    /// The side length of a block in degrees. Blocks are numbered from the south pole and from the date line.
     package static let blockDegrees = 0.05
-    /// What a line's points are counted in: 1/100,000 degree, about a metre.
+    /// The unit of the points of a line: 1/100,000 degree, about a metre.
     package static let unitsPerDegree = 100_000.0
 
     private static let cellsPerBlock = 10
-    /// Cells between two main streets, which run along the edges of quarters.
+    /// The number of cells between two main streets, which follow the edges of quarters.
     private static let cellsPerQuarter = 2
     private static let lanesPerCell = 3
 
     private let seed: UInt64
 
-    /// - Parameter seed: `SimulatorConfiguration.seed` of the world that is to be drawn.
+    /// - Parameter seed: `SimulatorConfiguration.seed` of the world to draw.
     package init(seed: UInt64 = SimulatorConfiguration().seed) { self.seed = seed }
 
-    /// Returns a block as JSON: `main`, `streets` and `parks` are lines, `names` are those of quarters, with a location each.
-    /// - Returns: `nil` where the world has no such block, or nothing in it.
+    /// Returns a block as JSON: `main`, `streets` and `parks` are lines, and `names` are the names of quarters with
+    /// their locations.
+    /// - Returns: `nil` if the world has no such block, or the block is empty.
     package func block(row: Int, column: Int) -> [UInt8]? {
         let rows = CellID.rows / Self.cellsPerBlock
         let columns = CellID.columns / Self.cellsPerBlock
@@ -37,7 +39,7 @@ package struct StreetMap: Sendable {
 
     // MARK: - Lines
 
-    /// A point in `unitsPerDegree`.
+    /// A point in units of 1/`unitsPerDegree` degrees.
     fileprivate struct Point {
         var x: Double
         var y: Double
@@ -47,10 +49,10 @@ package struct StreetMap: Sendable {
         }
     }
 
-    /// Streets along the edges of cells.
+    /// Returns the streets along the edges of cells.
     private func edges(_ south: Int, _ west: Int, main: Bool) -> [[Point]] {
         (0..<Self.cellsPerBlock).flatMap { step -> [[Point]] in
-            // All blocks are an even number of cells large, so that main streets go on in the next one.
+            // Blocks are an even number of cells wide, so that main streets continue in the next one.
             guard (step % Self.cellsPerQuarter == 0) == main else { return [] }
             let along = 0...Self.cellsPerBlock
             return [
@@ -59,7 +61,7 @@ package struct StreetMap: Sendable {
         }
     }
 
-    /// Streets within cells. They go on in the next cell, or end at its edge.
+    /// Returns the streets within cells. They continue in the next cell, or end at its edge.
     private func lanes(_ south: Int, _ west: Int) -> [[Point]] {
         var lines: [[Point]] = []
         for step in 0..<Self.cellsPerBlock {
@@ -79,7 +81,7 @@ package struct StreetMap: Sendable {
         return lines
     }
 
-    /// Joins the pieces of a lane, cell by cell, as far as there are any.
+    /// Joins consecutive pieces of a lane, cell by cell.
     private func joined(_ piece: (Int) -> (Point, Point)?) -> [[Point]] {
         var lines: [[Point]] = []
         var isOpen = false
@@ -122,14 +124,14 @@ package struct StreetMap: Sendable {
         }
     }
 
-    // MARK: - Where they run
+    // MARK: - Positions
 
     private enum Edge: UInt64 {
         case east = 1
         case north = 2
     }
 
-    /// Where four cells meet: near the corner of the square, so that no street is quite straight.
+    /// Returns the point where four cells meet. It is near the exact corner, so that no street is completely straight.
     private func corner(_ row: Int, _ column: Int) -> Point {
         var numbers = numbers(0xC0C0, row, column)
         let (east, north) = (numbers.unit() * 0.3 - 0.15, numbers.unit() * 0.3 - 0.15)
@@ -139,7 +141,7 @@ package struct StreetMap: Sendable {
             y: Self.latitude(row) * Self.unitsPerDegree + north * side)
     }
 
-    /// Where a lane crosses the edge that leads from a corner to the east or to the north.
+    /// Returns where a lane crosses the edge from a corner to the east or to the north.
     private func crossing(_ lane: Int, _ row: Int, _ column: Int, _ edge: Edge) -> Point {
         var numbers = numbers(0xC405 &+ edge.rawValue &<< 8 &+ UInt64(lane), row, column)
         let part = (Double(lane) + 0.7 + numbers.unit() * 0.6) / (Double(Self.lanesPerCell) + 1)
@@ -167,7 +169,8 @@ package struct StreetMap: Sendable {
 }
 
 extension [StreetMap.Point] {
-    /// The points, each as its distance from the one before, by the encoding of Google's polylines: five bits a letter.
+    /// The points in the encoding of Google's polylines: each as the difference to the previous one, with five bits per
+    /// letter.
     fileprivate var encoded: String {
         var text: [UInt8] = []
         var before = (x: 0, y: 0)

@@ -1,4 +1,4 @@
-/// A town of the simulated world. Addresses, stations and area codes follow from it.
+/// A town of the simulated world. It determines addresses, stations and area codes.
 struct Town: Sendable {
     struct Station: Sendable {
         let japanese: String
@@ -16,7 +16,7 @@ struct Town: Sendable {
     /// The first three digits of its postal codes.
     let postal: String
     let stations: [Station]
-    /// Hot Pepper's areas, from the largest to the middle one. Its small areas are the town's quarters.
+    /// Hot Pepper's areas, from the largest to the middle level. Its small areas are the town's quarters.
     let largeService: Area
     let service: Area
     let large: Area
@@ -37,7 +37,7 @@ struct Town: Sendable {
         middle = Area(code: "Y\(Self.padded(codes.2))", name: stations[0].0)
     }
 
-    /// Returns a prefecture's name as Hot Pepper names areas, without 都, 府 or 県.
+    /// Returns a prefecture's name as in Hot Pepper's areas, without 都, 府 or 県.
     private static func short(_ prefecture: String) -> String {
         prefecture == "北海道" ? prefecture : String(prefecture.dropLast())
     }
@@ -47,7 +47,7 @@ struct Town: Sendable {
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns the town that a position has its addresses from, as an index of `all`. In Japan it is the nearest one.
+    /// Returns the town for the addresses at a position, as an index of `all`. In Japan this is the nearest town.
     static func index(latitude: Double, longitude: Double) -> Int {
         guard (20..<46).contains(latitude), (122..<154).contains(longitude) else { return elsewhere }
         var (best, nearest) = (0, Double.infinity)
@@ -59,15 +59,15 @@ struct Town: Sendable {
         return best
     }
 
-    /// Returns the small area of a quarter, whose code has a letter for the town and a number for the quarter.
+    /// Returns the small area of a quarter. Its code contains a letter for the town and a number for the quarter.
     static func smallArea(town: Int, district: Int) -> Area {
         let letter = Character(UnicodeScalar(UInt8(truncatingIfNeeded: 65 + town)))
         return Area(code: "X\(letter)\(district + 10)", name: Lexicon.districts[district].japanese)
     }
 
-    /// The index of the town that stands for everywhere outside Japan.
+    /// The index of the entry for all positions outside Japan.
     static let elsewhere = all.count - 1
-    /// All towns, at most 32, because `KeywordMatch` has a bit for each.
+    /// All towns, at most 32, because `KeywordMatch` has one bit for each.
     static let all: [Town] = [
         Town(
             ("東京都", "Tokyo"), ("新宿区", "Shinjuku City"), at: (35.6909, 139.7003), postal: "160",
@@ -128,7 +128,7 @@ struct Town: Sendable {
         Town(
             ("沖縄県", "Okinawa"), ("那覇市", "Naha"), at: (26.2124, 127.6792), postal: "900",
             stations: [("県庁前", "Kencho-mae")], areas: ("SS80", "九州・沖縄"), codes: (98, 98, 770)),
-        // The last one stands for everywhere outside Japan, where Hot Pepper has no shops.
+        // The last entry is for all positions outside Japan, where Hot Pepper has no shops.
         Town(
             ("County", "County"), ("Riverside", "Riverside"), at: (0, 0), postal: "000",
             stations: [("Central", "Central")], areas: ("", ""), codes: (0, 0, 0)),

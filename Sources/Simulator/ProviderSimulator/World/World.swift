@@ -1,19 +1,20 @@
 internal import NIOCore
 
-/// All places that there are, which follow from the seed alone. It keeps the cells that were used last, up to a number of
-/// bytes. Confined to one event loop.
+/// All places, which are derived from the seed alone. Recently used cells are cached up to a number of bytes. Confined
+/// to one event loop.
 final class World {
     let seed: UInt64
     let ids: PlaceIDs
-    // The cells are kept in two generations. When the young one is full, cells of the old one that were not used meanwhile
-    // are dropped. That is cheaper than a list in the order of use.
+    // The cells are cached in two generations. When the young one is full, unused cells of the old one are dropped.
+    // This is cheaper than a list in the order of use.
     private var young: [UInt64: Cell] = [:]
     private var old: [UInt64: Cell] = [:]
     private var youngBytes = 0
     private var oldBytes = 0
     private let generationBytes: Int
 
-    /// The bytes that are kept: at most what `init` was given, rounded up to 2 MB, without cells that are in use elsewhere.
+    /// The number of cached bytes. It is at most the limit given to `init`, which is at least 2 MB. Cells in use
+    /// elsewhere are not included.
     var cachedBytes: Int { youngBytes + oldBytes }
 
     init(seed: UInt64, cacheBytes: Int) {
@@ -22,7 +23,7 @@ final class World {
         generationBytes = max(cacheBytes / 2, 1 << 20)
     }
 
-    /// Returns a cell, which is made when it is not kept.
+    /// Returns a cell. It is created if it is not cached.
     func cell(_ id: CellID) -> Cell {
         let key = id.key
         if let cell = young[key] { return cell }
@@ -32,7 +33,7 @@ final class World {
         return cell
     }
 
-    /// Returns the place at a position with its cell; `nil` when there is none.
+    /// Returns the place at a position with its cell; `nil` if there is none.
     func place(_ place: PlaceIDs.Place) -> (Cell, SimulatedPlace)? {
         let cell = cell(place.cell)
         if place.slot == PlaceIDs.localitySlot {
@@ -42,8 +43,8 @@ final class World {
         return (cell, cell.places[place.slot])
     }
 
-    /// Returns the fragment that `render` made of a place the first time.
-    /// - Parameter rendering: a number for the way in which the place is rendered: provider, language, members.
+    /// Returns the cached fragment of a place, or renders and caches it.
+    /// - Parameter rendering: a number that identifies the provider, language and members of the rendering.
     func fragment(
         of place: SimulatedPlace, in cell: Cell, rendering: UInt32, render: () -> ByteBuffer
     ) -> ByteBuffer {
@@ -55,7 +56,7 @@ final class World {
         return fragment
     }
 
-    /// Drops all cells with their fragments.
+    /// Removes all cells with their fragments.
     func forgetAll() {
         (young, old, youngBytes, oldBytes) = ([:], [:], 0, 0)
     }
