@@ -79,7 +79,7 @@ package final class SimulatorServer: Sendable {
     }
 
     /// Changes how future requests to these APIs are treated.
-    /// - Throws: `SimulatorError.invalidConfiguration` if the profile is not valid. Nothing is changed then.
+    /// - Throws: `SimulatorError.invalidConfiguration` if the profile is not valid. No profile is changed then.
     package func setProfile(_ profile: TrafficProfile, of apis: [ProviderAPI]) throws(SimulatorError) {
         try traffic.configure(apis) { $0 = profile }
     }

@@ -112,7 +112,7 @@ struct ConsoleFeed: Sendable {
 
     private func takeHistory(_ outcomes: [OutcomeRecord], progress: inout Progress) {
         progress.history.append(contentsOf: outcomes)
-        // bounded: the history is complete after a few reads
+        // bounded: a few increments a second
         progress.turnsWithoutHistory = outcomes.isEmpty ? progress.turnsWithoutHistory + 1 : 0
 
         let isOver = progress.turnsWithoutHistory >= Self.turnsThatEndHistory

@@ -44,7 +44,7 @@ struct DeadLetterTopic {
         static let whole = Extent()
     }
 
-    /// What was read so far.
+    /// The records read so far.
     private struct Contents {
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []

@@ -34,7 +34,7 @@ struct WholeLetter {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// What a worker would do with the record now.
+    /// The result of processing the record now.
     private var now: String {
         if summary.isOutcome { return "stays: it is a result or an error of a worker" }
         if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }

@@ -22,7 +22,7 @@ final class DemoFlood: Sendable {
         self.waiting = waiting
     }
 
-    /// True until all requests are sent and none of them waits in a worker.
+    /// True until all requests are sent and no request waits in the workers.
     var isOn: Bool {
         get async {
             if sending.withLock({ $0 }) != nil { return true }

@@ -19,7 +19,7 @@ struct Finding: Sendable, Hashable {
     let state: State
     /// The finding, without a full stop at the end.
     let text: String
-    /// What to do about it; `nil` if there is nothing to do, or the text contains it.
+    /// The advice to the user; `nil` if there is nothing to do, or the text contains it.
     let cure: String?
     /// The exit code if this finding ends the program.
     let code: Int32

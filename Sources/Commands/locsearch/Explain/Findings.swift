@@ -5,7 +5,7 @@ import LocationSearch
 import Observability
 import WorkerRuntime
 
-/// What was found in the topics about the requests being searched for.
+/// The records found in the topics for the requests being searched for.
 struct Findings {
     let sought: SoughtRequest
     /// The lives by the position of the record in its request topic.

@@ -16,7 +16,7 @@ extension Settings {
     }
 
     /// Returns the configuration of the console.
-    /// - Throws: `SettingsError` if everybody on the network could use the console, or if the map tiles cannot be
+    /// - Throws: `SettingsError` if anyone on the network could use the console, or if the map tiles cannot be
     ///   shown.
     func console() throws(SettingsError) -> ConsoleConfiguration {
         var console = ConsoleConfiguration()

@@ -19,5 +19,5 @@ func endProcess(_ code: Int32) -> Never {
     _exit(code)
 }
 
-/// Turns writes to a connection closed by its peer into errors. By default, SIGPIPE would end the process.
+/// Ignores SIGPIPE, so that a write to a closed connection fails with an error instead of ending the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }

@@ -7,8 +7,8 @@ import WorkerRuntime
 
 /// Counts the waiting requests that are older than half of their topic's retention. Safe to use from any task.
 ///
-/// Kafka deletes records older than the topic's `retention.ms`, whether they have been read or not. The brokers are
-/// asked, because a paused worker does not know the timestamps of waiting records.
+/// Kafka deletes records older than the topic's `retention.ms`, whether they have been read or not. The ages are
+/// read from the brokers, because a paused worker has not read the waiting records.
 final class RetentionWatch: Sendable {
     /// The state of the backlog at one moment.
     struct State: Sendable, Equatable {

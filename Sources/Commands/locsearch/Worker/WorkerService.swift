@@ -61,7 +61,7 @@ struct WorkerService {
         await warnOfMissingTopics(worker)
         let result = await result(of: worker)
 
-        // The group has been left, so exporting the last spans delays nobody. /metrics still shows what became of them.
+        // The group has been left, so exporting the last spans delays no rebalance. /metrics still shows what became of them.
         await traces?.stop(exporting)
         await admin.stop(within: Self.adminGrace)
         worker.stopLoops()

@@ -23,7 +23,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case idle
         /// One request is in progress, and later ones wait.
         case busy(Exchange)
-        /// Nothing more is read or started. A request in progress ends with the connection.
+        /// No more requests are read or started. A request in progress ends with the connection.
         case closing(Exchange?)
     }
 

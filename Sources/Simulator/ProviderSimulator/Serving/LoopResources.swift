@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// What one event loop needs to answer requests: its copy of the world, its random numbers, and its caches. No other
+/// The resources with which one event loop answers requests: its copy of the world, its random numbers, and its caches. No other
 /// loop uses them, so there are no locks.
 final class LoopResources {
     let configuration: SimulatorConfiguration

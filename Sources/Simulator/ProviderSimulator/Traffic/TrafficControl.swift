@@ -156,7 +156,7 @@ final class TrafficControl: Sendable {
     // MARK: Control
 
     /// Changes the profiles of some APIs. `change` receives each current profile.
-    /// - Throws: `SimulatorError.invalidConfiguration` if a result is not valid. Nothing is changed then.
+    /// - Throws: `SimulatorError.invalidConfiguration` if a result is not valid. No profile is changed then.
     func configure(_ apis: [ProviderAPI], change: (inout TrafficProfile) -> Void) throws(SimulatorError) {
         var profiles: [(ProviderAPI, TrafficProfile)] = []
         for api in apis {

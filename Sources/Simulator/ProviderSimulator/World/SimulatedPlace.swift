@@ -50,7 +50,7 @@ struct SimulatedPlace {
         case listing = 1, name, rating, price, hours, status, photos, texts, area, contact, oddities, reviews
     }
 
-    /// True for a place that Hot Pepper lists: four of five restaurants in Japan.
+    /// True for a restaurant that Hot Pepper lists if it is in Japan: four of five.
     var isListedByHotpepper: Bool {
         Category.foodMask >> UInt32(category) & 1 == 1 && hash >> 13 % 5 != 0
     }

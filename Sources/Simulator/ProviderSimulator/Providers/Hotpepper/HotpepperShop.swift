@@ -35,7 +35,7 @@ struct HotpepperShop {
         }
         static let searchRendering: UInt32 = 0x1000_0010
 
-        /// The members in an answer with `type=lite`. Some of them are included although the reference says otherwise.
+        /// The members in an answer with `type=lite`. Contrary to the reference, it contains some of these.
         static let lite = FieldMask(
             paths: [
                 "id", "name", "address", "lat", "lng", "genre.name", "genre.catch", "catch", "access", "urls.pc",
@@ -120,7 +120,7 @@ struct HotpepperShop {
 
     private func writePosition(in style: Style, to json: inout JSONWriter) {
         guard style.isTokyoDatum else {
-            // Recordings have ten decimal places. Those after the seventh are noise.
+            // Recordings have ten decimal places. The last three are noise.
             let noise = String(100 + place.hash >> 4 % 900)
             json.number("lat", digits: Self.padded(place.latitudeE7) + noise, asText: style.isOld)
             json.number("lng", digits: Self.padded(place.longitudeE7) + noise, asText: style.isOld)
