@@ -108,14 +108,15 @@ FROM ?= 1
 simulate: build-simulate ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
 	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)
 
-simulate-defects: ## Puts known mistakes back into the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one
-	LOCSEARCH_DEFECTS=1 swift build $(RELEASE_FLAGS) --scratch-path .build-defects --product Simulate $(SWIFT_FLAGS)
-	.build-defects/release/Simulate --defects --most $(or $(MOST),10000) $(ARGS)
+simulate-defects: ## Puts known defects back into a copy of the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one
+	@tools/setup defects
+	tools/defects copy .build-defects/sources
+	swift build $(RELEASE_FLAGS) --package-path .build-defects/sources --scratch-path .build-defects/build --product Simulate $(SWIFT_FLAGS)
+	.build-defects/build/release/Simulate --most $(or $(MOST),10000) $(ARGS)
 
 lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
-	@# What only make simulate-defects compiles.
-	swiftc -typecheck -swift-version 6 -D DEFECTS -package-name defects -module-name Basics Sources/Platform/Basics/Defect.swift
+	tools/defects check
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers

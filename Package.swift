@@ -3,8 +3,6 @@ import PackageDescription
 
 // CI builds with LOCSEARCH_WARNINGS_AS_ERRORS=1, so that a newer compiler's new warning never breaks a user's build.
 let strict = Context.environment["LOCSEARCH_WARNINGS_AS_ERRORS"] == "1"
-/// With LOCSEARCH_DEFECTS=1, known mistakes can be put back into the worker: see docs/internals/simulation.md.
-let hasDefects = Context.environment["LOCSEARCH_DEFECTS"] == "1"
 
 let common: [SwiftSetting] =
     [
@@ -13,7 +11,7 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatWarning("StrictLanguageFeatures", as: .error),
-    ] + (strict ? [.treatAllWarnings(as: .error)] : []) + (hasDefects ? [.define("DEFECTS")] : [])
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
 /// All but the two bindings: the compiler flags unsafe code that is not marked as such.
 let safe = common + [.strictMemorySafety()]

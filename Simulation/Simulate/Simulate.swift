@@ -20,11 +20,6 @@ struct Simulate: ParsableCommand {
     @Option(help: "The first seed.") var from: UInt64 = 1
     @Option(help: "Runs this one alone and tells its story.") var seed: UInt64?
     @Option(help: "How many processes to run side by side.") var jobs = ProcessInfo.processInfo.activeProcessorCount
-    @Flag(help: "Puts known mistakes back, one at a time, and counts the schedules until each is found.")
-    var defects = false
-    @Option(help: "The most schedules to run for one mistake.") var most = 10_000
-    @Option(help: "Puts this mistake back; with --defects, these.", transform: Self.defect(named:))
-    var defect: [Defect] = []
     @Flag(
         help:
             "Runs in one process, and prints of each schedule the seed, milliseconds of processor time, seconds of virtual time, the digest and the head of its plan."
@@ -33,71 +28,14 @@ struct Simulate: ParsableCommand {
     @Flag(help: .hidden) var isPart = false
     @Option(help: .hidden) var tally: String?
 
-    /// Without this variable, dictionaries have a different order in each process.
-    private static let hashing = "SWIFT_DETERMINISTIC_HASHING"
-
     /// Exit code 2: some schedules have no result. Exit code 1: some have failed.
     private static let lostParts = ExitCode(2)
 
     func run() throws {
-        guard ProcessInfo.processInfo.environment[Self.hashing] != nil else { return try runAgain() }
-        if !DefectHunt.isPossible, defects || !defect.isEmpty { throw Self.hasNoDefects }
-        if defects { return try hunt() }
-        if let defect = defect.first { DefectHunt.putBack(defect) }
+        guard SameProgram.hasFixedOrder else { throw ExitCode(try SameProgram.runAgain()) }
         if let seed { return try tellStory(of: seed) }
         if isPart || costs { return try runPart() }
         try runParts()
-    }
-
-    /// Runs this program with the same arguments and a fixed order of dictionaries.
-    private func runAgain() throws {
-        let code = try Self.launch(Array(CommandLine.arguments.dropFirst())).waitForStatus()
-        throw ExitCode(code)
-    }
-
-    private static func launch(_ arguments: [String], output: Pipe? = nil) throws -> Process {
-        let process = Process()
-        // The file that this process runs, even if a build has replaced it meanwhile.
-        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging([hashing: "1"]) { $1 }
-        // Discards the runtime's warnings about effects of a defect, such as tasks that wait forever.
-        if let output { (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice) }
-        try process.run()
-        return process
-    }
-
-    // MARK: - Defects put back
-
-    private static func defect(named name: String) throws -> Defect {
-        guard let defect = Defect(rawValue: name) else { throw ValidationError("no defect has the name \(name)") }
-        return defect
-    }
-
-    private static let hasNoDefects = ValidationError(
-        "this build has no mistakes to put back: build it with LOCSEARCH_DEFECTS=1, as make simulate-defects does")
-
-    /// Hunts for defects, and prints a table of them.
-    /// - Throws: if one was not found.
-    private func hunt() throws {
-        if isPart, let defect = defect.first { return DefectHunt.hunt(defect, from: from, most: most) }
-
-        print("| defect | found by | schedules |\n|---|---|---|")
-        let results = try DefectHunt.huntAll(defect.isEmpty ? Defect.allCases : defect, jobs: jobs) { defect in
-            let output = Pipe()
-            let arguments = [
-                "--defects", "--is-part", "--defect", defect.rawValue, "--from", "\(from)", "--most", "\(most)",
-            ]
-            return (try Self.launch(arguments, output: output), output)
-        } report: { result in
-            let found = result.found.map { "\($0.rule) | \($0.seed - from + 1)" } ?? "not found | more than \(most)"
-            print("| `\(result.defect.rawValue)` | \(found) |")
-            fflush(nil)
-        }
-
-        let missed = results.filter { $0.found == nil }
-        print("\(results.count - missed.count) of \(results.count) found")
-        if !missed.isEmpty { throw ExitCode(1) }
     }
 
     // MARK: - Many schedules
@@ -113,10 +51,9 @@ struct Simulate: ParsableCommand {
             fflush(nil)
         }
         let result = try run.run(jobs: jobs, folder: folder) { part, file in
-            try Self.launch(
-                [
-                    "--is-part", "--from", "\(part.first)", "--seeds", "\(part.count)", "--tally", file.path,
-                ] + defect.flatMap { ["--defect", $0.rawValue] })
+            try SameProgram.launch([
+                "--is-part", "--from", "\(part.first)", "--seeds", "\(part.count)", "--tally", file.path,
+            ])
         }
         print(result.tally.summary(seconds: run.seconds))
         if !result.lost.isEmpty {
@@ -175,13 +112,5 @@ struct Simulate: ParsableCommand {
         for finding in outcome.verdict.findings { print("FINDING \(finding)") }
         print("digest \(outcome.digest), \(outcome.calls) calls for \(outcome.requests) requests")
         if !outcome.verdict.isGood { throw ExitCode(1) }
-    }
-}
-
-extension Process {
-    /// Waits for the process's end and returns its exit code.
-    fileprivate func waitForStatus() -> Int32 {
-        waitUntilExit()
-        return terminationStatus
     }
 }

@@ -21,7 +21,7 @@ extension FleetPlan {
     /// Makes some processes run an older version. With exactly-once, newer processes then have `worker.doneSetBytes=0`.
     private mutating func mixVersions(_ random: inout SeededGenerator) {
         olderProcesses = random.next() | 1 << UInt64.random(in: 0..<UInt64(members), using: &random)
-        if delivery == .exactlyOnce, !isPutBack(.doneSetsBesideOlder) { settings.doneSetBytes = 0 }
+        if delivery == .exactlyOnce { settings.doneSetBytes = 0 }
     }
 
     /// Kills all workers, and lets a tool commit the offsets before others start, in schedules that have faults.

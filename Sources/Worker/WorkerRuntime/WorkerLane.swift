@@ -342,7 +342,6 @@ public actor WorkerLane {
     }
 
     private func leave(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
         if keepsPlace(request) { gate.leaveFlight() }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
@@ -351,7 +350,7 @@ public actor WorkerLane {
     }
 
     private func drop(_ request: RequestInProgress, calls: Int) {
-        if !isPutBack(.turnKept) { request.leaveTurn() }
+        request.leaveTurn()
         meters.calls.countWasted(calls)
         partitions.finish(request, isDelivered: false)
     }

@@ -79,8 +79,7 @@ final class HeldRequest: ProviderWait {
         guard now < pause.end, now == pause.start || client.caller.queue.limits.shutUntil(at: now) != nil else {
             return endPause()
         }
-        var next = min(pause.end, now + Self.longestPause)
-        if isPutBack(.heldNeverLooks) { next = now + .seconds(3600) }
+        let next = min(pause.end, now + Self.longestPause)
         timer = client.timekeeper.schedule(at: next) { [self] in look() }
     }
 

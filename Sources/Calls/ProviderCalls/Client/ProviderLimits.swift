@@ -56,7 +56,7 @@ final class ProviderLimits {
 
     /// Returns the first resource that a call of the class lacks; `nil` if it may begin.
     func lacks(_ requestClass: RequestClass, at now: Instant) -> CallNeed? {
-        if breaker.rejection(at: now) != nil, !isPutBack(.openingUnnoticed) { return .probe }
+        if breaker.rejection(at: now) != nil { return .probe }
         if let budget, !budget.canTake(of: requestClass, at: now) { return .budget }
         if !bucket.hasToken(at: now) { return bucket.pausedUntil(at: now) == nil ? .token : .pause }
         return concurrency.room > 0 ? nil : .permit

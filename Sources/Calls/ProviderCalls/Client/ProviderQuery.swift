@@ -30,7 +30,7 @@ final class ProviderQuery: Sendable, Hashable {
     var flow: Flow { context?.flow ?? .standard }
 
     /// The latest start of a call for the request; `nil` if only its deadline counts.
-    var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
+    var lastCall: Instant? { addressed.lifetime?.lastCall }
 
     /// Returns whether it is too late to begin a call for the request.
     func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }

@@ -125,7 +125,7 @@ final class ProviderQueue {
     /// - Returns: `false` if the call has to wait again because a new budget day began.
     private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
         let epoch = grant.breakerPermit.epoch
-        if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now), !isPutBack(.openingUnnoticed) {
+        if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
             limits.breaker.noteRejected()
             throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
@@ -236,7 +236,7 @@ final class ProviderQueue {
 
     /// - Returns: `false` if the next call has to wait.
     private func serveNext(at now: Instant) -> Bool {
-        if let refusal = limits.refusal(at: now), !isPutBack(.openingUnnoticed) {
+        if let refusal = limits.refusal(at: now) {
             guard let call = line.popFirst() else { return false }
             if limits.breaker.openUntil(at: now) != nil { limits.breaker.noteRejected() }
             end(call, with: refusal)
@@ -274,7 +274,6 @@ final class ProviderQueue {
     }
 
     private func setAlarm(at due: Instant) {
-        if isPutBack(.serveForgotten) { return }
         if let alarm, alarm.due <= due { return }
         alarm?.timer.cancel()
         let timer = timekeeper.schedule(at: due) { [weak self] in

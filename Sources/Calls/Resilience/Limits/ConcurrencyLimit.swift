@@ -124,7 +124,6 @@ extension ConcurrencyLimit {
 
         /// A dropped permit is returned immediately, and its latency is not counted.
         deinit {
-            if isPutBack(.slotNotReturned) { return }
             if !isFinished { limit.end(.ignored, start: start, at: limit.timekeeper.now) }
         }
 

@@ -78,7 +78,6 @@ public struct RateBucket {
     /// Returns whether a token is available now.
     public mutating func hasToken(at now: Instant) -> Bool {
         if limit == nil { return now >= countedUntil }
-        if isPutBack(.bucketNeverEmpty) { return true }
         count(until: now)
         return now >= countedUntil && tokens >= Self.whole && shareEnd.map { now < $0 } ?? true
     }
@@ -164,7 +163,6 @@ public struct RateBucket {
         (rate, capacity) = Self.bucket(limit, share: share)
         prospectiveRate = Self.bucket(limit, share: prospect).rate
         tokens = min(tokens, capacity)
-        if isPutBack(.gainComesFull) { tokens = capacity }
     }
 
     /// Issues no token until a given time, because the provider requested a pause (`Retry-After`, Google's RetryInfo). The

@@ -228,7 +228,7 @@ public struct BudgetLedger: Sendable, Hashable {
     /// - Returns: `false` for a message that was read before, or that is older than another of its sender.
     mutating func noteMessage(of sender: String, number: UInt64, at offset: Int64) -> Bool {
         if let last = newestMessages[sender], last.offset.saturatingAdding(Self.memory) >= offset,
-            last.number >= number, !isPutBack(.messageCountsTwice)
+            last.number >= number
         {
             return false
         }

@@ -136,7 +136,6 @@ struct BudgetLog {
             (hasChangedSinceSnapshot, isSnapshotLost) = (false, false)
         }
         if !message.entries.isEmpty || message.order != nil { hasChangedSinceSnapshot = true }
-        if isPutBack(.orderIgnored), message.order != nil, spread < 0.5 { return nil }
 
         let effect = ledger.apply(message, at: offset)
         return Applied(effect: effect, isSnapshotTakenOver: takeOverSnapshot(from: message, at: offset))

@@ -75,7 +75,6 @@ struct BudgetReservation {
         guard day.label != self.day?.label else { return }
         previousDay = self.day?.label
         epoch += 1
-        if isPutBack(.yesterdaysCalls) { return }
         (held, asked) = (0, 0)
     }
 
@@ -93,7 +92,6 @@ struct BudgetReservation {
 
     mutating func ask(_ count: Int) {
         asked += count
-        if isPutBack(.grantNotAwaited) { held += count }
     }
 
     /// Called when the log has answered. Clears the demand if no call waits and none was taken in the last `idle`.
@@ -107,7 +105,6 @@ struct BudgetReservation {
     /// - Returns: the number of calls removed.
     mutating func remove(_ count: Int) -> Int {
         let removed = min(count, held)
-        if isPutBack(.givenBackAndKept) { return removed }
         held -= removed
         return removed
     }
@@ -122,7 +119,6 @@ struct BudgetReservation {
     mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
         guard day == self.day?.label else { return }
         asked = max(0, asked - take)
-        if isPutBack(.grantNotAwaited) { return }
         held += granted
     }
 

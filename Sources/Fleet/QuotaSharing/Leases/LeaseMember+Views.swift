@@ -40,7 +40,7 @@ extension LeaseMember {
         }
         let target = plan.targets[name] ?? LeasePlan.Target()
         return View(
-            leases: isPutBack(.nothingLeased) ? [] : plan.leases[name] ?? [], kept: min(mine.own, target.total),
+            leases: plan.leases[name] ?? [], kept: min(mine.own, target.total),
             keptForInteractive: min(mine.own, target.interactive), isShort: mine.isShort, isLessor: isLessor(mine),
             hasLessors: members.contains(where: isLessor), hasBatch: hasBatch)
     }

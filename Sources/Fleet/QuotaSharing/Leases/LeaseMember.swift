@@ -113,7 +113,6 @@ public final class LeaseMember {
 
     private func share(of index: Int, at now: Instant) -> Double {
         let (usable, leasedIn) = (own.usable(at: now), limits[index].table.leasedIn(at: now))
-        if isPutBack(.lessorKeepsLease) { return min(1, usable + leasedIn) }
         return min(1, max(0, usable - limits[index].table.leasedOut(at: now)) + leasedIn)
     }
 

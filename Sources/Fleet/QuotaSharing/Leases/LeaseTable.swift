@@ -108,7 +108,6 @@ struct LeaseTable {
         let former = leasedIn[lessor]
         if let former, former.number >= number { return false }
         leasedIn[lessor] = Lease(share: share, end: asked + terms.lease, number: number)
-        if isPutBack(.leaseNeverEnds) { leasedIn[lessor]?.end = asked + .seconds(3600) }
         return share < former?.share ?? 0
     }
 

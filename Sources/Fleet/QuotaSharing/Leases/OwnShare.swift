@@ -47,7 +47,6 @@ struct OwnShare {
 
         usableFrom = [:]
         for partition in partitions {
-            if isPutBack(.newOwnerDoesNotWait) { usableFrom[partition] = former[partition] ?? now; continue }
             usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
             givenBack[partition] = nil
         }

@@ -45,7 +45,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
 
     /// Where reading continues if the broker no longer has the wanted offset: `auto.offset.reset`. Past the end of a
     /// log, `KafkaConsumer.decide` takes precedence, unless the user sets this property.
-    package static var offsetReset: String { isPutBack(.resetToEnd) ? "latest" : "earliest" }
+    package static var offsetReset: String { "earliest" }
 
     /// The configuration as librdkafka's properties.
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {

@@ -142,12 +142,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         let (sink, topic, start) = (sinks.current, outcome.eventTopic, loop.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             stallDetector.confirmed(by: topic)
-            if isPutBack(.finishedAtHandOver) { return }
             switch report {
             case .success(let position):
                 writer.noteConfirmed(.event, at: position, by: topic, since: start, of: request)
-                finish(outcome, of: request, isDelivered: true)
-            case .failure where isPutBack(.failedRecordDropped):
                 finish(outcome, of: request, isDelivered: true)
             case .failure(let error):
                 wait(WaitingOutcome(outcome: outcome, request: request, refusal: error, refusedBy: sink))
@@ -158,7 +155,6 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         stallDetector.handedOver(to: topic)
         // The next request in order may publish: its outcome will follow this one in the producer's queue.
         request.leaveTurn()
-        if isPutBack(.finishedAtHandOver) { finish(outcome, of: request, isDelivered: true) }
         return true
     }
 

@@ -62,9 +62,7 @@ final class OutcomeWriter {
     /// would publish the event again.
     /// - Throws: an error that ends the worker.
     func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
-        if isPutBack(.deadLetterNotAwaited), let letter = outcome.deadLetter {
-            _ = sinks.current.handOverAtOnce(letter) { _ in }
-        } else if outcome.deadLetter != nil {
+        if outcome.deadLetter != nil {
             try await write(.deadLetter, of: outcome, request: request)
             meters.kafka.countDeadLetter()
         }
@@ -150,10 +148,8 @@ final class OutcomeWriter {
             try replaceProducer(of: refused)
             return true
         }
-        if isPutBack(.largeOutcomeDropped), refusal.kind == .recordTooLarge { return false }
 
-        let wasAlone = refused.wentAlone || isPutBack(.batchShortened)
-        switch RefusalCure(refusal, wasAlone: wasAlone, isTruncated: refused.isTruncated) {
+        switch RefusalCure(refusal, wasAlone: refused.wentAlone, isTruncated: refused.isTruncated) {
         case .alone: sendAlone(&refused)
         case .truncated:
             refused.isTruncated = true

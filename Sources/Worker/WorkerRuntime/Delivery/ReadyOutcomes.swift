@@ -124,7 +124,7 @@ final class ReadyOutcomes {
             let leaving = room > 0 ? partition.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
             batch += leaving
             // An outcome that needs a separate transaction follows this batch, even if nothing else becomes ready.
-            let isOneLeft = !leaving.isEmpty && leaving.count < ready.count && !isPutBack(.aloneForgotten)
+            let isOneLeft = !leaving.isEmpty && leaving.count < ready.count
             if ready.count >= room || isOneLeft { hasMore = true }
         }
         return (batch, hasMore)

@@ -117,7 +117,7 @@ final class TopicBackoff {
         guard let refusal = refusals.removeValue(forKey: topic) else { return }
 
         if let timer = refusal.timer { loop.cancel(timer) }
-        if !isPutBack(.retryLeavesOthersAsleep) { refusal.turn.broadcast() }
+        refusal.turn.broadcast()
         diagnostics.forget(topic)
         if refusal.announced != nil { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
         gate.wake()

@@ -40,9 +40,6 @@ final class TransactionOffsets {
                 next[id] = CommitMetadata.proof(at: commit.offset)
             }
         }
-        if isPutBack(.transactionOffsetOneTooFar) {
-            return next.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }
-        }
         return next
     }
 

@@ -67,10 +67,8 @@ extension TransactionalDelivery {
     /// Finishes the requests whose outcomes the failed producer's last transaction has published after all.
     /// - Parameter committed: the group's committed offset of each partition.
     private func finishCommitted(_ committed: [AssignedPartition: CommittedOffset]) async {
-        if isPutBack(.replacementPublishesAll) { return }
         for partition in partitions.all {
-            guard var next = committed[partition.id] else { continue }
-            if isPutBack(.replacementDropsAll) { next.offset = .max }
+            guard let next = committed[partition.id] else { continue }
             for entry in ready.removeAll(of: partition, doneBy: next) { settle(entry, isDelivered: true) }
         }
 

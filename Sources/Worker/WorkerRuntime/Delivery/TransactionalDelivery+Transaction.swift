@@ -33,7 +33,6 @@ extension TransactionalDelivery {
         let begin = loop.now
         if failure == nil { failure = await attempt.commit(on: sink) }
 
-        if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // A commit without an answer must not be followed by an abort: it may have taken effect.
         while let error = failure, attempt.isCommitting, error.mayPass {
             if phase.isOver(at: loop.now) {
@@ -48,7 +47,7 @@ extension TransactionalDelivery {
 
         guard let failure else { return true }
         try await abort(attempt, after: failure)
-        return isPutBack(.abortedIsDelivered)
+        return false
     }
 
     /// The longest time for which records of a transaction that begins now may be unconfirmed.
@@ -65,7 +64,7 @@ extension TransactionalDelivery {
         // Checked after the membership was read: an outdated membership is harmless, because brokers refuse it. A
         // partition that was revoked and assigned again is a different assignment.
         let areOurs = attempt.nextOffsets.keys.allSatisfy { partitions[$0.id]?.id == $0 }
-        guard let membership, areOurs || isPutBack(.ownershipUnchecked) else {
+        guard let membership, areOurs else {
             return TransactionAttempt.partitionsAreGone
         }
 
@@ -102,7 +101,7 @@ extension TransactionalDelivery {
         health.noteFailure(failure, isExplained: isExplained)
         // An explained failure resumes intake. Without requests, nothing else might become ready.
         if isExplained { gate.wake() }
-        if werePurged, !isPutBack(.purgingProducerKept) {
+        if werePurged {
             throw KafkaError(
                 .timedOut,
                 "records of an aborted transaction may have been written (\(failure)): others would get their numbers")

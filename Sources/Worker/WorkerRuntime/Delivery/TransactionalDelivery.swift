@@ -145,7 +145,6 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     /// Drops the ready outcomes of a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
-        if isPutBack(.readyNotForgotten) { return }
         let forgotten = ready.removeAll(of: partition)
         for entry in forgotten {
             meters.calls.countWasted(entry.outcome.calls)
@@ -185,7 +184,6 @@ final class TransactionalDelivery: OutcomeDelivery {
     func commitPassedOver() { wake() }
 
     private func wake() {
-        if isPutBack(.wakeUpLost), !rest.condition.isAwaited { return }
         rest.isDue = true
         rest.condition.signal()
     }

@@ -41,7 +41,7 @@ extension CarefulIntake {
     /// Runs a record with nothing else in flight in the process. A record that exceeds its time limit continues among
     /// others.
     private func runAlone(_ record: ConsumerRecord, of partition: OwnedPartition, begin: Begin) async {
-        if let commit = partition.commitOnCrash(with: record.offset), !isPutBack(.crashSaysNothing) {
+        if let commit = partition.commitOnCrash(with: record.offset) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
         var mustTakeBack = partition.isSuspect(record.offset)
@@ -106,7 +106,6 @@ extension CarefulIntake {
     /// Waits until nothing is in flight in the process, and keeps the other lanes from beginning requests.
     /// - Returns: `false` if that took too long: then no crash of the process may be attributed to the record.
     private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
-        if isPutBack(.aloneBesideOthers) { return loneTurn.take(for: lane) }
         let start = loop.now
         defer { partition.watch.spendCare(start.duration(to: loop.now)) }
         let end = start + min(partition.watch.careLeft, Self.timeToGetQuiet)

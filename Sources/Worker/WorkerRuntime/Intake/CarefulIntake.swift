@@ -178,7 +178,6 @@ final class CarefulIntake {
     /// Waits until the brokers have the notes of these partitions.
     /// - Returns: `false` if the lane takes no more requests.
     func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
-        if isPutBack(.noteNotAwaited) { return await mayBegin() }
         while noting.contains(where: { !$0.isNoted && partitions.contains($0) && !$0.isLeaving }) {
             guard await mayBegin() else { return false }
             for partition in noting { partition.renewNotes() }

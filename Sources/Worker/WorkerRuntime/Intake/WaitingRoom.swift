@@ -173,7 +173,7 @@ final class WaitingRoom {
     /// for one, because no outcome holds a permit.
     private func nextOldest() -> RequestInProgress? {
         // If batch requests have room, so do the others.
-        guard outcomesWait, !gate.hasRoomForOutcome(of: .batch), !isPutBack(.reserveMissing) else { return nil }
+        guard outcomesWait, !gate.hasRoomForOutcome(of: .batch) else { return nil }
         let oldest = partitions.oldestWaiting.first { request in
             let requestClass = request.flow.requestClass
             return !gate.hasRoomForOutcome(of: requestClass)

@@ -36,7 +36,7 @@ package struct CommitMetadata: Sendable, Hashable {
         guard let first = fields.first, first == header || first.hasPrefix(GroupHistory.notePrefix), let base else {
             return .foreign
         }
-        guard base == committed.offset || isPutBack(.copiedTextCounts) else { return .copied }
+        guard base == committed.offset else { return .copied }
 
         var metadata = CommitMetadata()
         for field in fields {

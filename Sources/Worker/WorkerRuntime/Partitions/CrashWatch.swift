@@ -57,7 +57,6 @@ struct CrashWatch {
             inherited.suspect = CrashNotes.Suspect(
                 offset: suspect.offset, ends: CrashNotes.next(after: suspect.ends), isRunning: false)
         }
-        if isPutBack(.triesNotKept) { inherited.tries = 0 }
         notes = inherited
     }
 
@@ -84,8 +83,7 @@ struct CrashWatch {
     var needsNote: Bool { !hasBegun || isWatched }
 
     func permission(for offset: Int64) -> Permission {
-        let needed = isPutBack(.setAsideTooEarly) ? 1 : Self.endsUntilSetAside
-        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= needed {
+        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.endsUntilSetAside {
             return .isSetAside
         }
         return careLeft > .zero && mayHaveBegun(offset) ? .runsAlone : .runs
@@ -219,6 +217,6 @@ struct CrashWatch {
 
     /// Removes this owner's try from the notes, because it ends in order.
     mutating func sayGoodbye() {
-        if !isPutBack(.triesNotTakenBack) { notes = inherited }
+        notes = inherited
     }
 }

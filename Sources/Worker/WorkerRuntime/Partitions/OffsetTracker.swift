@@ -167,11 +167,9 @@ struct OffsetTracker {
         let record = open.remove(at: index)
         let end = record.doneBehind?.end ?? record.offset + 1
         hasNews = true
-        if isPutBack(.offsetPassesGaps) { frontier = max(frontier ?? 0, end) }
 
         guard index == 0 else { return open[index - 1].extend(by: DoneRun(first: record.offset, end: end)) }
-        if isPutBack(.gapStopsCommits), let frontier, record.offset != frontier { return }
-        frontier = isPutBack(.offsetOneTooFar) ? end + 1 : end
+        frontier = end
     }
 
     private func index(of slot: Slot) -> Int? {

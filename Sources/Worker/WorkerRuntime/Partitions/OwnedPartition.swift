@@ -133,7 +133,6 @@ final class OwnedPartition {
     /// there is room.
     func commit(publishing slots: Set<OffsetTracker.Slot>) -> CommittedOffset? {
         guard let progress = tracker.progress(with: slots) else { return nil }
-        if isPutBack(.transactionPassesGaps), let end = progress.done.end { return CommittedOffset(end) }
         return commit(of: progress, atMost: .max)
     }
 

@@ -333,7 +333,7 @@ final class PartitionTable {
 
     /// Resumes reading once careful intake has begun all kept records.
     func releaseCare(of partition: OwnedPartition) {
-        if !isPutBack(.heldPartitionForgotten) { release(partition, from: .care) }
+        release(partition, from: .care)
     }
 
     private func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {

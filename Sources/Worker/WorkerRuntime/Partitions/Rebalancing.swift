@@ -88,24 +88,23 @@ final class Rebalancing {
 
         // The first commit secures what is finished, whatever happens later. The sooner it is made, the likelier is the
         // group still in the same generation.
-        if !isPutBack(.revocationDoesNotCommit) { await delivery.commitFinished() }
-        let graceEnd = loop.now + (isPutBack(.revocationDoesNotWait) ? .zero : revokeGrace)
+        await delivery.commitFinished()
+        let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
         for partition in leaving { partition.sayGoodbye() }
-        if !isPutBack(.revocationDoesNotCommit) { await delivery.storeFinished() }
+        await delivery.storeFinished()
 
         remove(revoked)
         // The quota share shrinks before the revocation is acknowledged, because the next owner takes over this share
         // then.
-        if !isPutBack(.shareKeptAfterRevocation) { await tellFleet() }
-        if !isPutBack(.offsetsBehindRevocation) { await delivery.waitUntilArrived(of: revoked) }
+        await tellFleet()
+        await delivery.waitUntilArrived(of: revoked)
         log.info(
             "partitions revoked",
             metadata: ["removed": "\(revoked.map(\.id))", "owned": "\(partitions.count)"])
     }
 
     func lost(_ lost: [AssignedPartition]) async {
-        if isPutBack(.lostPartitionKept) { return }
         let leaving = lost.compactMap { partitions[$0.id] }
         for partition in leaving { partition.giveUp() }
         remove(lost)
@@ -124,7 +123,6 @@ final class Rebalancing {
         remove([former])
         partitions.add([renewed])
         partitions.begin(at: [renewed: CommittedOffset(offset)])
-        if isPutBack(.formerTopicCounts) { partitions[renewed.id]?.tracker = leaving.tracker }
         // A transaction of the former topic could otherwise commit its offset after those of the new one.
         await delivery.waitUntilCertain(of: [renewed])
         await leaveWaiting(of: [leaving])

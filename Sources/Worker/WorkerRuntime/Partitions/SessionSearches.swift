@@ -12,7 +12,7 @@ struct SessionSearches {
     mutating func begin(_ search: any TakenRequest, session: String, position: Int64) -> (any TakenRequest)? {
         let session = ExactText(session)
         guard let other = newest.updateValue((search, position), forKey: session) else { return nil }
-        if other.position < position, !isPutBack(.newestSuperseded) { return other.search }
+        if other.position < position { return other.search }
         newest[session] = other
         return search
     }

@@ -20,7 +20,7 @@ final class OutcomeSequencer<Group: Hashable> {
         }
 
         /// True once all earlier requests of the group have left.
-        var hasCome: Bool { sequencer.isFirst(self) || isPutBack(.outOfTurn) }
+        var hasCome: Bool { sequencer.isFirst(self) }
 
         /// Returns once all earlier requests of the group have left.
         func wait() async {

@@ -183,7 +183,7 @@ final class RequestRunner {
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
         guard let decoded = request.decoded else { preconditionFailure("a search for a record that is no request") }
         leaveSession(request, as: decoded.request)
-        if request.fate == .superseded, !isPutBack(.supersededGoesOn) {
+        if request.fate == .superseded {
             meters.calls.countWasted(report.attempts)
             return write(SearchOutcome(of: decoded.request, failedWith: .superseded), for: decoded, of: request)
         }

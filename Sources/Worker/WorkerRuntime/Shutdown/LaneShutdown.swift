@@ -39,7 +39,7 @@ final class LaneShutdown {
         until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool
     ) async {
         await delivery.limit(to: end)
-        await partitions.waitUntilIdle(partitions.all, before: isPutBack(.drainDoesNotWait) ? loop.now : end)
+        await partitions.waitUntilIdle(partitions.all, before: end)
 
         for partition in partitions.all { partition.sayGoodbye() }
         await delivery.finish(before: end)
