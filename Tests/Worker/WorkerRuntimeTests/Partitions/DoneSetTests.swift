@@ -31,7 +31,7 @@ struct DoneSetTests {
 
     // MARK: - As a text
 
-    /// The sizes in docs/guarantees.md.
+    /// The sizes that docs/internals/guarantees.md names.
     static let sizes: [(name: String, set: DoneSet, base: Int64, bytes: Int)] = [
         ("one slow request, 60,000 done behind it", DoneSet([1_001..<61_001]), 1_000, 10),
         ("1 of 100 open at random among 10,000", scattered(10_000, openOneIn: 100), 0, 300),
