@@ -1,9 +1,9 @@
 /// Options for all calls of a transport. They come from settings, never from requests.
 public struct HTTPConfiguration: Sendable, Hashable {
-    /// `http.maxResponseBytes`: a larger response (decompressed) fails with `tooLarge`. At least 1. The default is
+    /// A larger response (decompressed) fails with `tooLarge`. At least 1. The default is
     /// three times the largest recorded response.
     public var maxResponseBytes = 2_000_000
-    /// `http.connectTimeout`: the longest time from the start of a call to the end of the TLS handshake, at least 1 ms.
+    /// The longest time from the start of a call to the end of the TLS handshake, at least 1 ms.
     /// It should be shorter than the deadline, so that an unreachable address leaves time for another attempt.
     public var connectTimeout: Duration = .seconds(3)
     /// `http.proxy`: the proxy for http URLs, itself an http, https or socks5 URL. `nil` means no proxy; environment

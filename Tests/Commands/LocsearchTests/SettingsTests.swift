@@ -129,6 +129,23 @@ struct SettingsTests {
         }
     }
 
+    @Test func settingOfAProviderOverridesThatOfAllProviders() throws {
+        let file = (
+            name: "a.yaml", text: "providers: {default: {maxAttempts: 2, burst: 9}, hotpepper: {maxAttempts: 5}}"
+        )
+        let settings = try load(
+            flags: ["providers.default.dayBegins": "UTC"],
+            environment: ["PROVIDERS_GOOGLE_PLACES_BURST": "7"], file: file)
+        #expect(settings["providers.hotpepper.maxAttempts"] == "5")
+        #expect(settings["providers.googlePlaces.maxAttempts"] == "2")
+        #expect(settings["providers.googlePlaces.burst"] == "7")
+        #expect(settings["providers.googlePlacesLegacy.burst"] == "9")
+        #expect(settings["providers.hotpepper.dayBegins"] == "UTC")
+        #expect(try load()["providers.hotpepper.dayBegins"] == "Asia/Tokyo")
+        let origin = settings.values["providers.googlePlacesLegacy.burst"]?.origin
+        #expect(origin == settings.values["providers.default.burst"]?.origin)
+    }
+
     @Test func flagsWinOverEnvironmentOverFileOverDefault() throws {
         let file = (
             name: "a.json", text: #"{"kafka":{"groupId":"file"},"topics":{"results":"file"},"worker":{"loops":2}}"#

@@ -129,7 +129,7 @@ actor WorkerChild {
     ) -> [String: String] {
         var environment = own
         environment[Settings.fileVariable] = nil
-        for setting in Setting.all {
+        for setting in Setting.accepted {
             environment[setting.environmentName] = settings.isDefault(setting.name) ? nil : settings[setting.name]
         }
         environment["ADMIN_HOST"] = "127.0.0.1"

@@ -10,10 +10,13 @@ import WorkerRuntime
 /// The table of settings. Default values are read from the configuration structs where possible, so that each is
 /// written only once.
 extension Setting {
-    /// Every setting, in display order.
+    /// Every setting, in display order. Settings of `providers.default` stand for those of each provider.
     static let all: [Setting] =
         kafka + security + topics + worker + providers + limits + http + process + tracing
         + console
+
+    /// Every name that is accepted: `all`, and the settings of single providers.
+    static let accepted: [Setting] = all + overrides
 
     // MARK: - Kafka
 
@@ -150,14 +153,25 @@ extension Setting {
             "whom auto asks, first to last",
     ])
 
-    private static let limits =
-        limits(of: "googlePlaces", dayBegins: "America/Los_Angeles")
-        + limits(of: "googlePlacesLegacy", dayBegins: "America/Los_Angeles")
-        + limits(of: "hotpepper", dayBegins: "Asia/Tokyo")
+    /// The time zone in which each provider's own quotas are reset at midnight.
+    private static let dayZones: KeyValuePairs = [
+        "googlePlaces": "America/Los_Angeles", "googlePlacesLegacy": "America/Los_Angeles", "hotpepper": "Asia/Tokyo",
+    ]
 
-    /// - Parameter zone: the time zone in which the provider's own quotas are reset at midnight.
-    private static func limits(of provider: String, dayBegins zone: String) -> [Setting] {
-        let prefix = "providers.\(provider)."
+    /// The same settings for one provider, which override those for all.
+    static let overrides: [Setting] = dayZones.flatMap { provider, zone in
+        limits.map { setting in
+            var override = setting
+            override.name = setting.name.replacing("providers.default.", with: "providers.\(provider).")
+            override.fallback = setting.name
+            if setting.name.hasSuffix(".dayBegins") { override.defaultValue = zone }
+            return override
+        }
+    }
+
+    /// The settings of `providers.default`, which apply to each provider that has none of its own.
+    private static let limits: [Setting] = {
+        let prefix = "providers.default."
         let policy = ProviderPolicy(concurrency: 1)
         return described([
             Setting(prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)"):
@@ -172,55 +186,36 @@ extension Setting {
                 "most calls in a day, by all workers together; unset: no budget",
             Setting(prefix + "callsPerDayReserved", .budgetReserve, default: "0"):
                 "calls of a day that are kept for interactive requests; batch requests get none of them",
-            Setting(prefix + "dayBegins", .timeZone, default: zone):
-                "the time zone at whose midnight the day of callsPerDay begins",
+            Setting(prefix + "dayBegins", .timeZone):
+                "the time zone at whose midnight the day of callsPerDay begins; unset: the provider's own",
             Setting(prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio)):
                 "most retries per request, over 10 s",
             Setting(
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
                 default: policy.whenOpen.rawValue):
                 "what an open breaker does with requests: fail them, or hold them back",
-        ]) + breaker(prefix + "breaker.", policy: policy)
-            + described([
-                Setting(prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)"):
-                    "identical searches in flight share one call",
-                Setting(prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)"):
-                    "fewer requests in flight when the provider slows",
-            ])
-    }
-
-    private static func breaker(_ prefix: String, policy: ProviderPolicy) -> [Setting] {
-        let times = Kind.duration(.milliseconds(1) ... .seconds(600), canBeOff: false)
-        let breaker = policy.breaker
-        return described([
-            Setting(prefix + "enabled", .flag, default: "\(breaker.isEnabled)"):
-                "stop asking a provider that is failing",
-            Setting(prefix + "failureRate", .number(0.01...1), default: plain(breaker.failureRate)):
-                "failures that open it",
-            Setting(prefix + "slowCallRate", .number(0.01...1), default: plain(breaker.slowCallRate)):
-                "slow calls that open it",
-            Setting(prefix + "slowCallDuration", times, default: breaker.slowCallDuration.text):
-                "slower calls are slow",
-            Setting(prefix + "openDuration", times, default: breaker.openDuration.text): "pause before it probes",
-            Setting(prefix + "minimumCalls", .integer(1...100_000), default: "\(breaker.minimumCalls)"):
-                "calls in the window before it may open",
-            Setting(prefix + "window", times, default: breaker.window.text): "calls that count",
+            Setting(prefix + "breaker.enabled", .flag, default: "\(policy.breaker.isEnabled)"):
+                "stop calling a provider that fails",
+            Setting(
+                prefix + "breaker.openDuration", .duration(.milliseconds(1) ... .seconds(600), canBeOff: false),
+                default: policy.breaker.openDuration.text):
+                "pause before a probe",
+            Setting(
+                prefix + "breaker.minimumCalls", .integer(1...100_000), default: "\(policy.breaker.minimumCalls)"):
+                "calls in 10 s before the breaker may open",
+            Setting(prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)"):
+                "identical searches in flight share one call",
+            Setting(prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)"):
+                "fewer requests in flight when the provider slows",
         ])
-    }
+    }()
 
     private static let http: [Setting] = {
-        let http = HTTPConfiguration()
         return described([
             Setting("http.proxy", .proxy): "proxy for provider calls; as a variable, for those to http URLs only",
             Setting("http.httpsProxy", .proxy): "proxy for provider calls to https URLs",
             Setting("http.noProxy", .text): "hosts that are called without a proxy, such as .example,10.0.0.1",
             Setting("http.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
-            Setting("http.maxResponseBytes", .integer(1024...1_073_741_824), default: "\(http.maxResponseBytes)"):
-                "larger answers are refused",
-            Setting(
-                "http.connectTimeout", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false),
-                default: http.connectTimeout.text):
-                "longest time to connect, within the deadline",
         ])
     }()
 

@@ -33,8 +33,6 @@ extension Setting {
                 "key of Google's map, which every page gets: restrict it to the console's address",
             Setting("console.leafletDirectory", .text, default: "/usr/share/javascript/leaflet"):
                 "where Leaflet is installed; without it the console draws a map of its own",
-            Setting("console.pictureHosts", .text, default: "imgfp.hotp.jp,lh3.googleusercontent.com"):
-                "hosts that pictures of places are fetched from",
             Setting("console.pictureBaseURL", .url(canBeOff: false)):
                 "where pictures are fetched instead of at those hosts, such as a simulator",
             Setting("console.pageDirectory", .text): "files of the page, for those who work on it; unset: built in",

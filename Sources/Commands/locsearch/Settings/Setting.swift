@@ -51,10 +51,12 @@ struct Setting: Sendable {
         case proxy
     }
 
-    let name: String
+    var name: String
     let kind: Kind
     /// The default value, as a user would write it; `nil` if there is no default.
-    let defaultValue: String?
+    var defaultValue: String?
+    /// The setting whose value applies if this one is not set; `nil`: `defaultValue`.
+    var fallback: String?
     private(set) var help = ""
     let isSecret: Bool
 
@@ -76,7 +78,7 @@ struct Setting: Sendable {
     }
 
     // bounded: a test detects duplicate names
-    static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    static let byName = Dictionary(uniqueKeysWithValues: accepted.map { ($0.name, $0) })
 
     /// The environment variable: `WORKER_MAX_REQUEST_BYTES` for `worker.maxRequestBytes`.
     var environmentName: String {

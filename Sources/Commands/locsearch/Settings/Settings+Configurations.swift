@@ -124,8 +124,6 @@ extension Settings {
         http.httpsProxy = httpsProxy
         http.noProxy = self["http.noProxy"] ?? ""
         http.caFile = self["http.caFile"]
-        http.maxResponseBytes = integer("http.maxResponseBytes")
-        if let timeout = duration("http.connectTimeout") { http.connectTimeout = timeout }
         http.maxIdleConnections = integer("worker.concurrency")
         return http
     }
@@ -212,11 +210,7 @@ extension Settings {
         policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")
 
         policy.breaker.isEnabled = flag(prefix + "breaker.enabled")
-        if let rate = number(prefix + "breaker.failureRate") { policy.breaker.failureRate = rate }
-        if let rate = number(prefix + "breaker.slowCallRate") { policy.breaker.slowCallRate = rate }
-        if let time = duration(prefix + "breaker.slowCallDuration") { policy.breaker.slowCallDuration = time }
         if let time = duration(prefix + "breaker.openDuration") { policy.breaker.openDuration = time }
-        if let time = duration(prefix + "breaker.window") { policy.breaker.window = time }
         policy.breaker.minimumCalls = integer(prefix + "breaker.minimumCalls")
         return policy
     }

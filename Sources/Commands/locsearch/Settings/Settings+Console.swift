@@ -34,7 +34,7 @@ extension Settings {
         if let expiry = duration("console.requestExpiry") { console.requestExpiry = expiry }
         if let start = Coordinate(text: text("console.start")) { console.start = start }
         console.pictureHosts = PictureHosts(
-            Setting.entries(text("console.pictureHosts")), insteadOfThem: self["console.pictureBaseURL"])
+            ["imgfp.hotp.jp", "lh3.googleusercontent.com"], insteadOfThem: self["console.pictureBaseURL"])
 
         if let folder = self["console.pageDirectory"] {
             console.page = { name in

@@ -49,9 +49,11 @@ struct Settings: Sendable {
         reading.settings.warnings = misspelt(environment)
         let sources = sources(flags: flags, file: file, environment: environment, reading: &reading)
 
-        for setting in Setting.all {
+        for setting in Setting.accepted {
             do throws(SettingsError) {
-                reading.settings.values[setting.name] = try value(of: setting, in: sources)
+                let values = reading.settings.values
+                reading.settings.values[setting.name] =
+                    try value(of: setting, in: sources) ?? setting.inherited(from: values)
             } catch {
                 reading.settings.values[setting.name] = Value(text: setting.defaultValue, origin: .default)
                 reading.wrong.insert(setting.name)
@@ -100,7 +102,7 @@ struct Settings: Sendable {
         in environment: [String: String], warnings: inout [String]
     ) -> [String: (name: String, text: String)] {
         var found: [String: (name: String, text: String)] = [:]
-        for setting in Setting.all {
+        for setting in Setting.accepted {
             let isShared = { SharedVariables.names[setting.name]?.contains($0) ?? false }
             for name in SharedVariables.all(of: setting) where found[setting.name] == nil {
                 do throws(SettingsError) {
@@ -117,12 +119,12 @@ struct Settings: Sendable {
         return found
     }
 
-    /// Returns the value from the first source that contains the setting.
+    /// Returns the value from the first source that contains the setting; `nil` if none does.
     ///
     /// An empty value is rejected, because the default would then apply unnoticed: a local broker, no limit on paid
     /// calls, no encryption. The exceptions are variables of texts without a default (`variables`), since containers
     /// often pass on unset variables as empty ones.
-    private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Value {
+    private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Value? {
         for source in sources {
             guard let text = source.text(of: setting) else { continue }
             let origin = source.origin(setting)
@@ -130,7 +132,7 @@ struct Settings: Sendable {
             if text.allSatisfy(\.isWhitespace) { throw SettingsError.empty(setting, at: origin) }
             return Value(text: try setting.checked(text, from: origin), origin: origin)
         }
-        return Value(text: setting.defaultValue, origin: .default)
+        return nil
     }
 
     static let fileVariable = "LOCSEARCH_CONFIG"
@@ -149,7 +151,7 @@ struct Settings: Sendable {
     /// Finds variables whose names are one or two typing errors away from a known one. Other unknown names belong to
     /// other programs. An example is `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
     private static func misspelt(_ environment: [String: String]) -> [String] {
-        let ours = Setting.all.flatMap(SharedVariables.all) + [fileVariable]
+        let ours = Setting.accepted.flatMap(SharedVariables.all) + [fileVariable]
         let known = Set(ours)
 
         // Only names with a known first letter are compared, because an environment can contain hundreds of variables.
@@ -213,6 +215,14 @@ struct Settings: Sendable {
             throw SettingsError("\(fileSetting): \(path) holds more than one line")
         }
         return secret
+    }
+}
+
+extension Setting {
+    /// Returns the value of a setting that no source contains: that of its `fallback`, if that is set, or its default.
+    fileprivate func inherited(from values: [String: Settings.Value]) -> Settings.Value {
+        if let fallback, let value = values[fallback], value.text != nil, value.origin != .default { return value }
+        return Settings.Value(text: defaultValue, origin: .default)
     }
 }
 

@@ -82,7 +82,7 @@ struct SettingsFile: Sendable {
 extension SettingsError {
     /// - Parameter origin: the location of the name, such as `on the command line`.
     static func unknown(_ name: String, _ origin: String) -> SettingsError {
-        let meant = Misspelling.meant(by: name, among: Setting.all.map(\.name))
+        let meant = Misspelling.meant(by: name, among: Setting.accepted.map(\.name))
         return SettingsError(
             "\(name) \(origin) is no setting"
                 + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all there are"))

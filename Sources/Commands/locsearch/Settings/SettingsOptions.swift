@@ -32,7 +32,7 @@ struct SettingsOptions: ParsableArguments {
 
         while let argument = arguments.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
+            guard let setting = Setting.accepted.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
             else { throw Self.unknown(parts[0]) }
 
             guard let value = parts.count == 2 ? parts[1] : arguments.popFirst() else {
@@ -46,12 +46,12 @@ struct SettingsOptions: ParsableArguments {
 
     /// Returns a settings error for an argument that resembles a setting, and a usage error for any other.
     private static func unknown(_ argument: String) -> any Error {
-        let names = Setting.all.flatMap { [$0.flagName, "--" + $0.name] }
+        let names = Setting.accepted.flatMap { [$0.flagName, "--" + $0.name] }
         if let meant = Misspelling.meant(by: argument, among: names) {
             return SettingsError("\(argument) is no setting: did you mean \(meant)?")
         }
 
-        let groups = Set(Setting.all.compactMap { $0.name.split(separator: ".").first })
+        let groups = Set(Setting.accepted.compactMap { $0.name.split(separator: ".").first })
         let group = argument.drop { $0 == "-" }.prefix { $0 != "." && $0 != "-" }
         if argument.hasPrefix("--"), groups.contains(group) {
             return SettingsError.unknown(argument, "on the command line")

@@ -69,6 +69,6 @@ struct SettingsTree: Sendable {
 
     /// Returns true if the name is the prefix of a setting.
     private static func isSection(_ name: String) -> Bool {
-        Setting.all.contains { $0.name.hasPrefix(name + ".") }
+        Setting.accepted.contains { $0.name.hasPrefix(name + ".") }
     }
 }

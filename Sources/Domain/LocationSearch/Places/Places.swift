@@ -13,7 +13,7 @@ public struct Places: Sendable {
         /// The empty text.
         public init() {}
 
-        /// A list stays below 4 GB: an answer has at most 1 GB (`http.maxResponseBytes`), and its texts are shorter.
+        /// A list stays below 4 GB: an answer has at most 2 MB (`HTTPConfiguration.maxResponseBytes`), and its texts are shorter.
         @usableFromInline
         init(_ range: Range<Int>) {
             (start, count) = (UInt32(range.lowerBound), UInt32(range.count))  // bounded: see above

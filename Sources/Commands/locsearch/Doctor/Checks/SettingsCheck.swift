@@ -7,8 +7,8 @@ struct SettingsCheck: DoctorCheck {
         guard mistakes.isEmpty else { return mistakes.map { failed($0, code: Failure.configuration) } }
 
         let settings = examination.settings
-        let count = Setting.all.count { !settings.isDefault($0.name) && settings[$0.name] != nil }
-        var findings = [ok("\(count) of \(Setting.all.count) settings are set, and all of them fit")]
+        let count = Setting.accepted.count { !settings.isDefault($0.name) && settings[$0.name] != nil }
+        var findings = [ok("\(count) of \(Setting.accepted.count) settings are set, and all of them fit")]
         findings += settings.warnings.map { warning($0, cure: "unset the variable, or correct it") }
         if settings.flag("worker.allowNoProvider"), (try? settings.configuredProviders())?.isEmpty == true {
             findings.append(
