@@ -23,7 +23,7 @@ extension HTTPError {
             case (.timeout, .waiting): "the deadline passed while waiting for the answer"
             case (.timeout, .reading): "the deadline passed while reading the answer"
             case (.connect, _) where code == CURLE_OPERATION_TIMEDOUT: "no connection within the connect timeout"
-            case (.reset, _): "the connection ended before the answer"
+            case (.reset, _): "the connection closed before the answer arrived"
             case (.truncated, _): "the answer ended early or is damaged (\(Self.text(of: code)))"
             default: Self.text(of: code)
             }
@@ -56,10 +56,10 @@ extension HTTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST: "the host name has no address"
         case CURLE_COULDNT_RESOLVE_PROXY: "the proxy's host name has no address"
-        case CURLE_COULDNT_CONNECT: "nobody accepts connections there"
+        case CURLE_COULDNT_CONNECT: "the connection was refused, or the host is unreachable"
         case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed"
-        case CURLE_PEER_FAILED_VERIFICATION: "the TLS certificate is not to be trusted"
-        case CURLE_SSL_CACERT_BADFILE: "the file of trusted authorities cannot be read"
+        case CURLE_PEER_FAILED_VERIFICATION: "the TLS certificate is not trusted"
+        case CURLE_SSL_CACERT_BADFILE: "the CA file cannot be read"
         case CURLE_URL_MALFORMAT: "the URL is malformed"
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
         default: String(cString: curl_easy_strerror(code)).lowercased()

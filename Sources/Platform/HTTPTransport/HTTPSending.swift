@@ -28,7 +28,7 @@ extension HTTPSending {
         // would cost a dozen lookups of generic types.
         nonisolated(unsafe) var result: Value?
         try await send(request, before: deadline, receiving: { result = read($0) })
-        guard let result else { preconditionFailure("a call that ended without an answer") }
+        guard let result else { preconditionFailure("the call ended without an answer") }
         return result
     }
 

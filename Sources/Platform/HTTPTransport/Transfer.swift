@@ -176,7 +176,9 @@ final class Transfer {
     /// Returns the error of a call that ended with `code`.
     func failure(_ code: CURLcode) -> HTTPError {
         let host = request.host
-        if sends > 1 { return HTTPError(.staleConnection, "\(host): the kept connection ended before the answer") }
+        if sends > 1 {
+            return HTTPError(.staleConnection, "\(host): the reused connection closed before the answer arrived")
+        }
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")
         }

@@ -54,7 +54,9 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
             return Name(head: head, tail: tail, mark: mark, count: name.count, index: index)
         }
         firsts = names.reduce(0) { $0 | 1 &<< Self.first($1.first ?? UInt8(ascii: "\""), count: $1.count) }
-        precondition(Set(entries.map(\.mark)).count == entries.count, "names that only their middle tells apart")
+        precondition(
+            Set(entries.map(\.mark)).count == entries.count,
+            "names must differ in length, or in their first or last 8 bytes")
 
         var (bits, random) = (4 as UInt64, 0x9E37_79B9_7F4A_7C15 as UInt64)  // the golden ratio's fraction, odd
         while true {

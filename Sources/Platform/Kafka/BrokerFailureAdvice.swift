@@ -1,38 +1,48 @@
 /// Advice for operators about an unreachable broker, chosen by the text of librdkafka's error.
 enum BrokerFailureAdvice {
-    private static let noTLS = "it speaks no TLS on this port: check kafka.security.protocol and the port"
-    private static let noLogin = "it offers no login on this port"
+    private static let noTLS = "this port does not use TLS: check kafka.security.protocol and the port"
+    private static let noLogin = "this port does not support SASL"
     private static let closedAtOnce =
-        "it closed the connection at once, as it does where TLS or a login is wanted: check kafka.security.protocol"
+        "the broker closed the connection at once; it may require TLS or SASL: check kafka.security.protocol"
 
     /// A fragment of librdkafka's error text, and the advice for it.
     private static let entries: [(fragment: String, advice: String)] = [
         ("connecting to a PLAINTEXT", noTLS), ("wrong version number", noTLS),
         (
             "certificate verify failed",
-            "its certificate is not trusted: kafka.security.caFile must hold the authority that signed it, and the"
-                + " certificate must name the host that is connected to"
+            "the broker's certificate is not trusted: kafka.security.caFile must contain the CA that signed it, and the"
+                + " certificate must name the host"
         ),
         (
             "alert certificate required",
-            "it wants a certificate of ours: set kafka.security.certificateFile and kafka.security.keyFile"
+            "the broker requires a client certificate: set kafka.security.certificateFile and kafka.security.keyFile"
         ),
         (
             "alert handshake failure",
-            "TLS was refused; it may want a certificate of ours: kafka.security.certificateFile and kafka.security.keyFile"
+            "the TLS handshake failed; the broker may require a client certificate: check"
+                + " kafka.security.certificateFile and kafka.security.keyFile"
         ),
         (
             "alert unknown ca",
-            "it does not trust the authority of our certificate: check kafka.security.certificateFile"
+            "the broker does not trust the CA of the client certificate: check kafka.security.certificateFile"
         ),
-        ("alert bad certificate", "it does not take our certificate: check kafka.security.certificateFile"),
-        ("alert certificate expired", "our certificate is over: renew kafka.security.certificateFile and start again"),
+        ("alert bad certificate", "the broker rejected the client certificate: check kafka.security.certificateFile"),
+        (
+            "alert certificate expired",
+            "the client certificate has expired: renew kafka.security.certificateFile, then restart"
+        ),
         ("connecting to a SSL listener", closedAtOnce), ("might require SASL authentication", closedAtOnce),
-        ("Unsupported SASL mechanism", "it does not offer this way to log in: check kafka.security.sasl.mechanism"),
+        (
+            "Unsupported SASL mechanism",
+            "the broker does not support this SASL mechanism: check kafka.security.sasl.mechanism"
+        ),
         ("SASL Handshake not supported", "\(noLogin): check kafka.security.protocol and the port"),
         ("not valid in current SASL state", "\(noLogin): check kafka.security.protocol and the port"),
-        ("OAUTHBEARER token", "no token could be had: check kafka.security.oidc.*"),
-        ("SASL authentication error", "it refused the login: check kafka.security.sasl.* and kafka.security.oidc.*"),
+        ("OAUTHBEARER token", "no OAuth token received: check kafka.security.oidc.*"),
+        (
+            "SASL authentication error",
+            "the broker rejected the login: check kafka.security.sasl.* and kafka.security.oidc.*"
+        ),
         ("SASL SCRAM", "the login failed: check kafka.security.sasl.*"),
     ]
 
@@ -76,13 +86,13 @@ enum BrokerFailureAdvice {
         // request that the library lacks.
         if library < .oldestForAllBrokers, reason.contains("SASL Handshake not supported") {
             return
-                "\(noLogin), or none that librdkafka \(library) knows: check kafka.security.protocol and the port; if they"
-                + " are right, use librdkafka 2.2 or newer"
+                "\(noLogin), or only a version that librdkafka \(library) lacks: check kafka.security.protocol and the"
+                + " port; if they are right, use librdkafka 2.2 or newer"
         }
         if library < .oldestWithSCRAM, reason.contains("SASL authentication error"), reason.contains("SCRAM") {
             return
-                "it refused the login: check kafka.security.sasl.*, and the library: Kafka 4 refuses SCRAM from librdkafka"
-                + " before \(LibraryVersion.oldestWithSCRAM), whatever the password is, and this is \(library)"
+                "the broker rejected the login: check kafka.security.sasl.*; Kafka 4 rejects SCRAM from librdkafka"
+                + " before \(LibraryVersion.oldestWithSCRAM), whatever the password, and this is \(library)"
         }
         return nil
     }
@@ -99,13 +109,13 @@ enum BrokerFailureAdvice {
     private static func advice(onResponseOf size: UInt32) -> String? {
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
         if bytes == Array("HTTP".utf8) {
-            return "a web server answers there and no broker: check the ports in kafka.bootstrapServers"
+            return "a web server uses this port, not a broker: check the ports in kafka.bootstrapServers"
         }
 
         let isTLS = (0x14...0x17).contains(bytes[0]) && bytes[1] == 3
-        if isTLS { return "it speaks TLS on this port: check kafka.security.protocol and the port" }
+        if isTLS { return "this port uses TLS: check kafka.security.protocol and the port" }
 
         let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) }
-        return isText ? "something else than a broker answers there: check the ports in kafka.bootstrapServers" : nil
+        return isText ? "another service uses this port, not a broker: check the ports in kafka.bootstrapServers" : nil
     }
 }

@@ -34,7 +34,7 @@ final class BrokerFailures: Sendable {
     func noteToken(line: String) {
         let reason = line.firstRange(of: "]: ").map { line[$0.upperBound...] } ?? line[...]
         let brief = reason.prefix { $0 != "{" && $0 != "<" }
-        failures.withLock { $0.token = "no token could be had: check kafka.security.oidc.*; \(brief)" }
+        failures.withLock { $0.token = "no OAuth token received: check kafka.security.oidc.*; \(brief)" }
     }
 
     /// Clears all failures, because a broker answered.

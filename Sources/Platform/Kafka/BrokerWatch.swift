@@ -53,8 +53,8 @@ final class BrokerWatch {
 
         lastReport = now
         log.warning(
-            "no broker answers; trying again until one does",
-            metadata: ["tried": "\(client.brokerFailures.summary ?? "no address could be tried yet")"])
+            "no broker answers; retrying",
+            metadata: ["tried": "\(client.brokerFailures.summary ?? "no address tried yet")"])
     }
 
     /// Returns whether connections to all brokers have failed for long enough to count as an outage without an event.

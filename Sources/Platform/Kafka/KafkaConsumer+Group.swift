@@ -138,7 +138,7 @@ extension KafkaConsumer {
         let foreign = Set(partitions.filter { !group.topics.contains($0.topic) })
         if !foreign.isEmpty, !foreign.isSubset(of: group.foreign) {
             log.error(
-                "the group hands over partitions of topics that nobody subscribed to; they are given back unread",
+                "the group assigned partitions of topics outside the subscription; they are released unread",
                 metadata: ["partitions": "\(foreign.map(\.description).sorted())"])
         }
         if !foreign.isEmpty { group.foreign = foreign }
@@ -252,7 +252,7 @@ extension KafkaConsumer {
             } catch {
                 guard error.isOfCoordinator, loop.now + .milliseconds(200) < end else {
                     log.warning(
-                        "offsets of revoked partitions are not committed: what finished last will be done again",
+                        "offsets of revoked partitions were not committed: their last requests will be processed again",
                         metadata: ["reason": "\(error)"])
                     return
                 }

@@ -27,7 +27,8 @@ extension KafkaConsumer {
         do throws(KafkaError) {
             committed = try await client.commits(of: [partition.id], within: .seconds(1))
         } catch {
-            return log.debug("how reading goes on is not known yet", metadata: ["reason": "\(error)"])
+            return log.debug(
+                "cannot look up committed offsets after a reset; retrying", metadata: ["reason": "\(error)"])
         }
         guard let source = partitions.source(partition), source.isReadable, let first = source.rewound else { return }
 
@@ -37,13 +38,15 @@ extension KafkaConsumer {
             metadata["committed"] = "\(committed[partition.id]?.offset ?? -1)"
             return log.error(
                 """
-                the group's offset is past the end of its partition, as after a log was truncated: nothing more is read of it; decide with \
-                locsearch offsets reset, or set auto.offset.reset in kafka.properties
+                the committed offset is past the end of the partition, as after a log truncation: the partition is paused; \
+                run locsearch offsets reset, or set auto.offset.reset in kafka.properties
                 """,
                 metadata: metadata)
         }
 
-        log.warning("a partition begins anew, as when its topic was deleted and made again", metadata: metadata)
+        log.warning(
+            "the partition restarts at its first record: its topic was probably deleted and created again",
+            metadata: metadata)
         // The new assignment has another epoch, so late results for the deleted topic have no effect on it.
         partitions.remove([source])
         guard let renewed = partitions.add([partition.id]).first else { return }
@@ -67,7 +70,7 @@ extension KafkaConsumer {
                 await report(reset, next: next)
             }
         } catch {
-            log.debug("where reading goes on is not known yet", metadata: ["reason": "\(error)"])
+            log.debug("cannot look up the position after a reset; retrying", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -80,7 +83,7 @@ extension KafkaConsumer {
         guard missed > 0 else { return }
 
         log.error(
-            "requests were deleted before anybody read them: their topic keeps them for less time than they waited",
+            "requests were deleted before they were read: they waited for longer than the retention of their topic",
             metadata: [
                 "partition": "\(reset.partition)", "from": "\(reset.from)", "to": "\(next)", "requests": "\(missed)",
             ])

@@ -20,7 +20,7 @@ extension KafkaConsumer {
         do throws(KafkaError) {
             return try await findStarts(of: added.map(\.partition))
         } catch {
-            log.debug("where reading begins is not known yet", metadata: ["reason": "\(error)"])
+            log.debug("start offsets are not known yet", metadata: ["reason": "\(error)"])
             return [:]
         }
     }
@@ -82,7 +82,7 @@ extension KafkaConsumer {
         guard !group.hasWarnedOfStarts, !isClosed else { return }
         group.hasWarnedOfStarts = true
         log.warning(
-            "it cannot be found out where reading begins; trying again until it can",
+            "start offsets are not known, so some partitions are not read yet; retrying",
             metadata: [
                 "reason": "\(reason)",
                 "causes": "the group's coordinator does not answer, or a worker died within a transaction",
@@ -130,7 +130,7 @@ extension KafkaConsumer {
                 if let end = ends[partition.id] { source.end = end }
             }
         } catch {
-            log.debug("the offsets of partitions are not known", metadata: ["reason": "\(error)"])
+            log.debug("offset lookup failed; retrying", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -145,6 +145,6 @@ extension KafkaConsumer {
 
         var metadata: Logger.Metadata = ["requests": "\(report.waiting)", "partitions": "\(report.partitions)"]
         if let age = report.oldestAge { metadata["oldest"] = "\(age.components.seconds) s" }
-        log.info("first assignment: so many requests wait in its partitions", metadata: metadata)
+        log.info("backlog at first assignment", metadata: metadata)
     }
 }

@@ -159,7 +159,7 @@ public actor KafkaConsumer: ReadinessHandler {
     /// - Returns: An empty array after `stopReading` or `close`, or if the task was cancelled.
     /// - Throws: `fatal` or `fenced` if the client has failed permanently.
     public func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
-        precondition(max > 0, "a reader that asks for no record would wait for good")
+        precondition(max > 0, "max must be at least 1")
         while reading.isOn, !Task.isCancelled {
             if let failure = client.failure { throw failure }
 
@@ -170,7 +170,7 @@ public actor KafkaConsumer: ReadinessHandler {
                 return records
             }
 
-            precondition(!reading.news.isAwaited, "a consumer has one reader")
+            precondition(!reading.news.isAwaited, "records(max:) supports one caller at a time")
             await withTaskCancellationHandler {
                 await suspend(unless: reading.hasNews || Task.isCancelled) { reading.news.add($0) }
             } onCancel: {
@@ -264,7 +264,7 @@ public actor KafkaConsumer: ReadinessHandler {
             case .misplacedRecord:
                 // Cannot happen, because the queues are split off before the assignment. Continuing would lose the
                 // record.
-                client.noteFailure(KafkaError(.fatal, "a record came by the wrong queue; start the worker again"))
+                client.noteFailure(KafkaError(.fatal, "a record arrived in the wrong queue; restart the worker"))
                 wakeReader()
             case .other: break
             }

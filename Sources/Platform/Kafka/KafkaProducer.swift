@@ -246,7 +246,7 @@ public actor KafkaProducer: ReadinessHandler {
         // A closed client that a call still uses can be fenced only by its successor, which is expected.
         if isClosed { return }
         if error.kind == .fatal || error.kind == .fenced {
-            log.error("producer failed for good", metadata: ["reason": "\(error)"])
+            log.error("producer failed permanently", metadata: ["reason": "\(error)"])
         } else {
             brokers.report(error)
         }

@@ -33,25 +33,24 @@ extension LibraryVersion {
         Rule(
             client: .consumer, property: "partition.assignment.strategy",
             value: { $0 < LibraryVersion(2, 6, 1) ? "range" : "cooperative-sticky" },
-            reason: "cooperative-sticky can loop for ever before 2.6.1 (#4800) and lose its assignment (#4381, #4528)"),
+            reason: "cooperative-sticky can loop endlessly before 2.6.1 (#4800) and lose its assignment (#4381, #4528)"),
         Rule(
             client: .consumer, property: "fetch.queue.backoff.ms", value: { $0 < LibraryVersion(2, 2) ? nil : "5" },
             reason: "a full queue delays the next fetch by 1 s; settable from 2.2.0"),
         Rule(
             client: .consumer, property: "queued.min.messages", value: { $0 < LibraryVersion(2, 2) ? "2000" : "200" },
-            reason: "prefetch per partition: below 2.2.0 it also caps a partition's rate, at about this many a second"),
+            reason: "prefetch per partition; below 2.2.0, also the approximate limit of its records a second"),
         Rule(
             client: .consumer, property: "queued.max.messages.kbytes",
             value: { $0 < LibraryVersion(2, 2) ? "1024" : "512" },
-            reason:
-                "bounds what is read ahead of each partition, which has a queue of its own; a worker may own hundreds"),
+            reason: "limits the prefetch of each partition's queue; a worker may own hundreds of partitions"),
         Rule(
             client: .consumer, property: "fetch.message.max.bytes",
             value: { $0 < LibraryVersion(2, 2) ? nil : "65536" },
-            reason: "a fetch, 1 MB by default, comes on top of the prefetch; below 2.2.0 that helps the rate"),
+            reason: "a fetch, 1 MB by default, adds to the prefetch; below 2.2.0 a large fetch raises the rate"),
         Rule(
             client: .both, property: "enable.metrics.push", value: { $0 < LibraryVersion(2, 5) ? nil : "false" },
-            reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),
+            reason: "client telemetry, on by default from 2.5.0, can crash the client before 2.5.3"),
     ]
 
     /// Returns the properties that the table defines for a client of this version.

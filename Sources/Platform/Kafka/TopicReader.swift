@@ -118,10 +118,10 @@ public final class TopicReader: Sendable {
     }
 
     private static func silence(_ timeout: Duration, _ open: Set<TopicPartition>, of count: Int) -> KafkaError {
-        let first = open.min().map { ", \($0) among them" } ?? ""
+        let first = open.min().map { ", including \($0)" } ?? ""
         return KafkaError(
             .timedOut,
-            "the broker said nothing for \(timeout), with \(open.count) of \(count) partitions not read to their ends"
+            "no broker answered for \(timeout); \(open.count) of \(count) partitions are not read to their ends"
                 + first)
     }
 

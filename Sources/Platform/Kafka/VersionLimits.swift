@@ -51,20 +51,20 @@ extension LibraryVersion {
                 VersionLimit(
                     isFatal: isKafka4,
                     text:
-                        "\(isKafka4 ? "these brokers refuse" : "Kafka 4 refuses") \(mechanism) from librdkafka \(self),"
-                        + " whatever the password is",
+                        "\(isKafka4 ? "these brokers reject" : "Kafka 4 rejects") \(mechanism) from librdkafka \(self),"
+                        + " whatever the password",
                     cure: "use librdkafka \(Self.oldestWithSCRAM) or newer, or log in with PLAIN or a certificate"))
         }
         if mechanism == "GSSAPI", self < Self.oldestWithKerberos, requests?.isOfKafka4 == true {
             limits.append(
                 VersionLimit(
-                    isFatal: false, text: "Kafka 4.0.0 refuses Kerberos from librdkafka \(self)",
+                    isFatal: false, text: "Kafka 4.0.0 rejects Kerberos from librdkafka \(self)",
                     cure: "use librdkafka \(Self.oldestWithKerberos) or newer, or brokers of Kafka 4.0.1 or newer"))
         }
         if self < Self.oldestForAllBrokers, (requests?[.saslHandshake]?.lowerBound ?? 0) > 0 {
             limits.append(
                 VersionLimit(
-                    isFatal: true, text: "librdkafka \(self) does not know the login of these brokers",
+                    isFatal: true, text: "librdkafka \(self) does not support the SASL handshake of these brokers",
                     cure: "use librdkafka \(Self.oldestForAllBrokers) or newer"))
         }
         return limits
@@ -77,14 +77,15 @@ extension LibraryVersion {
         if self < Self.firstWithNewProtocol {
             limits.append(
                 VersionLimit(
-                    isFatal: true, text: "kafka.groupProtocol is consumer, which librdkafka \(self) cannot do",
-                    cure: "use librdkafka \(Self.firstWithNewProtocol) or newer, or leave the setting out"))
+                    isFatal: true, text: "kafka.groupProtocol is consumer, which librdkafka \(self) does not support",
+                    cure: "use librdkafka \(Self.firstWithNewProtocol) or newer, or remove the setting"))
         }
         if let requests, requests[.consumerGroupHeartbeat] == nil {
             limits.append(
                 VersionLimit(
-                    isFatal: true, text: "kafka.groupProtocol is consumer, which these brokers do not offer (KIP-848)",
-                    cure: "leave the setting out, or use brokers of Kafka 4.0 or newer"))
+                    isFatal: true,
+                    text: "kafka.groupProtocol is consumer, which these brokers do not support (KIP-848)",
+                    cure: "remove the setting, or use brokers of Kafka 4.0 or newer"))
         }
         return limits
     }
@@ -94,7 +95,7 @@ extension LibraryVersion {
         if requests[.initProducerID] == nil {
             return [
                 VersionLimit(
-                    isFatal: true, text: "these brokers have no idempotent producers, which each worker is",
+                    isFatal: true, text: "these brokers do not support idempotent producers, which the worker needs",
                     cure: "use brokers of Kafka 0.11 or newer")
             ]
         }
@@ -106,8 +107,9 @@ extension LibraryVersion {
         if kinds.contains(where: { requests[$0] == nil }) {
             return [
                 VersionLimit(
-                    isFatal: true, text: "worker.delivery is exactly-once, and these brokers have no transactions",
-                    cure: "set worker.delivery=at-least-once, or use brokers that have transactions")
+                    isFatal: true,
+                    text: "worker.delivery is exactly-once, but these brokers do not support transactions",
+                    cure: "set worker.delivery=at-least-once, or use brokers that support transactions")
             ]
         }
         guard let commit = requests[.transactionOffsetCommit], commit.upperBound < 3 else { return [] }
@@ -115,8 +117,8 @@ extension LibraryVersion {
             VersionLimit(
                 isFatal: false,
                 text:
-                    "these brokers do not check in transactions that a member still has its partitions (KIP-447), so that"
-                    + " exactly-once does not hold while partitions move",
+                    "these brokers accept transactions of members that no longer own the partitions (KIP-447), so exactly-once"
+                    + " does not hold during rebalances",
                 cure: "use brokers of Kafka 2.5 or newer")
         ]
     }

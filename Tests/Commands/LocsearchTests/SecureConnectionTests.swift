@@ -104,10 +104,13 @@ struct SecureConnectionTests {
         try await expectRefusals(
             right,
             [
-                (["protocol": "ssl", "caFile": certificates.file(.stranger)], "its certificate is not trusted"),
-                (["protocol": "ssl"], "its certificate is not trusted"),
+                (
+                    ["protocol": "ssl", "caFile": certificates.file(.stranger)],
+                    "the broker's certificate is not trusted"
+                ),
+                (["protocol": "ssl"], "the broker's certificate is not trusted"),
             ])
-        try await expectRefusals(wrong, [(trusting, "its certificate is not trusted")])
+        try await expectRefusals(wrong, [(trusting, "the broker's certificate is not trusted")])
     }
 
     @Test func brokerThatSpeaksNoTLSIsNamed() async throws {
@@ -119,8 +122,8 @@ struct SecureConnectionTests {
         try await expectRefusals(
             front,
             [
-                (["protocol": "ssl"], "it speaks no TLS on this port: check kafka.security.protocol and the port"),
-                (login, "it speaks no TLS on this port: check kafka.security.protocol and the port"),
+                (["protocol": "ssl"], "this port does not use TLS: check kafka.security.protocol and the port"),
+                (login, "this port does not use TLS: check kafka.security.protocol and the port"),
             ])
     }
 
@@ -151,9 +154,9 @@ struct SecureConnectionTests {
         try await expectRefusals(
             at: address,
             [
-                (["protocol": "plaintext"], "a web server answers there and no broker"),
-                (login("PLAIN"), "a web server answers there and no broker"),
-                (["protocol": "ssl"], "it speaks no TLS on this port"),
+                (["protocol": "plaintext"], "a web server uses this port, not a broker"),
+                (login("PLAIN"), "a web server uses this port, not a broker"),
+                (["protocol": "ssl"], "this port does not use TLS"),
             ])
 
         for command in [["watch"], ["search", "--lat", "35", "--lng", "139"], ["dead-letters", "list"]] {
@@ -162,7 +165,7 @@ struct SecureConnectionTests {
             defer { tool.end() }
             try await eventually("\(command) ends", within: .seconds(60)) { !tool.isRunning }
             #expect(tool.code == 69, "\(tool.error)")
-            #expect(tool.error.contains("a web server answers there and no broker"), "\(command): \(tool.error)")
+            #expect(tool.error.contains("a web server uses this port, not a broker"), "\(command): \(tool.error)")
         }
     }
 
@@ -185,8 +188,8 @@ struct SecureConnectionTests {
         try await expectRefusals(
             front,
             [
-                (trusting, "it wants a certificate of ours: set kafka.security.certificateFile"),
-                (showing(.intruder), "it does not trust the authority of our certificate"),
+                (trusting, "the broker requires a client certificate: set kafka.security.certificateFile"),
+                (showing(.intruder), "the broker does not trust the CA of the client certificate"),
             ])
     }
 
@@ -201,7 +204,7 @@ struct SecureConnectionTests {
         for mechanism in mechanisms { #expect(try await brokers(front, login(mechanism)) == 1, "\(mechanism)") }
         try await expectRefusals(
             front,
-            mechanisms.map { (login($0, password: "Zq7wrong"), "it refused the login: check kafka.security.sasl.*") })
+            mechanisms.map { (login($0, password: "Zq7wrong"), "rejected the login: check kafka.security.sasl.*") })
     }
 
     @Test func libraryThatKafka4RefusesIsNamedBesideThePassword() async throws {
@@ -214,7 +217,7 @@ struct SecureConnectionTests {
                 #expect(try await brokers(front, login(mechanism)) == 1, "\(mechanism)")
                 continue
             }
-            let text = "Kafka 4 refuses SCRAM from librdkafka before 2.6.1"
+            let text = "Kafka 4 rejects SCRAM from librdkafka before 2.6.1"
             try await expectRefusals(front, [(login(mechanism), text)])
         }
     }
@@ -259,7 +262,7 @@ struct SecureConnectionTests {
         let without = try await SecureFront(broker.bootstrapServers, ["--without", "17", "36"])
         defer { for front in [new, without] { front.end() } }
 
-        try await expectRefusals(without, [(login("PLAIN"), "it offers no login on this port")])
+        try await expectRefusals(without, [(login("PLAIN"), "this port does not support SASL")])
         guard LibraryVersion.running < LibraryVersion(2, 2) else {
             #expect(try await brokers(new, login("PLAIN")) == 1)
             return
@@ -269,7 +272,7 @@ struct SecureConnectionTests {
             [
                 (
                     login("PLAIN"),
-                    "it offers no login on this port, or none that librdkafka \(LibraryVersion.running) knows"
+                    "this port does not support SASL, or only a version that librdkafka \(LibraryVersion.running) lacks"
                 ),
                 (login("PLAIN"), "if they are right, use librdkafka 2.2 or newer"),
             ])

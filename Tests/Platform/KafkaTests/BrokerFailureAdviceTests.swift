@@ -8,7 +8,10 @@ struct BrokerFailureAdviceTests {
 
     /// Error texts of librdkafka 2.0.2 and 2.16 on real connections.
     @Test(arguments: [
-        ("SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?", "it speaks no TLS"),
+        (
+            "SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?",
+            "this port does not use TLS"
+        ),
         (
             "SSL handshake failed: error:0A000086:SSL routines::certificate verify failed: broker",
             "kafka.security.caFile"
@@ -16,7 +19,10 @@ struct BrokerFailureAdviceTests {
         ("Receive failed: error:0A00045C:SSL routines::tlsv13 alert certificate required", "certificateFile"),
         ("Receive failed: error:0A000418:SSL routines::tlsv1 alert unknown ca: SSL alert number 48", "certificateFile"),
         ("SASL authentication error: Authentication failed: wrong password", "kafka.security.sasl.*"),
-        ("Failed to initialize SASL authentication: SASL Handshake not supported by broker", "it offers no login"),
+        (
+            "Failed to initialize SASL authentication: SASL Handshake not supported by broker",
+            "this port does not support SASL"
+        ),
     ])
     func eachKnownReasonSaysWhatToCheckAndStaysReadable(reason: String, advice: String) {
         let text = BrokerFailureAdvice.explained(reason, by: Self.new)
@@ -36,7 +42,7 @@ struct BrokerFailureAdviceTests {
         let reason =
             "Failed to initialize SASL authentication: SASL Handshake not supported by broker (required by mechanism PLAIN)"
         let text = BrokerFailureAdvice.explained(reason, by: Self.old)
-        #expect(text.hasPrefix("it offers no login on this port"), "\(text)")
+        #expect(text.hasPrefix("this port does not support SASL"), "\(text)")
         let port = try #require(text.firstRange(of: "check kafka.security.protocol and the port"))
         let library = try #require(text.firstRange(of: "librdkafka 2.2 or newer"))
         #expect(port.upperBound < library.lowerBound)
@@ -49,8 +55,8 @@ struct BrokerFailureAdviceTests {
             "SASL authentication error: Authentication failed during authentication due to invalid credentials with"
             + " SASL mechanism SCRAM-SHA-512"
         let text = BrokerFailureAdvice.explained(reason, by: library)
-        #expect(text.hasPrefix("it refused the login: check kafka.security.sasl.*"), "\(text)")
-        #expect(text.contains("Kafka 4 refuses SCRAM from librdkafka before 2.6.1") == isNamed, "\(text)")
+        #expect(text.hasPrefix("the broker rejected the login: check kafka.security.sasl.*"), "\(text)")
+        #expect(text.contains("Kafka 4 rejects SCRAM from librdkafka before 2.6.1") == isNamed, "\(text)")
 
         let plain = reason.replacing("SCRAM-SHA-512", with: "PLAIN")
         #expect(!BrokerFailureAdvice.explained(plain, by: library).contains("2.6.1"))
@@ -59,34 +65,38 @@ struct BrokerFailureAdviceTests {
     /// Log lines of librdkafka 2.0.2 and 2.16 on real connections to Kafka 4.1, to the embedded broker, to
     /// other servers, and with a wrong protocol.
     @Test(arguments: [
-        ("error:0A000126:SSL routines::unexpected eof while reading", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
-        ("Disconnected: SSL connection closed by peer", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
+        ("error:0A000126:SSL routines::unexpected eof while reading", "SSL_HANDSHAKE", "this port does not use TLS"),
+        ("Disconnected: SSL connection closed by peer", "SSL_HANDSHAKE", "this port does not use TLS"),
         (
             "SASL PLAIN mechanism handshake failed: Broker: Request not valid in current SASL state: broker's supported"
-                + " mechanisms: ", "AUTH_HANDSHAKE", "it offers no login on this port"
+                + " mechanisms: ", "AUTH_HANDSHAKE", "this port does not support SASL"
         ),
         (
             "Disconnected: verify that security.protocol is correctly configured, broker might require SASL"
-                + " authentication", "UP", "it closed the connection at once"
+                + " authentication", "UP", "the broker closed the connection at once"
         ),
         (
-            "Disconnected: connection closed by peer: receive 0 after POLLIN", "UP", "it closed the connection at once"
+            "Disconnected: connection closed by peer: receive 0 after POLLIN", "UP",
+            "the broker closed the connection at once"
         ),
-        ("Disconnected", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
-        ("Disconnected: connection reset by peer", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
-        ("SSL handshake failed: error:0A00010B:SSL routines::wrong version number", "SSL_HANDSHAKE", "speaks no TLS"),
-        ("Disconnected: connection reset by peer", "APIVERSION_QUERY", "it closed the connection at once"),
+        ("Disconnected", "SSL_HANDSHAKE", "this port does not use TLS"),
+        ("Disconnected: connection reset by peer", "SSL_HANDSHAKE", "this port does not use TLS"),
+        (
+            "SSL handshake failed: error:0A00010B:SSL routines::wrong version number", "SSL_HANDSHAKE",
+            "does not use TLS"
+        ),
+        ("Disconnected: connection reset by peer", "APIVERSION_QUERY", "the broker closed the connection at once"),
         (
             "Receive failed: Invalid response size 1213486160 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "a web server answers there and no broker"
+            "APIVERSION_QUERY", "a web server uses this port, not a broker"
         ),
         (
             "Receive failed: Invalid response size 352518912 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "it speaks TLS on this port"
+            "APIVERSION_QUERY", "this port uses TLS"
         ),
         (
             "Receive failed: Invalid response size 1397966893 (0..100000000): increase receive.message.max.bytes",
-            "APIVERSION_QUERY", "something else than a broker answers there"
+            "APIVERSION_QUERY", "another service uses this port, not a broker"
         ),
     ])
     func whatIsNoBrokerIsToldByItsFirstBytesAndByHowFarTheConnectionCame(reason: String, state: String, advice: String)

@@ -80,7 +80,7 @@ struct ConfigurationTests {
         #expect(
             error?.description
                 == "kafka.groupProtocol is consumer, which needs librdkafka 2.12.0 or newer, and this is \(version): use a newer"
-                + " library, or leave the setting out")
+                + " library, or remove the setting")
     }
 
     @Test func newGroupProtocolIsRefusedBesideWhatTheBrokerDecides() {
@@ -95,7 +95,7 @@ struct ConfigurationTests {
         for (configuration, name) in cases {
             let error = #expect(throws: KafkaError.self) { try configuration.librdkafka(LibraryVersion(2, 16)) }
             #expect(error?.kind == .configuration)
-            #expect(error?.description.hasPrefix("\(name) is set, although kafka.groupProtocol is consumer") == true)
+            #expect(error?.description.hasPrefix("\(name) cannot be set when kafka.groupProtocol is consumer") == true)
         }
     }
 

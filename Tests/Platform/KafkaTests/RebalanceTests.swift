@@ -40,7 +40,7 @@ struct RebalanceTests {
         #expect(try await first.read(40).count == 40)
         try await second.subscribe(to: [fixture.topic], listener: secondNotes)
         let read = try await second.read(5, within: .seconds(60))
-        let isRefused = notebook.entries.contains { "\($0.message)".contains("revoked partitions are not committed") }
+        let isRefused = notebook.entries.contains { "\($0.message)".contains("revoked partitions were not committed") }
         #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
         let moved = try #require(read.first).partition
         #expect(await firstNotes.revoked.map(\.id) == [moved.id])
@@ -95,7 +95,7 @@ struct RebalanceTests {
         let read = try await consumer.read(10, within: .seconds(60))
         #expect(read.allSatisfy { $0.partition.id.topic == fixture.topic })
         try await eventually("the log names what is given back", within: .seconds(60)) {
-            notebook.entries.contains { "\($0.message)".contains("given back unread") }
+            notebook.entries.contains { "\($0.message)".contains("released unread") }
         }
 
         // Records of the other topic would have arrived by then: there are none.
@@ -103,7 +103,7 @@ struct RebalanceTests {
         #expect(try await consumer.read(5).allSatisfy { $0.partition.id.topic == fixture.topic })
         #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == fixture.topic })
         #expect(await notes.assigned.allSatisfy { $0.id.topic == fixture.topic })
-        #expect(notebook.entries.count { "\($0.message)".contains("given back unread") } == 1)
+        #expect(notebook.entries.count { "\($0.message)".contains("released unread") } == 1)
 
         await consumer.close()
         await producer.close()

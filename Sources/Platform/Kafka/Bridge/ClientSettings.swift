@@ -33,7 +33,7 @@ enum ClientSettings {
     ) throws(KafkaError) -> [String: String] {
         if let name = user.keys.filter(isReserved).min() {
             throw KafkaError(
-                .configuration, "kafka.properties must not set \(name): the worker's guarantees rest on it")
+                .configuration, "kafka.properties must not set \(name): the worker's guarantees depend on it")
         }
         let foreign = fixed["group.id"] == nil ? consumerPrefixes : producerPrefixes
         let own = user.filter { name, _ in !foreign.contains { name.hasPrefix($0) } }

@@ -85,7 +85,7 @@ final class TopicAdminHandle: Sendable {
         var count = 0
         guard let result = rd_kafka_event_DescribeConfigs_result(answer),
             let described = rd_kafka_DescribeConfigs_result_resources(result, &count)?.pointee, count == 1
-        else { throw KafkaError(.other, "\(what): the answer names no topic") }
+        else { throw KafkaError(.other, "\(what): the answer contains no topic") }
 
         let code = rd_kafka_ConfigResource_error(described)
         if code != RD_KAFKA_RESP_ERR_NO_ERROR {
@@ -112,12 +112,13 @@ final class TopicAdminHandle: Sendable {
     /// - Returns: `nil` if the brokers do not report them.
     /// - Throws: `unsupported` if the library is too old.
     func operations(on topic: String, before deadline: Instant) throws(KafkaError) -> Set<TopicOperation>? {
-        let what = "look up what this user may do on \(topic)"
+        let what = "look up this user's permissions on \(topic)"
         try requireController(doing: what, before: deadline)
         var bits: UInt32 = 0
         let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
         guard code >= 0 || code < -1 else {
-            throw KafkaError(.unsupported, "\(what): librdkafka \(LibraryVersion.running) cannot ask; 2.3 or newer can")
+            throw KafkaError(
+                .unsupported, "\(what): librdkafka \(LibraryVersion.running) does not support this; use 2.3 or newer")
         }
         guard code == 0 else { throw failures.explain(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
         if bits == 0 { return nil }
@@ -194,7 +195,7 @@ final class TopicAdminHandle: Sendable {
         of results: UnsafeMutablePointer<OpaquePointer?>?, count: Int, doing what: String
     ) -> KafkaError? {
         guard count == 1, let result = results?.pointee else {
-            return KafkaError(.other, "\(what): the answer names no topic")
+            return KafkaError(.other, "\(what): the answer contains no topic")
         }
 
         let code = rd_kafka_topic_result_error(result)

@@ -117,7 +117,7 @@ final class TopicReaderHandle: Sendable {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let topic = partitions.first?.topic else { return [:] }
 
-        return try retry(before: deadline, doing: "find the ends of \(topic)") { milliseconds in
+        return try retry(before: deadline, doing: "look up the end offsets of \(topic)") { milliseconds in
             // Kafka accepts the number of an edge instead of a time. Unlike `rd_kafka_query_watermark_offsets`, which
             // has no effective timeout before 2.3.0, this call keeps to its timeout.
             let list = PartitionList(partitions.map { ($0, offset: edge.rawValue) })

@@ -100,19 +100,19 @@ extension ConsumerConfiguration {
             throw KafkaError(
                 .configuration,
                 "\(setting) is consumer, which needs librdkafka \(LibraryVersion.firstWithNewProtocol) or newer, and this is"
-                    + " \(version): use a newer library, or leave the setting out")
+                    + " \(version): use a newer library, or remove the setting")
         }
         guard assignor == nil else {
             throw KafkaError(
                 .configuration,
-                "kafka.assignor is set, although \(setting) is consumer: the broker shares the partitions then;"
-                    + " leave it out")
+                "kafka.assignor cannot be set when \(setting) is consumer, because the broker assigns the partitions:"
+                    + " remove it")
         }
         if let name = Self.decidedByBroker.first(where: { properties[$0] != nil }) {
             throw KafkaError(
                 .configuration,
-                "\(name) in kafka.properties is set, although \(setting) is consumer: the broker decides it then;"
-                    + " leave it out")
+                "\(name) in kafka.properties cannot be set when \(setting) is consumer, because the broker decides it:"
+                    + " remove it")
         }
     }
 }

@@ -55,7 +55,8 @@ final class PartitionSource {
 
     /// A problem that needs an operator; `nil` if there is none.
     var problem: String? {
-        isPaused ? "the group's offset is past the end of the log: nothing is read" : commitRefusal?.description
+        isPaused
+            ? "the committed offset is past the end of the log: the partition is paused" : commitRefusal?.description
     }
 
     func begin(at start: ReadingStart) {

@@ -74,7 +74,7 @@ struct StartFinder {
         of ids: [TopicPartition], in topic: String
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         guard let count = await broker.partitionCount(of: topic) else {
-            throw KafkaError(.retriable, "look up topic \(topic): no broker says how many partitions it has")
+            throw KafkaError(.retriable, "look up topic \(topic): no broker returned its partitions")
         }
         let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
         let history = GroupHistory(try await broker.commits(of: partitions, within: Self.bound).values)

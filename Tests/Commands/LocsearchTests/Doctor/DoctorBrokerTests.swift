@@ -136,7 +136,8 @@ struct DoctorBrokerTests {
             at: front.bootstrapServers)
         await check(
             Self.wrong(
-                "a wrong password", login("PLAIN", password: "Zq7wrong"), check: "login", "it refused the login",
+                "a wrong password", login("PLAIN", password: "Zq7wrong"), check: "login",
+                "the broker rejected the login",
                 cure: "docs/access.md"),
             at: front.bootstrapServers)
 
@@ -155,12 +156,12 @@ struct DoctorBrokerTests {
 
         let wrong = Self.wrong(
             "SCRAM with an old library", login("SCRAM-SHA-512"), check: "login",
-            "Kafka 4 refuses SCRAM from librdkafka before 2.6.1")
+            "Kafka 4 rejects SCRAM from librdkafka before 2.6.1")
         await check(wrong, at: front.bootstrapServers)
         await check(
             Self.wrong(
                 "SCRAM with an old library, at any broker", login("SCRAM-SHA-256"), check: "versions", state: .warning,
-                "Kafka 4 refuses SCRAM-SHA-256 from librdkafka", cure: "use librdkafka 2.6.1 or newer"),
+                "Kafka 4 rejects SCRAM-SHA-256 from librdkafka", cure: "use librdkafka 2.6.1 or newer"),
             at: front.bootstrapServers)
     }
 
@@ -185,14 +186,15 @@ struct DoctorBrokerTests {
             Self.wrong("TLS where none is expected", check: "protocol", "speaks TLS", cure: "to ssl"),
             at: right.bootstrapServers)
         await check(
-            Self.wrong("an authority that signed nothing", strange, check: "login", "its certificate is not trusted"),
+            Self.wrong(
+                "an authority that signed nothing", strange, check: "login", "the broker's certificate is not trusted"),
             at: right.bootstrapServers)
         await check(
             Self.wrong(
-                "another host's certificate", trusting, check: "login", "must name the host that is connected to"),
+                "another host's certificate", trusting, check: "login", "must name the host"),
             at: wrong.bootstrapServers)
         await check(
-            Self.wrong("no certificate of ours", trusting, check: "login", "it wants a certificate of ours"),
+            Self.wrong("no certificate of ours", trusting, check: "login", "the broker requires a client certificate"),
             at: mutual.bootstrapServers)
 
         let report = await DoctorFixture.report(
@@ -214,11 +216,12 @@ struct DoctorBrokerTests {
         await check(
             Self.wrong(
                 "transactions where there are none", ["worker.delivery": "exactly-once"], check: "versions",
-                "these brokers have no transactions", cure: "at-least-once", code: 1),
+                "these brokers do not support transactions", cure: "at-least-once", code: 1),
             at: old.bootstrapServers)
         await check(
             Self.wrong(
-                "no idempotent producers", check: "versions", "have no idempotent producers", cure: "0.11 or newer",
+                "no idempotent producers", check: "versions", "do not support idempotent producers",
+                cure: "0.11 or newer",
                 code: 1),
             at: older.bootstrapServers)
     }
