@@ -172,7 +172,7 @@ struct PaidCallsTests {
             try await harness.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
             for outcome in try await harness.outcomes(30).values {
                 #expect(outcome.code == "rate-limited")
-                #expect(outcome.failure?.message.contains("asked for a pause") == true)
+                #expect(outcome.failure?.message.contains("requested a pause") == true)
                 #expect(outcome.attempts == 0)
                 let wait = try #require(outcome.retryAfter)
                 #expect(wait > .zero && wait <= .seconds(90), "\(wait)")

@@ -36,7 +36,7 @@ extension SearchWorkerTests {
         #expect(report.attempts == 0)
         #expect(start.duration(to: clock.now) < .seconds(5))
         #expect(service.calls == 1)
-        #expect(try error(report).message.contains("while it waited until hotpepper may be asked"))
+        #expect(try error(report).message.contains("while calls to hotpepper were paused"))
         #expect(await worker.statuses.first?.held == 0)
     }
 

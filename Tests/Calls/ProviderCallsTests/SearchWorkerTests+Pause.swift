@@ -29,7 +29,7 @@ extension SearchWorkerTests {
         #expect(self.code(report) == code)
         guard case .failure(let refusal) = report.result else { return }
         #expect(refusal.retryAfter == .seconds(70))
-        #expect(refusal.message.contains("asked for a pause"))
+        #expect(refusal.message.contains("requested a pause"))
         #expect(!refusal.message.contains("rate and concurrency that are allowed"), "our settings are not to blame")
 
         let status = try #require(await worker.statuses.first)

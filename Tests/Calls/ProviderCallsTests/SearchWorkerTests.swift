@@ -77,7 +77,7 @@ struct SearchWorkerTests {
         guard case .failure(let error) = report.result else { return #expect(Bool(false), "it failed") }
         #expect(error.code == .upstreamUnavailable)
         #expect(error.httpStatus == 500)
-        #expect(error.message.hasPrefix("broken (it was not asked again: hotpepper could not be asked"))
+        #expect(error.message.hasPrefix("broken (not retried: hotpepper could not be called"))
         #expect(error.message.contains("requestsPerSecond"))
         #expect(error.limit == nil, "the request has been asked for")
         #expect(error.retryAfter.map { $0 > .seconds(60) } == true)

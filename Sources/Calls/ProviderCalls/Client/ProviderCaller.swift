@@ -149,7 +149,7 @@ final class ProviderCaller {
         onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
         // The failure of a cancelled task is no evidence about the provider, so its grant is dropped.
-        guard let grant = attempt.grant.take() else { preconditionFailure("a call that nobody granted") }
+        guard let grant = attempt.grant.take() else { preconditionFailure("the attempt has no grant") }
         if isCancelled {
             note(attempt, endedAt: end, as: .cancelled)
             return result.mapError { CallFailure(error: $0, cause: .call) }

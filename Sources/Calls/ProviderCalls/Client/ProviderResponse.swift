@@ -87,7 +87,7 @@ struct CallFailure: Error {
     @inline(never)
     func following(_ earlier: SearchError?) -> CallFailure {
         guard var error = earlier, cause == .limited || cause.isShut else { return self }
-        error.message += " (it was not asked again: \(self.error.message))"
+        error.message += " (not retried: \(self.error.message))"
         error.retryAfter = self.error.retryAfter
         return CallFailure(error: error, cause: cause)
     }

@@ -59,7 +59,7 @@ extension SearchError {
         case .keyRefused:
             return SearchError(
                 .unauthorized,
-                "\(name) refused this worker's API key and is not asked for now; configure a key that \(name) accepts",
+                "\(name) rejected this worker's API key, so calls to it are paused; configure a key that it accepts",
                 retryAfter: rejection.retryAfter)
         case .quotaUsedUp:
             return SearchError(
@@ -69,17 +69,17 @@ extension SearchError {
         case .budgetUsedUp:
             return SearchError(
                 .rateLimited,
-                "the calls that this fleet's settings give a day to \(name) are used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
+                "this fleet's daily call budget for \(name) is used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
                 retryAfter: rejection.retryAfter, limit: .budget, allowsAttempt: false)
         case .providerRateLimit:
             return SearchError(
                 .rateLimited,
-                "\(name) says that it is asked too often and asked for a pause, which is kept; send the request again later",
+                "\(name) reported too many calls and requested a pause; send the request again later",
                 retryAfter: rejection.retryAfter, allowsAttempt: false)
         case .providerUnavailable:
             return SearchError(
                 .circuitOpen,
-                "\(name) says that it is not available and asked for a pause, which is kept; send the request again later",
+                "\(name) reported that it is unavailable and requested a pause; send the request again later",
                 retryAfter: rejection.retryAfter)
         case .pausedByOrder:
             return SearchError(
@@ -88,7 +88,7 @@ extension SearchError {
                 retryAfter: rejection.retryAfter)
         case .failureRate, .slowCallRate, .probesFailed, nil:
             return SearchError(
-                .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",
+                .circuitOpen, "\(name) is failing, so calls to it are paused; send the request again later",
                 retryAfter: rejection.retryAfter)
         }
     }
@@ -97,14 +97,14 @@ extension SearchError {
     static func keptForInteractive(retryAfter: Duration, by provider: ProviderID) -> SearchError {
         SearchError(
             .rateLimited,
-            "the rest of the day's budget of calls to \(provider.rawValue) is kept for interactive requests (callsPerDayReserved), and this is a batch request; send it again later, or raise the budget with locsearch budget set",
+            "the rest of the daily call budget for \(provider.rawValue) is reserved for interactive requests (callsPerDayReserved); send this batch request again later, or raise the budget with locsearch budget set",
             retryAfter: retryAfter, limit: .budget, allowsAttempt: false)
     }
 
     /// The failure of a call that was abandoned before its request's deadline.
     static func givenUp(_ provider: ProviderID) -> SearchError {
         SearchError(
-            .timeout, "\(provider.rawValue) took far longer to answer than it does as a rule; send the request again")
+            .timeout, "\(provider.rawValue) took far longer to answer than usual; send the request again")
     }
 
     /// The failure of a request that would reach the head of the queue only after its lifetime.
@@ -112,7 +112,7 @@ extension SearchError {
     public static func turnTooLate(at provider: ProviderID, retryAfter: Duration) -> SearchError {
         SearchError(
             .rateLimited,
-            "\(provider.rawValue) could not be asked before the request expires, because so many of its class and tenant wait before it; send it again later, or give it more time",
+            "\(provider.rawValue) could not be called before the request expires, because too many requests of its class and tenant are queued; send it again later, or allow more time",
             retryAfter: retryAfter, limit: .queue, allowsAttempt: false)
     }
 
@@ -123,14 +123,14 @@ extension SearchError {
         let name = provider.rawValue
         let reason =
             switch limit {
-            case .rate: "at the rate that is allowed (requestsPerSecond)"
-            case .concurrency: "because it answers too slowly for the calls that are under way (adaptive concurrency)"
-            case .budget: "because no call of the day's budget was reserved in time"
-            case .queue: "because so many wait before it"
+            case .rate: "at the allowed rate (requestsPerSecond)"
+            case .concurrency: "because too many calls are in flight (adaptive concurrency)"
+            case .budget: "because no call of the daily budget was reserved in time"
+            case .queue: "because too many requests are queued"
             }
         return SearchError(
             .rateLimited,
-            "\(name) could not be asked within the deadline \(reason); send the request again later, or allow more time",
+            "\(name) could not be called within the deadline \(reason); send the request again later, or allow more time",
             retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, limit: limit, allowsAttempt: false)
     }
 }

@@ -67,7 +67,7 @@ struct PageToken: Hashable {
             throw .invalid(
                 "pageToken",
                 expected:
-                    "the nextPageToken of an earlier result, unchanged (those of older versions end with an upgrade); leave it out to search anew"
+                    "the nextPageToken of an earlier result, unchanged and from the same version of the worker; leave it out for a new search"
             )
         }
         self.provider = provider
@@ -112,14 +112,14 @@ extension SearchRequest {
             throw .invalid(
                 "pageToken",
                 expected:
-                    "a nextPageToken of \(named.rawValue), as the request names it; this one is of \(token.provider.rawValue)"
+                    "a nextPageToken of \(named.rawValue), because the request names that provider; this one is from \(token.provider.rawValue)"
             )
         }
         guard token.digest == SearchDigest(of: self) else {
             throw .invalid(
                 "pageToken",
                 expected:
-                    "the search that it continues, with category, location, radiusMeters, keyword, language and openNow as they were; leave it out to search anew"
+                    "the same category, location, radiusMeters, keyword, language and openNow as in the search that it continues; leave it out for a new search"
             )
         }
 

@@ -22,7 +22,7 @@ extension SearchError {
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,
-            "the request reached worker.maxAge or its expirytime while it waited until \(provider.rawValue) may be asked; if its answer is still wanted, make a new request"
+            "the request reached worker.maxAge or its expirytime while calls to \(provider.rawValue) were paused; send a new request if the result is still needed"
         )
     }
 }
