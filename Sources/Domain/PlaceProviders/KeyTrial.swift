@@ -26,7 +26,7 @@ extension KeyTrial {
 private let knownPlace = "ChIJN1t_tDeuEmsRUsoyG83frY4"
 
 extension HotpepperService: KeyTrial {
-    package var trialCall: String { "a search for one shop by its id; the API is free of charge" }
+    package var trialCall: String { "a search for one shop by its id, free of charge" }
 
     package func tryKey(before deadline: Deadline) async throws(SearchError) {
         let request = SearchRequest(requestID: "doctor", operation: .details, placeID: "J000000001")
@@ -37,7 +37,7 @@ extension HotpepperService: KeyTrial {
 }
 
 extension GooglePlacesService: KeyTrial {
-    package var trialCall: String { "details of one place with its id only, which are free" }
+    package var trialCall: String { "details of one place with only its id, free of charge" }
 
     package func tryKey(before deadline: Deadline) async throws(SearchError) {
         try await answering { () throws(SearchError) in try await lookUpID(of: knownPlace, before: deadline) }
@@ -45,7 +45,7 @@ extension GooglePlacesService: KeyTrial {
 }
 
 extension GooglePlacesLegacyService: KeyTrial {
-    package var trialCall: String { "details of one place with its id only, which are free" }
+    package var trialCall: String { "details of one place with only its id, free of charge" }
 
     package func tryKey(before deadline: Deadline) async throws(SearchError) {
         try await answering { () throws(SearchError) in try await lookUpID(of: knownPlace, before: deadline) }

@@ -41,6 +41,6 @@ extension ProviderConfiguration {
         if let text = answer.photoURL { isSilent = isSilent && !KeySearch.repeats(keys, in: text.utf8.span) }
         if let text = answer.nextPageToken { isSilent = isSilent && !KeySearch.repeats(keys, in: text.utf8.span) }
 
-        guard isSilent else { throw .badResponse("repeats our API key", from: provider) }
+        guard isSilent else { throw .badResponse("contains the API key", from: provider) }
     }
 }

@@ -42,7 +42,7 @@ public final class ProviderKey: Sendable {
             error.providerStatus = nil
         }
         if KeySearch.repeats(keys, in: error.message.lowercased().utf8.span) {
-            error.message = "the provider's answer repeats our API key, so its words are left out"
+            error.message = "the provider's answer contains the API key, so its text is omitted"
         }
         return error
     }

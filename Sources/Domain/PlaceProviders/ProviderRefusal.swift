@@ -48,15 +48,15 @@ enum ProviderRefusal {
             case .refusedKey:
                 (
                     .unauthorized,
-                    "\(name) refuses our API key; check \(provider == .hotpepper ? "hotpepper" : "googlePlaces").apiKey"
+                    "\(name) rejected the API key; check \(provider == .hotpepper ? "hotpepper" : "googlePlaces").apiKey"
                 )
             case .blockedKey:
-                (.unauthorized, "our API key may not be used for \(name); allow the Places API (New) for it")
-            case .noBilling: (.unauthorized, "the project of our API key has no billing or is suspended")
-            case .rateLimit: (.rateLimited, "\(name) limits how often we may ask")
+                (.unauthorized, "the API key has no access to \(name); allow it the Places API (New)")
+            case .noBilling: (.unauthorized, "the API key's project has no billing or is suspended")
+            case .rateLimit: (.rateLimited, "\(name) limits the call rate")
             case .dailyQuota: (.rateLimited, "the daily quota of \(name) is used up, or billing is not set up")
-            case .badParameter: (.invalidRequest, "\(name) refused a parameter of the request")
-            case .unknownPlace: (.notFound, "\(name) knows no such place; its id may be old: search again")
+            case .badParameter: (.invalidRequest, "\(name) rejected a parameter of the request")
+            case .unknownPlace: (.notFound, "\(name) has no such place; its id may be outdated: search again")
             case .unavailable: (.upstreamUnavailable, "\(name) is not available; try again later")
             }
         var error = SearchError(code, text, httpStatus: response.status, providerStatus: providerStatus)

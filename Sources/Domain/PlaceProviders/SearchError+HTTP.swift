@@ -15,11 +15,11 @@ extension SearchError {
             isStale = true
         case .timeout: self = .timedOut
         case .truncated, .protocolViolation:
-            self.init(.badResponse, "the answer of \(name) broke off or is no HTTP; try again")
+            self.init(.badResponse, "the answer of \(name) is incomplete or not HTTP; try again")
         case .tooLarge: self.init(.badResponse, "the answer of \(name) is larger than the worker allows")
-        case .cancelled: self.init(.timeout, "the request was given up", allowsAttempt: false)
+        case .cancelled: self.init(.timeout, "the request was cancelled", allowsAttempt: false)
         case .invalidRequest:
-            self.init(.internal, "a request to \(name) could not be put together: \(error.description)")
+            self.init(.internal, "a request to \(name) could not be built: \(error.description)")
         }
     }
 
@@ -32,20 +32,20 @@ extension SearchError {
         switch status {
         case 401:
             self.init(
-                .unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
+                .unauthorized, "\(name) rejected the API key; check the key and its restrictions", httpStatus: status)
         case 403:
             // All three report a refused key in the body (Hot Pepper with 200), so this comes from a front end.
             self.init(
                 .unauthorized,
-                "\(name) refused this request without a reason (HTTP status 403); if others fail too, check the API key",
+                "\(name) rejected this request without a reason (HTTP status 403); if others fail too, check the API key",
                 httpStatus: status)
             isUnexplained = true
-        case 408: self.init(.timeout, "\(name) gave up waiting; try again", httpStatus: status)
+        case 408: self.init(.timeout, "\(name) timed out; try again", httpStatus: status)
         case 413, 414, 431:
             self.init(.invalidRequest, "the request is too large for \(name)", httpStatus: status)
         case 429:
             self.init(
-                .rateLimited, "\(name) limits how often we may ask; wait before trying again", retryAfter: wait,
+                .rateLimited, "\(name) limits the call rate; wait before trying again", retryAfter: wait,
                 httpStatus: status)
         case 500, 502, 503, 504:
             self.init(
@@ -83,7 +83,7 @@ extension SearchError {
     /// Makes the failure of a photo call that was answered with 403 and a picture about a used-up quota.
     static func photoQuota(of provider: ProviderID) -> SearchError {
         SearchError(
-            .rateLimited, "the quota of \(provider.rawValue) for photos is used up; wait before trying again",
+            .rateLimited, "the photo quota of \(provider.rawValue) is used up; wait before trying again",
             httpStatus: 403)
     }
 

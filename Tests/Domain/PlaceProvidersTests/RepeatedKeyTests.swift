@@ -74,7 +74,7 @@ struct RepeatedKeyTests {
         let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
         let error = try #require(await failure(.hotpepper, 200, body), "\(spelling)")
         #expect(error.code == .badResponse)
-        #expect(error.message.contains("repeats our API key"))
+        #expect(error.message.contains("contains the API key"))
     }
 
     @Test(arguments: [
@@ -96,6 +96,6 @@ struct RepeatedKeyTests {
         let service = GooglePlacesLegacyService(http: http, configuration: configuration)
         let error = try #require(await service.failure(Providers.photo("p")))
         #expect(error.code == .badResponse)
-        #expect(error.message.contains("repeats our API key"))
+        #expect(error.message.contains("contains the API key"))
     }
 }

@@ -25,7 +25,7 @@ struct OutcomeBody {
             guard let failure else { throw UnreadableOutcome(message: "error is missing") }
             return .failed(failure)
         case .none: return failure.map { .failed($0) } ?? .completed(result)
-        case .some: throw UnreadableOutcome(message: "ce_type is none of an outcome's")
+        case .some: throw UnreadableOutcome(message: "ce_type is not an outcome type")
         }
     }
 

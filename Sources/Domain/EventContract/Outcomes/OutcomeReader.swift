@@ -17,10 +17,10 @@ public struct OutcomeReader: Sendable {
             isObject = try body.read(from: &reader)
             try reader.finish()
         } catch {
-            throw UnreadableOutcome(message: "the value is no JSON: \(error)")
+            throw UnreadableOutcome(message: "the value is not JSON: \(error)")
         }
 
-        guard isObject else { throw UnreadableOutcome(message: "the value is no JSON object") }
+        guard isObject else { throw UnreadableOutcome(message: "the value is not a JSON object") }
         guard let requestID = body.requestID else { throw UnreadableOutcome(message: "requestId is missing") }
 
         let outcome = try body.outcome(type: headers.last(named: "ce_type")?.text)

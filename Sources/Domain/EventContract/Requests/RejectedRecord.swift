@@ -37,7 +37,7 @@ public struct RejectedRecord: Error, Sendable, Hashable {
             sessionID: nil, envelope: RequestEnvelope(source: record.source, key: record.key, time: record.timestamp),
             error: SearchError(
                 .internal,
-                "worker processes crashed while they ran this request and nothing else, so it is set aside as a dead letter (crashed-workers) and not tried again",
+                "workers crashed while they ran only this request, so it became a dead letter (crashed-workers) and is not retried",
                 allowsAttempt: false),
             outcome: nil, isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: false)
     }

@@ -69,6 +69,6 @@ extension SearchError {
     /// The refusal of an event in structured mode whose record lacks the content type of one.
     fileprivate static let undeclaredEvent = SearchError(
         .invalidRequest,
-        "the value is a CloudEvent in structured mode, but its record does not say so: add the header content-type with \"\(CloudEvents.structuredJSON)\"",
+        "the value is a CloudEvent in structured mode, but its record does not declare it: set the header content-type to \"\(CloudEvents.structuredJSON)\"",
         member: "content-type")
 }

@@ -26,7 +26,7 @@ struct RequestReader {
         guard first > 0x01 || value.count < 5 else {
             throw .invalid(
                 "value",
-                expected: "plain JSON; this begins like a schema registry's framing (a magic byte and a schema's id)")
+                expected: "plain JSON; the value begins with a schema registry's header (a magic byte and a schema id)")
         }
 
         switch attributes.mode {
@@ -78,7 +78,7 @@ struct RequestReader {
     private static func invalid(_ name: String, error: JSONError) -> SearchError {
         error.kind == .tooDeep
             ? .invalid(name, expected: "JSON nested at most 64 deep")
-            : .invalid(name, expected: "JSON; this is none: \(error)")
+            : .invalid(name, expected: "valid JSON; found: \(error)")
     }
 
     // MARK: Structured mode
@@ -150,7 +150,7 @@ struct RequestReader {
     }
 
     private mutating func readBase64(_ text: String, beside data: EventData) throws(SearchError) {
-        guard data == .absent else { throw .invalid("data_base64", expected: "nothing, as there is data too") }
+        guard data == .absent else { throw .invalid("data_base64", expected: "no value, because data is present") }
         guard let bytes = Base64.decode(text) else { throw .invalid("data_base64", expected: "Base64 (RFC 4648)") }
         try readBody(bytes.span, named: "data_base64")
     }
@@ -212,6 +212,6 @@ struct RequestReader {
         if let id = eventID { return id }
         throw .invalid(
             attributes.mode == .structured ? "id" : "ce_id",
-            expected: "text of 1 to 128 characters, as there is no requestId")
+            expected: "text of 1 to 128 characters, because requestId is missing")
     }
 }

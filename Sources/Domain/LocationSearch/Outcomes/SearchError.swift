@@ -145,5 +145,5 @@ extension SearchError {
 
     /// The outcome of a search whose result is too large for the results topic.
     public static let resultTooLarge = SearchError(
-        .badResponse, "the result is larger than the results topic takes; ask for less (limit)")
+        .badResponse, "the result is larger than the results topic accepts; reduce limit")
 }

@@ -48,12 +48,12 @@ struct GooglePlacesResponse {
                 try page.read(body, as: kind)
             }
         } catch {
-            throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlaces)
+            throw .badResponse("is not JSON (\(error.kind.rawValue))", from: .googlePlaces)
         }
 
         guard !page.isError else { throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace) }
         guard page.isAnswer || !page.isForeign else {
-            throw .badResponse("has no member of the API", from: .googlePlaces)
+            throw .badResponse("has no known member", from: .googlePlaces)
         }
         return page
     }

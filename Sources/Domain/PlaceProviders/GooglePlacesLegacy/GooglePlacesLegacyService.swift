@@ -108,7 +108,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
                 throw SearchError(
-                    .upstreamRejected, "google-places-legacy gave no picture for this place",
+                    .upstreamRejected, "google-places-legacy returned no photo of this place",
                     httpStatus: response.status)
             }
             // The key was valid for the details call just before.
@@ -116,7 +116,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             throw SearchError(httpStatus: response.status, of: response, from: id)
         }
         guard let location = response.location, location.hasPrefix("https://"), WebAddress.isValid(location) else {
-            throw .badResponse("redirects to nowhere", from: id)
+            throw .badResponse("is a redirect without a valid target", from: id)
         }
         return ProviderAnswer(photoURL: location, attributions: call.attributions)
     }

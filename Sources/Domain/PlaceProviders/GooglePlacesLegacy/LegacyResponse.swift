@@ -40,7 +40,7 @@ struct LegacyResponse {
                 throw SearchError(
                     httpStatus: response.status, of: response, from: .googlePlacesLegacy)
             }
-            throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
+            throw .badResponse("is not JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
         }
 
         guard page.status != nil || response.status == 200 else {
@@ -57,10 +57,12 @@ struct LegacyResponse {
         switch status {
         case nil: return .badResponse("lacks its status", from: .googlePlacesLegacy)
         case "OK": return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
-        case "ZERO_RESULTS": return asked != nil ? make(.notFound, "this place is gone; search again") : nil
+        case "ZERO_RESULTS": return asked != nil ? make(.notFound, "this place no longer exists; search again") : nil
         // New projects cannot enable this API. That is the most frequent cause, and it has a different remedy.
         case "REQUEST_DENIED" where message.contains("legacy api"):
-            return make(.unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
+            return make(
+                .unauthorized, "the API key's project has no access to the legacy Places API; use google-places instead"
+            )
         case let status?:
             // OVER_QUERY_LIMIT stands for too many calls per second, for the day's quota, and for missing billing.
             let isDaily = message.contains("daily") || message.contains("billing")
@@ -70,7 +72,7 @@ struct LegacyResponse {
             // A front end's `"status": "error"` does not come from the API, whose statuses are in capitals.
             let isOfAPI = status.allSatisfy { $0.isUppercase || $0 == "_" }
             if isOfAPI { return make(.upstreamRejected, "google-places-legacy rejected the request") }
-            if response.status == 200 { return make(.badResponse, "the answer has no status of the API; try again") }
+            if response.status == 200 { return make(.badResponse, "the answer has no API status; try again") }
             return SearchError(httpStatus: response.status, of: response, from: .googlePlacesLegacy)
         }
     }

@@ -31,7 +31,8 @@ struct HotpepperResponse {
                 throw .badResponse("is XML", from: .hotpepper)
             }
             throw SearchError(
-                .upstreamUnavailable, "hotpepper sent a notice instead of data, as in maintenance; try again later",
+                .upstreamUnavailable,
+                "hotpepper sent a notice instead of data, probably for maintenance; try again later",
                 httpStatus: 200)
         }
 
@@ -39,7 +40,7 @@ struct HotpepperResponse {
         do throws(JSONError) {
             page = try Self.page(of: response)
         } catch {
-            throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
+            throw .badResponse("is not JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
 
         if page.error.isThere { throw failure(page.error.code, response: response) }
@@ -63,7 +64,7 @@ struct HotpepperResponse {
         let name = code.map { "\($0)" }
         return ProviderRefusal.named(name)?.error(of: .hotpepper, in: response, providerStatus: name)
             ?? SearchError(
-                .upstreamRejected, "hotpepper answered with an error it does not document",
+                .upstreamRejected, "hotpepper returned an undocumented error",
                 httpStatus: response.status, providerStatus: name)
     }
 

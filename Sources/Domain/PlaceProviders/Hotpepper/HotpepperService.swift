@@ -23,11 +23,11 @@ public struct HotpepperService: PlaceService {
     public func refusal(of request: SearchRequest) -> SearchError? {
         guard request.operation == .search else { return nil }
         if request.openNow == true {
-            return .unsupported("openNow", by: id, cure: "it has no such filter; leave it out")
+            return .unsupported("openNow", by: id, cure: "hotpepper has no such filter; leave it out")
         }
 
         if HotpepperRequest.genre(for: request.category) == nil {
-            return .unsupported("category", by: id, cure: "it knows restaurants only, or a genre such as G013")
+            return .unsupported("category", by: id, cure: "use restaurant, or a genre such as G013")
         }
         if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
             return .invalid("pageToken", expected: "a nextPageToken of an earlier hotpepper result")

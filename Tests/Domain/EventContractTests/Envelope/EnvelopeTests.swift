@@ -201,7 +201,7 @@ struct EnvelopeTests {
             #expect(rejected.error.code == .invalidRequest)
             #expect(rejected.error.member == "content-type")
             #expect(
-                rejected.error.message.contains("add the header content-type with \"application/cloudevents+json\""))
+                rejected.error.message.contains("set the header content-type to \"application/cloudevents+json\""))
             #expect(rejected.requestID == "event-1")
         }
     }
