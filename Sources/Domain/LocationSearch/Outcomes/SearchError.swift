@@ -136,7 +136,7 @@ public struct SearchError: Error, Hashable, Sendable {
 
     /// The request's deadline passed.
     public static let timedOut = SearchError(
-        .timeout, "the deadline passed before the provider answered; ask again, or allow more time with timeoutMs")
+        .timeout, "the deadline passed before the provider answered; try again, or allow more time with timeoutMs")
 }
 
 extension SearchError {
