@@ -89,7 +89,7 @@ struct BudgetTests {
             let second = try RunningProgram(["worker"], environment: harness.environment.merging(other) { $1 })
             defer { second.end() }
             try await eventually("the worker says that it waits", within: .seconds(40)) {
-                second.error.contains("no request begins")
+                second.error.contains("intake is paused")
             }
             #expect(try await harness.calls(to: "hotpepper") == 1)
 

@@ -45,7 +45,7 @@ struct ControlTests {
             try await Self.controls("resume", "hotpepper", "--yes", in: harness)
             #expect(try await harness.outcomes(3).values.allSatisfy { $0.places != nil })
             #expect(try await harness.calls(to: "hotpepper") == 3)
-            #expect(try await harness.awaitedLogLines(with: "an order is taken up", "pause-provider") == 1)
+            #expect(try await harness.awaitedLogLines(with: "an order was applied", "pause-provider") == 1)
             #expect(try await harness.awaitedLogLines(with: "an order has ended", "taken back by") == 1)
         }
     }
@@ -77,14 +77,14 @@ struct ControlTests {
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
             try await eventually("the next worker follows the order") {
-                second.error.contains("an order is taken up")
+                second.error.contains("an order was applied")
             }
             #expect(try await harness.calls() == 0)
 
             // The duration of a restart on a busy machine is not known, so a separate order has the short time.
             try await Self.controls("pause", "intake", "--for", "8s", "--yes", in: harness)
             #expect(try await harness.outcomes(4).count == 4)
-            #expect(second.error.contains("its time is over"))
+            #expect(second.error.contains("it expired"))
         }
     }
 

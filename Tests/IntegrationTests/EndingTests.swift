@@ -50,7 +50,7 @@ struct EndingTests {
                 try await eventually("the worker ends", within: .seconds(25)) { !harness.worker.isRunning }
             }
             #expect(harness.worker.code == 1, "\(harness.worker.error)")
-            #expect(harness.logLines(with: "worker stops: another process has its place in the group") == 1)
+            #expect(harness.logLines(with: "worker stops: another process joined the group") == 1)
         }
     }
 

@@ -196,7 +196,7 @@ struct RefusedCommitTests {
             try await eventually("nothing is overdue") {
                 try await harness.metric("locsearch_commit_overdue_seconds") == 0
             }
-            try await eventually("the log says so") { harness.logLines(with: "commits are in time again") == 1 }
+            try await eventually("the log says so") { harness.logLines(with: "commits succeed again") == 1 }
             #expect(harness.logLines(with: "offsets cannot be committed") == 1)
         }
     }

@@ -66,7 +66,7 @@ package struct LineLogHandler: LogHandler {
             Self.line(format, level: event.level, message: "\(event.message)", metadata: pairs, inColour: isTerminal),
             inPlaceOfDropped: { count in
                 Self.line(
-                    format, level: .warning, message: "log lines were dropped, nobody read them",
+                    format, level: .warning, message: "log lines were dropped because their reader was too slow",
                     metadata: [(key: "lines", value: "\(count)")], inColour: isTerminal)
             })
     }

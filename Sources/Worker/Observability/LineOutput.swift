@@ -84,7 +84,7 @@ package final class LineOutput: Sendable {
 
     /// Returns a plain-text line with the number of dropped lines.
     package static func plainNotice(_ count: Int) -> String {
-        "locsearch: \(count) log lines were dropped, nobody read them\n"
+        "locsearch: \(count) log lines were dropped because their reader was too slow\n"
     }
 
     /// Waits until every queued line is written. A process calls it before it ends.

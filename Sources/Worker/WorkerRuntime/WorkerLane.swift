@@ -215,10 +215,10 @@ public actor WorkerLane {
         state = .failed(error)
         if (error as? KafkaError)?.saysMemberWasReplaced == true {
             log.error(
-                "worker stops: another process has its place in the group, under the same kafka.groupInstanceId",
+                "worker stops: another process joined the group with the same kafka.groupInstanceId",
                 metadata: ["reason": "\(error)"])
         } else {
-            log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
+            log.error("worker stops: Kafka failed permanently", metadata: ["reason": "\(error)"])
         }
 
         gate.close()

@@ -243,7 +243,7 @@ struct ConcurrencyLimitTests {
             #expect(refusals.count == 1)
             let refusal = try #require(refusals.entries.first).error
             #expect(refusal.code == .rateLimited && refusal.retryAfter != nil)
-            #expect(refusal.message.contains("answers too slowly"))
+            #expect(refusal.message.contains("too many calls are in flight"))
             #expect(refusal.limit == .concurrency)
         }
     }

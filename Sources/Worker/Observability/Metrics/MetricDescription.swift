@@ -63,7 +63,7 @@ package struct MetricDescription: Sendable, Hashable {
     package static var markdownTables: String {
         Section.allCases.map { section in
             let rows = all.filter { $0.section == section }.map(\.markdownRow)
-            return "### \(section.rawValue)\n\n| metric | type | labels | what it says |\n|---|---|---|---|\n"
+            return "### \(section.rawValue)\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n"
                 + rows.joined()
         }.joined(separator: "\n")
     }

@@ -16,8 +16,8 @@ enum ExportResult {
         case 200..<300: self = .taken(rejected: OTLPAnswer(response.body).rejectedSpans)
         case 429, 502, 503, 504:
             self = .unavailable(
-                reason: "it answers \(response.status)", retryAfter: response.retryAfter.flatMap(Self.pause))
-        default: self = .refused(reason: "it answers \(response.status)")
+                reason: "HTTP status \(response.status)", retryAfter: response.retryAfter.flatMap(Self.pause))
+        default: self = .refused(reason: "HTTP status \(response.status)")
         }
     }
 

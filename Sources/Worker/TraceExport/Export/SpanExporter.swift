@@ -142,13 +142,13 @@ actor SpanExporter {
         guard !isTroubled else { return }
         isTroubled = true
         log.warning(
-            "the trace collector takes no spans; requests go on, and spans are dropped when too many wait",
+            "the trace collector does not accept spans; requests continue, and spans are dropped when the queue is full",
             metadata: ["reason": "\(reason)"])
     }
 
     private func noteSuccess() {
         guard isTroubled else { return }
         isTroubled = false
-        log.info("the trace collector takes spans again")
+        log.info("the trace collector accepts spans again")
     }
 }

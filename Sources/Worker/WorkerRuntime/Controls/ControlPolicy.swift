@@ -38,28 +38,30 @@ public struct ControlPolicy: Sendable {
     /// - Parameter instance: this process's name in the fleet.
     func refusal(of order: ControlOrder, instance: String) -> String? {
         if let provider = order.provider, ProviderID(rawValue: provider) == nil {
-            return "this version knows no provider \(provider)"
+            return "this version has no provider \(provider)"
         }
         switch order.control {
-        case nil: return "this version knows no control \(order.name)"
+        case nil: return "this version has no control \(order.name)"
         case _ where order.isTakenBack: return nil
         case .pauseIntake: return nil
-        case .pauseProvider: return order.provider == nil ? "it names no provider" : nil
-        case .drain: return order.instance == instance ? nil : "it names no single worker"
+        case .pauseProvider: return order.provider == nil ? "the order must name a provider" : nil
+        case .drain: return order.instance == instance ? nil : "a drain must name one worker"
         case .rate: return refusalOfRate(order)
         case .concurrency:
             return refusal(
                 of: order, setting: "worker.concurrency", allows: Double(concurrency), range: Self.concurrencyRange)
         case .logLevel:
             return Self.logLevels.contains(order.level ?? "")
-                ? nil : "a level is one of \(Self.logLevels.joined(separator: ", "))"
+                ? nil : "the level must be one of \(Self.logLevels.joined(separator: ", "))"
         }
     }
 
     private func refusalOfRate(_ order: ControlOrder) -> String? {
-        guard let provider = order.provider.flatMap({ ProviderID(rawValue: $0) }) else { return "it names no provider" }
+        guard let provider = order.provider.flatMap({ ProviderID(rawValue: $0) }) else {
+            return "the order must name a provider"
+        }
         guard let rate = rates[provider] else {
-            return "requestsPerSecond of \(provider.rawValue) is not set, so that there is no rate to change"
+            return "requestsPerSecond of \(provider.rawValue) is not set, so there is no rate to change"
         }
         return refusal(
             of: order, setting: "requestsPerSecond of \(provider.rawValue)", allows: rate, range: Self.rateRange)
@@ -69,7 +71,7 @@ public struct ControlPolicy: Sendable {
         of order: ControlOrder, setting: String, allows most: Double, range: ClosedRange<Double>
     ) -> String? {
         guard let number = order.number?.value, range.contains(number) else {
-            return "\(setting) is \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
+            return "\(setting) must be \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
         }
         guard number > most, !order.isForced else { return nil }
         return "\(Self.plain(number)) is more than the setting allows: \(setting) is \(Self.plain(most))"

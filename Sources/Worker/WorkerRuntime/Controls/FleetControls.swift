@@ -130,7 +130,7 @@ public actor FleetControls {
     private func publish(_ message: ControlMessage) { link?.publish([.control(message)]) }
 
     private func drain(by order: ControlOrder) async {
-        log.notice("the worker drains by order, and ends", metadata: Self.metadata(of: order))
+        log.notice("the worker drains and stops, as ordered", metadata: Self.metadata(of: order))
         for lane in lanes { await lane.lane.drain() }
     }
 
@@ -190,16 +190,16 @@ public actor FleetControls {
             var metadata = Self.metadata(of: entry.order)
             if let refusal = entry.refusal {
                 metadata["reason"] = "\(refusal)"
-                log.warning("an order is refused", metadata: metadata)
+                log.warning("an order was rejected", metadata: metadata)
             } else {
-                log.notice("an order is taken up", metadata: metadata)
+                log.notice("an order was applied", metadata: metadata)
             }
         }
     }
 
     private func reasonOfEnd(of order: ControlOrder) -> String {
-        if order.isOver(at: wallTime) { return "its time is over" }
-        guard let last = lastOrder, last.changesTheSame(as: order) else { return "it is in the topic no more" }
+        if order.isOver(at: wallTime) { return "it expired" }
+        guard let last = lastOrder, last.changesTheSame(as: order) else { return "it is no longer in the topic" }
         return "\(last.isTakenBack ? "taken back" : "replaced") by \(last.by)"
     }
 

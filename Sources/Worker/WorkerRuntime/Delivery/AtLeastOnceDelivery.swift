@@ -119,7 +119,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
         guard undelivered > 0 else { return }
         log.warning(
-            "the brokers do not answer: what is not delivered by now will be done again",
+            "the brokers do not answer: requests with unconfirmed records will be processed again",
             metadata: ["records": "\(undelivered)"])
     }
 

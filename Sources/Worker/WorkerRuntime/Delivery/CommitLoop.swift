@@ -85,7 +85,7 @@ final class CommitLoop {
             return error
         }
 
-        if pace.committed(since: begin) { log.info("commits are in time again: requests begin again") }
+        if pace.committed(since: begin) { log.info("commits succeed again: intake resumes") }
         gate.wake()
         return nil
     }
@@ -122,7 +122,7 @@ final class CommitLoop {
         do throws(KafkaError) {
             try await source.commit(within: Self.timeAfterFailure)
         } catch {
-            log.notice("the end of this worker could not be noted beside its offsets", metadata: ["reason": "\(error)"])
+            log.notice("the final commit after a fatal failure failed", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -137,8 +137,8 @@ final class CommitLoop {
         guard pace.failed(at: loop.now) else { return }
         log.warning(
             """
-            offsets cannot be committed: no request begins until they can, for a crash would repeat it and what it costs; \
-            check the group's coordinator and what this user may do with the group
+            offsets cannot be committed: intake is paused, because a crash would repeat the requests and their costs; check the \
+            group's coordinator and this user's permissions on the group
             """,
             metadata: ["reason": "\(error)"])
     }

@@ -198,7 +198,7 @@ final class OutcomeWriter {
     }
 
     private static func closed(before topic: String) -> KafkaError {
-        KafkaError(.closed, "the worker ended before \(topic) took the record")
+        KafkaError(.closed, "the worker stopped before \(topic) accepted the record")
     }
 
     // MARK: - One attempt

@@ -66,7 +66,7 @@ final class ReplaceableSink {
         closings.append(Task(executorPreference: loop) { await failed.close() })
         meters.kafka.countReplacedProducer()
         log.warning(
-            "a producer that cannot go on was replaced by a new one",
+            "a failed producer was replaced by a new one",
             metadata: ["reason": "\(error)", "consequence": "\(consequence)"])
     }
 
@@ -85,8 +85,8 @@ final class ReplaceableSink {
             throw KafkaError(
                 .hung,
                 """
-                \(error.description); \(abandoned.count) producers before it are still held by such calls, and only the end of \
-                the process frees them: the worker ends
+                \(error.description); \(abandoned.count) earlier producers are still blocked in such calls, and only the end of \
+                the process frees them: the worker stops
                 """)
         }
         abandoned.append(Abandoned(sink: failed))

@@ -32,7 +32,7 @@ final class SingleRecordWriter {
             sinks = try makeSinks()
         } catch {
             log.warning(
-                "no producer for single records: an outcome may be shortened in place of a larger one of its batch",
+                "no producer for single records: an outcome may be truncated instead of a larger one of its batch",
                 metadata: ["reason": "\(error)"])
         }
         return sinks

@@ -38,7 +38,7 @@ final class StalledTopics {
         let stalled = detector.stalledTopics(at: now).map(names.name).filter { !backoff.blocks($0) }
         let diagnosed = stalled.map { (name: $0, diagnosis: diagnostics.diagnosis(of: $0, at: now)) }
 
-        let problems = diagnosed.map { $1?.problem(of: $0) ?? "topic \($0) confirms no records" }
+        let problems = diagnosed.map { $1?.problem(of: $0) ?? "topic \($0) does not confirm records" }
         let blocked = diagnosed.filter { $0.diagnosis != .noBrokerAnswers }.map(\.name)
         return (problems, blocked)
     }
@@ -71,13 +71,14 @@ final class StalledTopics {
         let metadata: Logger.Metadata = ["topic": "\(topic)", "reason": "\(diagnosis.text)"]
         switch diagnosis {
         case .noBrokerAnswers:
-            log.warning("no broker confirms records: what waits is delivered once one answers", metadata: metadata)
+            log.warning(
+                "no broker confirms records: waiting records are delivered once a broker answers", metadata: metadata)
         case .refused:
             log.error(
-                "a topic takes no records: check that it exists and that this user may write to it",
+                "a topic rejects records: check that it exists and that this user may write to it",
                 metadata: metadata)
         case .withoutLeader, .complete:
-            log.error("no broker confirms the records of a topic", metadata: metadata)
+            log.error("a topic does not confirm records", metadata: metadata)
         }
     }
 }

@@ -87,7 +87,7 @@ final class TopicBackoff {
 
     private func problem(of topic: String, _ refusal: Refusal) -> String {
         diagnosis(of: topic, refusal)?.problem(of: topic)
-            ?? "topic \(topic) confirms no records: \(refusal.reason)"
+            ?? "topic \(topic) does not confirm records: \(refusal.reason)"
     }
 
     /// Returns the time of the next attempt; `nil` if the topic does not refuse records.
@@ -119,7 +119,7 @@ final class TopicBackoff {
         if let timer = refusal.timer { loop.cancel(timer) }
         refusal.turn.broadcast()
         diagnostics.forget(topic)
-        if refusal.announced != nil { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
+        if refusal.announced != nil { log.info("a topic accepts records again", metadata: ["topic": "\(topic)"]) }
         gate.wake()
     }
 
@@ -182,20 +182,20 @@ final class TopicBackoff {
         let diagnosis = diagnosis(of: topic, refusal)
         let consequence =
             topic == deadLetters
-            ? "partitions with a record that is no request stand still until that is over"
-            : "no request begins until that is over"
+            ? "partitions with an invalid record are paused until it recovers"
+            : "intake is paused until it recovers"
         let metadata: Logger.Metadata = [
             "topic": "\(topic)", "reason": "\(diagnosis?.text ?? refusal.reason.description)",
         ]
         switch diagnosis {
         case .refused:
             log.error(
-                "a topic takes no records: \(consequence); check that it exists and that this user may write to it",
+                "a topic rejects records: \(consequence); check that it exists and that this user may write to it",
                 metadata: metadata)
         case .noBrokerAnswers:
-            log.warning("no broker confirms records: no request begins until one does", metadata: metadata)
+            log.warning("no broker confirms records: intake is paused until one does", metadata: metadata)
         case .withoutLeader, .complete, nil:
-            log.error("no broker confirms the records of a topic: \(consequence)", metadata: metadata)
+            log.error("a topic does not confirm records: \(consequence)", metadata: metadata)
         }
     }
 }

@@ -57,17 +57,17 @@ extension TopicDiagnosis {
         case .noBrokerAnswers: "no broker answers"
         case .refused(let error): "\(error)"
         case .withoutLeader(let partitions):
-            "no broker leads \(partitions.count == 1 ? "partition" : "partitions")"
+            "no broker is the leader of \(partitions.count == 1 ? "partition" : "partitions")"
                 + " \(partitions.map(String.init).joined(separator: ", "))"
         case .complete:
-            "the brokers answer and know the topic: in-sync replicas may be missing, or brokers be overloaded or out of disk"
+            "the brokers answer and have the topic: check for missing in-sync replicas, overloaded brokers and full disks"
         }
     }
 
-    /// The state of the topic as one line for an operator. Its wording is "takes no records" only if a broker refused
+    /// The state of the topic as one line for an operator. Its wording is "rejects records" only if a broker refused
     /// one.
     func problem(of topic: String) -> String {
-        if case .refused = self { return "topic \(topic) takes no records: \(text)" }
-        return "topic \(topic) confirms no records: \(text)"
+        if case .refused = self { return "topic \(topic) rejects records: \(text)" }
+        return "topic \(topic) does not confirm records: \(text)"
     }
 }

@@ -22,8 +22,8 @@ struct TransactionAttempt {
 
     /// The reason for aborting when a partition was revoked before its offsets were sent.
     static let partitionsAreGone = KafkaError(
-        .abortable, "the group took partitions of the transaction away before its offsets were sent")
-    private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
+        .abortable, "partitions of the transaction were revoked before its offsets were sent")
+    private static let unconfirmed = KafkaError(.timedOut, "the brokers did not confirm the records in time")
 
     private let loop: EventLoop
     let batch: [ReadyOutcomes.Entry]

@@ -35,7 +35,7 @@ final class TransactionHealth {
     func noteFailure(_ reason: KafkaError, isExplained: Bool) {
         if isExplained {
             failing = nil
-            log.debug("transaction aborted for a refused record", metadata: ["reason": "\(reason)"])
+            log.debug("transaction aborted because of a rejected record", metadata: ["reason": "\(reason)"])
             return
         }
 
@@ -43,11 +43,11 @@ final class TransactionHealth {
         var failing = failing ?? Failing(since: now, reason: reason)
         failing.reason = reason
         if now - failing.since < Self.timeBeforeNotice {
-            log.warning("transaction aborted, its outcomes go into the next one", metadata: ["reason": "\(reason)"])
+            log.warning("transaction aborted; the next one publishes its outcomes", metadata: ["reason": "\(reason)"])
         } else if !failing.isAnnounced {
             failing.isAnnounced = true
             log.error(
-                "transactions fail: no request begins until one is committed", metadata: ["reason": "\(reason)"])
+                "transactions fail: intake is paused until one is committed", metadata: ["reason": "\(reason)"])
         }
         self.failing = failing
     }
@@ -55,20 +55,20 @@ final class TransactionHealth {
     /// Logs that the shutdown leaves a transaction open, which the brokers will abort.
     func noteBrokersAreSilent(_ reason: KafkaError) {
         log.warning(
-            "the brokers do not answer: what is not committed by now will be done again",
+            "the brokers do not answer: uncommitted requests will be processed again",
             metadata: ["reason": "\(reason)"])
     }
 
     /// Records that all partitions of the failed transactions were revoked.
     func noteNothingIsLeft() {
         if problem != nil {
-            log.info("what could not be committed is not this worker's any more: requests begin again")
+            log.info("the uncommitted partitions were revoked: intake resumes")
         }
         failing = nil
     }
 
     func noteSuccess() {
-        if problem != nil { log.info("transactions are committed again: requests begin again") }
+        if problem != nil { log.info("transactions are committed again: intake resumes") }
         failing = nil
     }
 }

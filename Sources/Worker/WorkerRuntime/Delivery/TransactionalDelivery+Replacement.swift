@@ -24,7 +24,8 @@ extension TransactionalDelivery {
             guard failure.kind != .closed, !failure.saysMemberWasReplaced else { throw failure }
             try sinks.replace(
                 sink, failedWith: failure,
-                consequence: "outcomes of an unfinished transaction are published again; providers are not asked again")
+                consequence: "outcomes of an unfinished transaction are published again; providers are not called again"
+            )
             // The new producer has no deadline for the shutdown yet.
             if let end = phase.end { await sink.endTransactions(by: end) }
 

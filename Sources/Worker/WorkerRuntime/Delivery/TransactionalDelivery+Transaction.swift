@@ -104,7 +104,7 @@ extension TransactionalDelivery {
         if werePurged {
             throw KafkaError(
                 .timedOut,
-                "records of an aborted transaction may have been written (\(failure)): others would get their numbers")
+                "records of an aborted transaction may be in the log (\(failure)), so their sequence numbers cannot be reused")
         }
     }
 }

@@ -84,7 +84,7 @@ final class TruncatedRecords {
     ) {
         let record = outcome.records.first { $0.record.topic == topic }?.record
         log.error(
-            "Kafka refuses a record as too large; it is written in brief",
+            "Kafka rejected a record as too large; a truncated record replaces it",
             metadata: request.logMetadata.merging([
                 "topic": "\(topic)", "bytes": "\(record?.value?.count ?? 0)", "reason": "\(refusal)",
             ]) { _, own in own })

@@ -46,7 +46,7 @@ public final class FleetLink: FleetPublisher {
     private static let timeout = Duration.seconds(10)
     private static let recordsPerRead = 500
     private static let topicEndsEarly = KafkaError(
-        .recordsMissing, "the topic has fewer records than when its reading began")
+        .recordsMissing, "the topic has fewer records than when the read began")
     private static let readTime = Duration.milliseconds(200)
 
     private let configuration: Configuration
@@ -160,7 +160,7 @@ public final class FleetLink: FleetPublisher {
     private func noteReadingFailed(_ error: KafkaError) {
         guard error.kind == .recordsMissing else { return note { $0.reading = "\(error)" } }
         log.warning(
-            "records of the fleet's topic were deleted before they were read: it is read anew, from what is left",
+            "records of the fleet topic were deleted before they were read: the remaining records are read again",
             metadata: ["topic": "\(configuration.topic)", "reason": "\(error)"])
     }
 
@@ -217,26 +217,26 @@ public final class FleetLink: FleetPublisher {
         if let problem, configuration.isNeeded {
             log.error(
                 """
-                the fleet's topic cannot be used, and without it nobody knows what is left of a daily budget, so that no \
-                request begins: make the topic, let this user read and write it, correct topics.fleet, or unset callsPerDay
+                the fleet topic cannot be used, so the rest of a daily budget is unknown and intake is paused: create the topic, \
+                let this user read and write it, correct topics.fleet, or remove callsPerDay
                 """,
                 metadata: topic.merging(["reason": "\(problem)"]) { $1 })
         } else if let problem, !configuration.sharesQuota {
             log.notice(
                 """
-                the fleet's topic cannot be used, so that no order of locsearch controls reaches this worker: make the topic, \
+                the fleet topic cannot be used, so this worker receives no orders of locsearch controls: create the topic, \
                 let this user read and write it, or correct topics.fleet
                 """,
                 metadata: topic.merging(["reason": "\(problem)"]) { $1 })
         } else if let problem {
             log.warning(
                 """
-                the fleet's topic cannot be used, so limits are shared by partitions only: make the topic, let this user \
+                the fleet topic cannot be used, so limits are shared by partitions only: create the topic, let this user \
                 read and write it, or correct topics.fleet
                 """,
                 metadata: topic.merging(["reason": "\(problem)"]) { $1 })
         } else {
-            log.info("the fleet's topic can be used again", metadata: topic)
+            log.info("the fleet topic can be used again", metadata: topic)
         }
     }
 }

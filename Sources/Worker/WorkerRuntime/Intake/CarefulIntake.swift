@@ -117,8 +117,8 @@ final class CarefulIntake {
         guard begin(record, .isSetAside) != nil else { return }
         log.error(
             """
-            a record is set aside as a dead letter: worker processes crashed while they ran it and nothing else; look at it \
-            with locsearch dead-letters, and do not send it again before the cause is mended
+            a record became a dead letter, because workers crashed while they ran only this record; inspect it with \
+            locsearch dead-letters, and fix the cause before you send it again
             """,
             metadata: ["partition": "\(record.partition.id)", "offset": "\(record.offset)"])
     }

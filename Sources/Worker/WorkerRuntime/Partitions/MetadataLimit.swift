@@ -54,8 +54,8 @@ final class MetadataLimit {
             proof = .failed
             log.warning(
                 """
-                the brokers keep nothing beside a committed offset: outcomes wait for earlier requests of their partition; to end \
-                this warning, set worker.doneSetBytes=0
+                the brokers do not store metadata with a committed offset: outcomes wait for earlier requests of their partition; \
+                to disable this warning, set worker.doneSetBytes=0
                 """)
         }
     }
@@ -78,8 +78,8 @@ final class MetadataLimit {
         allowed = allowed < 64 ? 0 : allowed / 2
         log.warning(
             """
-            the brokers keep less beside an offset than worker.doneSetBytes: what is done behind a slow request may be repeated \
-            after a crash; set worker.doneSetBytes to the brokers' offset.metadata.max.bytes
+            the brokers store less metadata with an offset than worker.doneSetBytes: requests finished after a slow one may be \
+            repeated after a crash; set worker.doneSetBytes to the brokers' offset.metadata.max.bytes
             """,
             metadata: ["bytes": "\(allowed)"])
         return true

@@ -97,8 +97,8 @@ final class PartitionTable {
                 metadataLimit.noteReadBack(commit)
                 if partition.isCareful { reportCare(for: id.id, metadata.crashes) }
             case .nothing: partition.begin(at: commit, with: CommitMetadata())
-            case .copied: ignore(commit, of: partition, "was written beside another offset, and copied by a tool")
-            case .foreign: ignore(commit, of: partition, "is not understood")
+            case .copied: ignore(commit, of: partition, "belongs to another offset, and was copied by a tool")
+            case .foreign: ignore(commit, of: partition, "has an unknown format")
             }
         }
     }
@@ -106,15 +106,15 @@ final class PartitionTable {
     private func ignore(_ commit: CommittedOffset, of partition: OwnedPartition, _ reason: String) {
         partition.begin(at: commit, with: CommitMetadata())
         log.warning(
-            "the metadata of a committed offset is ignored: what is done beyond the offset may be repeated",
+            "the metadata of a committed offset is ignored: requests finished beyond the offset may be repeated",
             metadata: ["partition": "\(partition.id.id)", "offset": "\(commit.offset)", "reason": "the text \(reason)"])
     }
 
     private func reportCare(for id: TopicPartition, _ notes: CrashNotes) {
         log.warning(
             """
-            two workers in turn ended while they had this partition, and said no goodbye: what they had under way runs one by one, so \
-            that a record that crashes processes is found
+            the last two owners of this partition crashed: its open requests now run one at a time, to isolate a record \
+            that may crash workers
             """,
             metadata: [
                 "partition": "\(id)", "tries": "\(notes.tries)",
@@ -155,7 +155,7 @@ final class PartitionTable {
             guard let reason = refused[partition.id] else { release(partition, from: .commit); continue }
             if !partition.holdReasons.contains(.commit) {
                 log.error(
-                    "offsets of a partition cannot be committed: nothing more is read of it until they can",
+                    "offsets of a partition cannot be committed: the partition is paused until they can",
                     metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
             }
             hold(partition, because: .commit)

@@ -59,7 +59,7 @@ final class Rebalancing {
         let assigned = given.filter { requestTopics.contains($0.id.topic) }
         if assigned.count < given.count {
             log.error(
-                "the group hands over partitions of other topics than the requests topic: nothing of them is run",
+                "the group assigned partitions of topics other than the requests topics: they are ignored",
                 metadata: ["partitions": "\(given.filter { !requestTopics.contains($0.id.topic) }.map(\.id))"])
         }
 
@@ -111,7 +111,7 @@ final class Rebalancing {
         await tellFleet(wasTaken: true)
         await leaveWaiting(of: leaving)
         log.warning(
-            "partitions lost: other members have them already, what was in flight is done again there",
+            "partitions lost: their new owners process the open requests again",
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
     }
 
@@ -188,7 +188,7 @@ final class Rebalancing {
         if !isUnknownShareLogged {
             isUnknownShareLogged = true
             log.warning(
-                "no request begins until the brokers say how many partitions the requests topic has",
+                "intake is paused until the brokers return the partition count of the requests topic",
                 metadata: ["topic": "\(sharedTopic)"])
         }
         await learnPartitionCount()

@@ -92,7 +92,7 @@ final class RequestRunner {
         guard !hasReportedLoopback else { return }
         hasReportedLoopback = true
         log.error(
-            "the requests topic holds a worker's results or errors, which are put aside: check who writes to it",
+            "the requests topic contains a worker's results or errors, which become dead letters: check which program writes them",
             metadata: request.logMetadata)
     }
 
@@ -181,7 +181,7 @@ final class RequestRunner {
 
     /// Ends the search's registration with its session, and encodes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
-        guard let decoded = request.decoded else { preconditionFailure("a search for a record that is no request") }
+        guard let decoded = request.decoded else { preconditionFailure("a search without a decoded request") }
         leaveSession(request, as: decoded.request)
         if request.fate == .superseded {
             meters.calls.countWasted(report.attempts)

@@ -54,8 +54,9 @@ struct RequestTime: Sendable, Hashable {
 extension SearchError {
     fileprivate static let tooOld = SearchError(
         .expired,
-        "the request was older than worker.maxAge when it was read; if its answer is still wanted, make a new request")
+        "the request was older than worker.maxAge when it was read; send a new request if the result is still needed")
     fileprivate static let timeIsOver = SearchError(
         .expired,
-        "the request's own time was over when it was read; if its answer is still wanted, make a new request")
+        "the request's timeoutMs or expirytime had passed when it was read; send a new request if the result is still needed"
+    )
 }

@@ -106,7 +106,8 @@ final class RequestTrace {
                 span.setStatus(
                     SpanStatus(
                         code: .error,
-                        message: "given up without a confirmed outcome; whoever has the partition next does it again"))
+                        message: "abandoned without a confirmed outcome; the partition's next owner processes it again")
+                )
             }
         }
         if wasHandedOver { send?.end() }

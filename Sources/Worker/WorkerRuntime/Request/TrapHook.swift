@@ -11,7 +11,7 @@
 
         static func check(_ record: IncomingRecord) {
             guard let header, record.headers.contains(where: { $0.name == header }) else { return }
-            fatalError("made to crash by the header \(header)")
+            fatalError("crash requested by the header \(header)")
         }
     }
 #endif

@@ -69,7 +69,7 @@ enum CallEnding: Hashable {
         self =
             if failure.cause == .noTime {
                 .cancelled
-            } else if text.contains("kept for interactive") {
+            } else if text.contains("reserved for interactive") {
                 .keptForInteractive(retryAfter: retryAfter ?? .zero)
             } else if text.contains("(callsPerDay)") {
                 .usedUp(retryAfter: retryAfter ?? .zero)

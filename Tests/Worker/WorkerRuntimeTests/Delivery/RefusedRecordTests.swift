@@ -184,7 +184,7 @@ struct RefusedRecordTests {
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
+                await fixture.lane.status.deliveryProblem?.contains("rejects records") == true
             }
             #expect(await fixture.lane.status.blockedTopics == ["errors"])
 
@@ -207,7 +207,7 @@ struct RefusedRecordTests {
             }
             await fixture.source.append([LaneFixture.request("large")])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
+                await fixture.lane.status.deliveryProblem?.contains("rejects records") == true
             }
 
             mayWrite.withLock { $0 = true }

@@ -8,14 +8,17 @@ import Testing
 @testable import Kafka
 @testable import WorkerRuntime
 
-/// A lane's behaviour while a topic accepts no records, in both deliveries.
+/// What a lane does while a topic rejects records, in both ways to deliver.
 struct TopicBackoffTests {
     private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
 
     static let causes: [(TopicDiagnosis, problem: String, blocked: [String])] = [
-        (.noBrokerAnswers, "topic results confirms no records: no broker answers", []),
-        (.withoutLeader([3]), "topic results confirms no records: no broker leads partition 3", ["results"]),
-        (.refused(notAuthorized), "topic results takes no records: \(notAuthorized)", ["results"]),
+        (.noBrokerAnswers, "topic results does not confirm records: no broker answers", []),
+        (
+            .withoutLeader([3]), "topic results does not confirm records: no broker is the leader of partition 3",
+            ["results"]
+        ),
+        (.refused(notAuthorized), "topic results rejects records: \(notAuthorized)", ["results"]),
     ]
 
     /// A timeout does not show the state of the topic, so the brokers are queried.

@@ -123,7 +123,7 @@ struct TransactionalDeliveryTests {
             }
         }
         #expect(error?.kind == .hung)
-        #expect(error?.description.contains("the worker ends") == true)
+        #expect(error?.description.contains("the worker stops") == true)
         #expect(sinks.count == ReplaceableSink.maxAbandoned)
     }
 

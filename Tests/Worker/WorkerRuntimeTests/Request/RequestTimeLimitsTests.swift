@@ -48,7 +48,7 @@ struct RequestTimeLimitsTests {
             #expect(error.code == .expired)
             #expect(!error.code.isRetryable)
             #expect(!error.message.contains("send it again"))
-            #expect(error.message.contains("make a new request"))
+            #expect(error.message.contains("send a new request"))
         }
     }
 }
