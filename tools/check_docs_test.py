@@ -26,7 +26,9 @@ REPOSITORY = {
     "Sources/Platform/Kafka/KafkaConsumer.swift": "actor KafkaConsumer {}\n",
     "ops/experiments/experiments/kill_9.py": 'EXPERIMENTS = [Experiment("kill-9", "x", run), '
     'Experiment(f"ordering-{by}", "x", run)]\n',
-    "Tests/Platform/KafkaTests/RoundTripTests.swift": "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n",
+    "Tests/Platform/KafkaTests/RoundTripTests.swift": (
+        "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n"
+    ),
     "ops/experiments/run": "",
     "tools/setup": "",
 }

@@ -119,7 +119,11 @@ class CheckNumbersTests(unittest.TestCase):
     def test_findings_name_file_and_line(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            for path in ["Sources/Platform/Kafka/Backlog.swift", "Sources/Platform/JSON/JSONReader.swift", "Tests/A.swift"]:
+            for path in [
+                "Sources/Platform/Kafka/Backlog.swift",
+                "Sources/Platform/JSON/JSONReader.swift",
+                "Tests/A.swift",
+            ]:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text("// one\nlet a = abs(b)\n", encoding="utf-8")
             subprocess.run(["git", "init", "-q", folder], check=True)

@@ -1,5 +1,5 @@
-"""Plays Simulation/conformance.json to a cluster, as Tests/Simulation/SimulatedKafkaTests/Support/ConformancePlayer.swift does to
-the model.
+"""Plays Simulation/conformance.json to a cluster, as `ConformancePlayer` does to the model
+(Tests/Simulation/SimulatedKafkaTests/Support).
 
 A step has the name of its request in `do`, `expect` (an error code, or one for each way in which a cluster compares
 member epochs), `see` (fields of the answer), `bind` (names for fields of the answer), `until` (repeat until it fits),

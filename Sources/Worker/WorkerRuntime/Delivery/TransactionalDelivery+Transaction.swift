@@ -104,7 +104,8 @@ extension TransactionalDelivery {
         if werePurged {
             throw KafkaError(
                 .timedOut,
-                "records of an aborted transaction may be in the log (\(failure)), so their sequence numbers cannot be reused")
+                "records of an aborted transaction may be in the log (\(failure)), so their sequence numbers cannot be reused"
+            )
         }
     }
 }
