@@ -117,6 +117,8 @@ simulate-defects: ## Puts known defects back into a copy of the worker, one at a
 lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	tools/defects check
+	python3 tools/check_prose_test.py
+	tools/check-prose
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers

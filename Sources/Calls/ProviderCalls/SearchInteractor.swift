@@ -27,9 +27,8 @@ public struct SearchInteractor: Sendable {
     }
 
     /// Returns the candidate providers of a request, best first; empty if none can serve it.
-    public func providers(for request: SearchRequest) -> [ProviderID] {
-        let candidates = try? selection.candidates(for: request.addressedToProviders())
-        return candidates?.map(\.id) ?? []
+    public func candidates(for request: SearchRequest) -> [any PlaceService] {
+        (try? selection.candidates(for: request.addressedToProviders())) ?? []
     }
 
     /// The configured providers.
@@ -38,20 +37,22 @@ public struct SearchInteractor: Sendable {
     /// Chooses the providers of a request, and starts the search.
     /// - Parameters:
     ///   - request: a validated request.
+    ///   - candidates: the result of `candidates(for:)`, if the request has waited; empty: they are chosen now.
     ///   - lifetime: the times after which the request is useless; `nil` if only the deadline counts.
     ///   - context: records the calls for the request.
     ///   - completion: called once on the worker's executor, possibly before this returns; not called if this throws.
     /// - Returns: the number by which the search can be cancelled.
     /// - Throws: the reason why no provider can serve the request.
     public func begin(
-        _ request: SearchRequest, before deadline: Deadline, lifetime: RequestLifetime? = nil,
-        context: RequestContext? = nil, then completion: @escaping @Sendable (SearchReport) -> Void
+        _ request: SearchRequest, at candidates: [any PlaceService] = [], before deadline: Deadline,
+        lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
+        then completion: @escaping @Sendable (SearchReport) -> Void
     ) throws(SearchError) -> Int {
         let addressed = try request.addressedToProviders()
+        let services = candidates.isEmpty ? try selection.candidates(for: addressed) : candidates
         return worker.begin(
-            AddressedRequest(
-                addressed, to: try selection.candidates(for: addressed), lifetime: lifetime, context: context),
-            before: deadline, then: completion)
+            AddressedRequest(addressed, to: services, lifetime: lifetime, context: context), before: deadline,
+            then: completion)
     }
 
     /// Ends a search early. Its completion is called in a later job. Has no effect after the end.

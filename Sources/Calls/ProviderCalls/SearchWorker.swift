@@ -1,5 +1,4 @@
 public import Basics
-internal import DequeModule
 public import LocationSearch
 public import QuotaSharing
 public import Resilience
@@ -23,8 +22,6 @@ public actor SearchWorker: SearchReporting {
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
     private var searches = NumberedValues<ProviderSearch>()
-    /// Calls whose tasks have not run yet, in the order in which the tasks were started.
-    private var starting: Deque<(client: ProviderClient, call: SingleFlight.Call)> = []
     private var onShorterLine: (@Sendable () -> Void)?
     /// The operator's controls in force.
     private var controls = LaneControls()
@@ -135,15 +132,14 @@ public actor SearchWorker: SearchReporting {
 
     /// Starts the task in which a call is made. The task belongs to the call's members, which have no tasks themselves.
     private func startCall(to id: ProviderID) {
-        let client = client(of: id)
-        guard let call = client.startedCalls.popFirst() else { return }
-        starting.append((client, call))
-        call.task = Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall() }
+        let call = client(of: id).startedCalls.last
+        call?.task = Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall(to: id) }
     }
 
     /// Makes the call that has waited longest. A call cannot be passed to its task: see docs/internals/concurrency.md, 4.
-    private func makeNextCall() async {
-        guard let (client, call) = starting.popFirst() else { return }
+    private func makeNextCall(to id: ProviderID) async {
+        let client = client(of: id)
+        guard let call = client.startedCalls.popFirst() else { return }
         await client.make(call)
     }
 

@@ -41,7 +41,8 @@ extension WorkerLane {
         }
         guard let request else { return nil }
 
-        let providers = decoded.map(runner.providers) ?? []
+        request.candidates = decoded.map(runner.candidates) ?? []
+        let providers = request.candidates.map(\.id)
         let time = decoded.flatMap(runner.timeToLastCall)
         if let provider = providers.first, let time, time > .zero,
             let wait = room.expectedWait(of: request.flow, for: providers), wait > time

@@ -51,10 +51,23 @@ extension Setting {
         var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
         for setting in all {
             let value = setting.defaultValue.map { "`\($0)`" } ?? ""
-            text +=
-                "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help) (\(setting.expectation)) |\n"
+            let values = setting.values.map { " (\($0))" } ?? ""
+            text += "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help)\(values) |\n"
         }
         return text
+    }
+
+    /// The valid values, for the table; `nil` if the name or the default shows them.
+    private var values: String? {
+        switch kind {
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .number(let range): "\(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
+        case .duration(let range, let canBeOff):
+            "\(range.lowerBound.text) to \(range.upperBound.text)" + (canBeOff ? ", or off" : "")
+        case .choice(let values), .list(let values): values.joined(separator: ", ")
+        case .text, .topic, .flag, .url, .timeZone, .addresses, .urls, .hosts: nil
+        default: expectation
+        }
     }
 
     /// The settings as `locsearch worker --help` lists them. ArgumentParser breaks the lines at 80 columns.

@@ -34,6 +34,8 @@ final class RequestInProgress: TakenRequest {
     var receivedAt = EventTime(milliseconds: 0)
     /// The runner of a request that has begun, and the number of its search there.
     var (runner, search): (RequestRunner?, Int) = (nil, 0)
+    /// The candidate providers of a request that waits, chosen when it came; empty otherwise.
+    var candidates: [any PlaceService] = []
     /// The error with which the request ends without a provider call; `nil` if it is to be run.
     var refusal: SearchError?
     /// True once the request is registered with its session.
@@ -90,6 +92,12 @@ final class RequestInProgress: TakenRequest {
     func keep(_ decoded: DecodedRequest) {
         self.decoded = decoded
         (record.value, record.headers) = (nil, [])
+    }
+
+    /// Returns the candidates of a request that begins, and drops them.
+    func takeCandidates() -> [any PlaceService] {
+        defer { candidates = [] }
+        return candidates
     }
 
     /// Also ends the search for the request.

@@ -148,7 +148,7 @@ final class RequestRunner {
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
             request.search = try interactor.begin(
-                decoded.request, before: time.deadline, lifetime: time.lifetime, context: request.context,
+                decoded.request, at: request.takeCandidates(), before: time.deadline, lifetime: time.lifetime, context: request.context,
                 then: completion)
             return nil
         } catch {
@@ -224,8 +224,8 @@ final class RequestRunner {
         return superseded
     }
 
-    /// Returns the providers that a request would call, preferred first; empty if none can serve it.
-    func providers(for decoded: DecodedRequest) -> [ProviderID] { interactor.providers(for: decoded.request) }
+    /// Returns the candidate providers of a request, best first; empty if none can serve it.
+    func candidates(for decoded: DecodedRequest) -> [any PlaceService] { interactor.candidates(for: decoded.request) }
 
     var configuredProviders: [ProviderID] { interactor.configuredProviders }
 
