@@ -33,7 +33,7 @@ public enum FleetSimulation {
         var judge = Judge(world)
         do throws(SimulationError) {
             try world.run { judge.judgeProgress() }
-            world.sayWhereItStands()
+            world.reportPositions()
             try world.end(within: .seconds(plan.shutdownGrace + 20))
             judge.judgeEnd()
         } catch {

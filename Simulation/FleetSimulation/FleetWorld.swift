@@ -183,7 +183,7 @@ final class FleetWorld {
     func secondsOfSchedule(at time: Int64) -> Double { Double(time - beginningOfBrokers) / 1e9 }
 
     /// Writes the position of every partition to the story, in case one is stuck.
-    func sayWhereItStands() {
+    func reportPositions() {
         guard tell != nil else { return }
         for (partition, committed) in network.cluster.committed(by: SimulatedWorker.group).sorted(by: {
             $0.key < $1.key
@@ -544,14 +544,14 @@ final class FleetWorld {
         let isNobodyThere = !workers.values.contains { $0.state == .running }
         if isNobodyThere { launchOneMore() }
         if plan.isStatic, plan.groupProtocol == .classic, !plan.isCalm { rebalanceOnceDeploysHaveEnded() }
-        after(Self.timeToFindOut) { [unowned self] in tellMembersWhatTheyHave() }
+        after(Self.timeToFindOut) { [unowned self] in reportAssignments() }
     }
 
     /// Makes KIP-848 members learn which partitions they have.
     ///
     /// If a member's first join request arrived after its second, it does not know its partitions until an error makes it ask for all
     /// of them. A coordinator that loads for longer than the heartbeat interval gives each member such an error.
-    private func tellMembersWhatTheyHave() {
+    private func reportAssignments() {
         guard network.cluster.repeatedJoins(of: SimulatedWorker.group) > 0 else { return }
         say("coordinators load once more, so that members learn which partitions they have")
         moveCoordinators(to: 1, loading: 1_500_000_000)

@@ -5,7 +5,7 @@ extension SimulatedCluster {
         let request: FetchRequest
         let broker: Int32?
         var end: Int64
-        let patience: FetchPatience?
+        let fetchTimeout: FetchTimeout?
         let reply: (FetchResponse) -> Void
     }
 
@@ -131,26 +131,26 @@ extension SimulatedCluster {
     }
 
     /// Reads, and waits for a first record as long as the request allows.
-    /// - Parameter patience: the client's limit on the wait; `nil`: the request's limit.
+    /// - Parameter fetchTimeout: the client's limit on the wait; `nil`: the request's limit.
     package func fetch(
-        _ request: FetchRequest, at broker: Int32? = nil, patience: FetchPatience? = nil,
+        _ request: FetchRequest, at broker: Int32? = nil, fetchTimeout: FetchTimeout? = nil,
         reply: @escaping (FetchResponse) -> Void
     ) {
         let response = fetch(request, at: broker)
         let isWorthAnswering = response.partitions.contains { $0.error != .none || !$0.entries.isEmpty }
         if isWorthAnswering || request.maxWait <= 0 { return reply(response) }
-        let wait = patience.map { $0.isOver ? $0.step : $0.longest } ?? request.maxWait
+        let wait = fetchTimeout.map { $0.isOver ? $0.step : $0.longest } ?? request.maxWait
         waitingFetches.append(
-            WaitingFetch(request: request, broker: broker, end: now + wait, patience: patience, reply: reply))
+            WaitingFetch(request: request, broker: broker, end: now + wait, fetchTimeout: fetchTimeout, reply: reply))
     }
 
     /// Ends a combined fetch together with its current step, because the client needs a different fetch.
-    package func endSoon(_ patience: FetchPatience) {
-        patience.isOver = true
-        guard let index = waitingFetches.firstIndex(where: { $0.patience === patience }) else { return }
-        let begin = waitingFetches[index].end - patience.longest
-        let steps = (now - begin) / patience.step + 1
-        waitingFetches[index].end = min(waitingFetches[index].end, begin + steps * patience.step)
+    package func endSoon(_ fetchTimeout: FetchTimeout) {
+        fetchTimeout.isOver = true
+        guard let index = waitingFetches.firstIndex(where: { $0.fetchTimeout === fetchTimeout }) else { return }
+        let begin = waitingFetches[index].end - fetchTimeout.longest
+        let steps = (now - begin) / fetchTimeout.step + 1
+        waitingFetches[index].end = min(waitingFetches[index].end, begin + steps * fetchTimeout.step)
     }
 
     private func read(

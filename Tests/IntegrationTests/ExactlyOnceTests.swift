@@ -99,7 +99,7 @@ struct ExactlyOnceTests {
 
         fixture.broker.embedded?.fail(.heartbeat, with: 82)
         let error = await #expect(throws: KafkaError.self) { try await working.value }
-        #expect(error?.saysMemberWasReplaced == true, "\(String(describing: error))")
+        #expect(error?.isMemberReplaced == true, "\(String(describing: error))")
         loop.stop()
         await fixture.stop()
     }

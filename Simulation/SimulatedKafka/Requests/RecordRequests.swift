@@ -51,7 +51,7 @@ package struct ProduceResponse: Hashable, Sendable {
 /// A client that receives no records sends the same fetch again at once. The model combines ten such fetches in a row, because they
 /// would be most of a schedule's work. If the client needs other partitions meanwhile, the wait ends where the current one of the ten
 /// fetches would have ended: see `SimulatedCluster.endSoon`.
-package final class FetchPatience {
+package final class FetchTimeout {
     /// `fetch.wait.max.ms`.
     let step: Int64
     /// True once the client needs a different fetch.

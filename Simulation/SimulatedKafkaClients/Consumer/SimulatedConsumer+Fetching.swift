@@ -124,7 +124,7 @@ extension SimulatedConsumer {
     func fetchAll(isChanged: Bool = true) {
         guard !isClosed, isReading else { return }
         for broker in Set(sources.keys.compactMap { link.leaders[$0]?.broker }).sorted() {
-            if isChanged, let patience = fetching[broker] { link.network.reach { $0.endSoon(patience) } }
+            if isChanged, let fetchTimeout = fetching[broker] { link.network.reach { $0.endSoon(fetchTimeout) } }
             fetch(from: broker)
         }
     }
@@ -136,15 +136,15 @@ extension SimulatedConsumer {
                 && source.queue.count < settings.prefetch && link.leaders[source.id]?.broker == broker
         }
         guard !wanted.isEmpty else { return }
-        let patience = FetchPatience(step: settings.fetchWait)
-        fetching[broker] = patience
+        let fetchTimeout = FetchTimeout(step: settings.fetchWait)
+        fetching[broker] = fetchTimeout
         let partitions = wanted.map { source in
             FetchRequest.Partition(
                 source.id, offset: source.position ?? 0, leaderEpoch: link.leaders[source.id]?.epoch ?? -1,
                 maxBytes: settings.fetchBytes)
         }
         let request = FetchRequest(partitions, isolation: .readCommitted, maxWait: settings.fetchWait)
-        link.ask(.fetch, broker, { $0.fetch(request, at: broker, patience: patience, reply: $1) }) {
+        link.ask(.fetch, broker, { $0.fetch(request, at: broker, fetchTimeout: fetchTimeout, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
             guard let self else { return }
             fetching[broker] = nil

@@ -131,7 +131,7 @@ package final class SimulatedConsumer {
     var epoch: UInt32 = 0
     private var lastRead = 0
     /// The fetches in flight, by broker.
-    var fetching: [Int32: FetchPatience] = [:]
+    var fetching: [Int32: FetchTimeout] = [:]
     var isReading = true
     var commits = CommitState()
     /// The partition counts with which the member joined its group.

@@ -22,7 +22,7 @@ package final class SimulatedTopicReader {
     private let link: ClientLink
     private var sources: [Source] = []
     /// The fetches in flight, by broker.
-    private var fetching: [Int32: FetchPatience] = [:]
+    private var fetching: [Int32: FetchTimeout] = [:]
     private var topics: [String] = []
     private let mode: TopicReader.Mode
     /// The reason why reading has stopped, with `everyRecord`.
@@ -186,13 +186,13 @@ package final class SimulatedTopicReader {
         let wanted = sources.filter { link.leaders[$0.id]?.broker == broker && $0.queue.count < 1_000 }
         guard failure == nil else { return }
         guard fetching[broker] == nil, !wanted.isEmpty, !link.isClosed else { return }
-        let patience = FetchPatience(step: Self.fetchWait)
-        fetching[broker] = patience
+        let fetchTimeout = FetchTimeout(step: Self.fetchWait)
+        fetching[broker] = fetchTimeout
         let partitions = wanted.map { FetchRequest.Partition($0.id, offset: $0.position) }
         let request = FetchRequest(partitions, isolation: isolation, maxWait: Self.fetchWait)
         // An answer without records shows where a partition ends, which is reported once.
-        if wanted.contains(where: { $0.lastEnd != $0.position }) { patience.end() }
-        link.ask(.fetch, broker, { $0.fetch(request, at: broker, patience: patience, reply: $1) }) {
+        if wanted.contains(where: { $0.lastEnd != $0.position }) { fetchTimeout.end() }
+        link.ask(.fetch, broker, { $0.fetch(request, at: broker, fetchTimeout: fetchTimeout, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
             guard let self else { return }
             fetching[broker] = nil

@@ -1,4 +1,5 @@
 public import Basics
+internal import DequeModule
 public import LocationSearch
 public import QuotaSharing
 public import Resilience

@@ -16,7 +16,7 @@ public final class ProviderKey: Sendable {
 
     /// The minimum length in bytes of a key that is searched for in answers; shorter ones could occur by chance. Real keys
     /// have 16 (Hot Pepper) and 39 (Google).
-    private static let shortestTellingKey = 8
+    private static let shortestRecognizableKey = 8
 
     public init(_ text: String) { state = Mutex(State(text: text, forms: Self.forms(of: text))) }
 
@@ -48,7 +48,7 @@ public final class ProviderKey: Sendable {
     }
 
     private static func forms(of text: String) -> [[UInt8]] {
-        guard text.utf8.count >= shortestTellingKey else { return [] }
+        guard text.utf8.count >= shortestRecognizableKey else { return [] }
         return Set([text, PercentEncoding.encoded(text)]).map { Array($0.utf8) }
     }
 }

@@ -31,7 +31,7 @@ final class BrokerWatch {
 
     /// Handles an error that does not concern a single record.
     func report(_ error: KafkaError) {
-        if error.saysAllBrokersAreDown {
+        if error.areAllBrokersDown {
             areDown = true
             reportIfDue(at: loop.now)
         } else if error.kind == .unreachable || error.isEndOfPartition || !isReporting {

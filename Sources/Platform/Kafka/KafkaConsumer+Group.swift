@@ -115,7 +115,7 @@ extension KafkaConsumer {
             if !isClosed { group.memberID = GroupMembership.memberID(of: client) }
             let own = leaveForeign(event.partitions) + kept
             await assign(own)
-            await tellListener(of: .assigned, about: own, since: start)
+            await notifyListener(of: .assigned, about: own, since: start)
             group.isRejoining = false
             if !isClosed, client.isCooperative { await wakeFetchers() }
         case .revoked:
@@ -123,7 +123,7 @@ extension KafkaConsumer {
             group.isRejoining = false
             let own = event.partitions.filter { group.topics.contains($0.topic) }
             let kind = await revoke(own)
-            await tellListener(of: kind, about: own, since: start)
+            await notifyListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
             giveUp { $0.unassignAll() }
@@ -145,7 +145,7 @@ extension KafkaConsumer {
         return partitions.filter { !foreign.contains($0) }
     }
 
-    private func tellListener(
+    private func notifyListener(
         of kind: RebalanceKind, about ids: [TopicPartition], since start: Instant
     ) async {
         if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: loop.now)) }

@@ -62,14 +62,14 @@ public actor WorkerLane {
     /// - Parameter fleet: the fleet member, which each rebalance updates with the lane's partitions of the first
     ///   request topic.
     /// - Parameter link: publishes the fleet member's messages; `nil`: they are discarded.
-    /// - Parameters departure, loneTurn: shared by the lanes of a process.
+    /// - Parameters departure, exclusiveLock: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: requests are not traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
         calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
-        departure: DepartureBarrier = DepartureBarrier(lanes: 1), loneTurn: LoneTurn = LoneTurn(),
+        departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
         self.loop = loop
@@ -98,7 +98,7 @@ public actor WorkerLane {
             gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
         carefulIntake = CarefulIntake(
-            partitions: partitions, delivery: delivery, source: source, loneTurn: loneTurn,
+            partitions: partitions, delivery: delivery, source: source, exclusiveLock: exclusiveLock,
             looksAhead: waitingRoom != nil, loop: loop, log: log)
         rebalancing = Rebalancing(
             partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
@@ -213,7 +213,7 @@ public actor WorkerLane {
     private func fail(_ error: any Error) {
         guard state.failure == nil else { return }
         state = .failed(error)
-        if (error as? KafkaError)?.saysMemberWasReplaced == true {
+        if (error as? KafkaError)?.isMemberReplaced == true {
             log.error(
                 "worker stops: another process joined the group with the same kafka.groupInstanceId",
                 metadata: ["reason": "\(error)"])

@@ -20,8 +20,8 @@ struct DemoFaultTests {
             let (atHotpepper, atGoogle) = (DemoFault.hotpepper(under: on), DemoFault.google(under: on))
             #expect(atHotpepper.faults == (hotpepper.map { [$0: 1] } ?? [:]), "\(on)")
             #expect(atGoogle.faults == (google.map { [$0: 1] } ?? [:]), "\(on)")
-            #expect((atHotpepper.latency != DemoHouse.latency) == on.contains(.slowProvider), "\(on)")
-            #expect(atGoogle.latency == DemoHouse.latency, "\(on)")
+            #expect((atHotpepper.latency != DemoStack.latency) == on.contains(.slowProvider), "\(on)")
+            #expect(atGoogle.latency == DemoStack.latency, "\(on)")
             for spelling in [hotpepper, google].compactMap({ $0 }) { #expect(FaultTable.accepts(spelling)) }
         }
     }
@@ -45,7 +45,7 @@ struct DemoFaultTests {
 
     @Test func secondWorkerHasTheDemosSettingsAndNothingElse() throws {
         let settings = try Settings.load(
-            flags: ["kafka.bootstrapServers": "b:1", "googlePlaces.apiKey": DemoHouse.key, "admin.port": "9999"],
+            flags: ["kafka.bootstrapServers": "b:1", "googlePlaces.apiKey": DemoStack.key, "admin.port": "9999"],
             file: nil, environment: [:])
         let file = try DemoKeyFile(settings)
         defer { file.remove() }
@@ -62,7 +62,7 @@ struct DemoFaultTests {
         let first = try String(contentsOfFile: file.path, encoding: .utf8)
         file.renew()
         let second = try String(contentsOfFile: file.path, encoding: .utf8)
-        #expect(first == DemoHouse.key)
+        #expect(first == DemoStack.key)
         #expect(second != first)
     }
 

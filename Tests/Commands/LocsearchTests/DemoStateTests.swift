@@ -123,6 +123,6 @@ struct DemoStateTests {
         for provider in ["hotpepper", "googlePlaces", "googlePlacesLegacy"] {
             #expect(settings["\(provider).baseURL"] == "http://127.0.0.1:7")
         }
-        #expect(settings["hotpepper.apiKey"] == DemoHouse.key && settings["googlePlaces.apiKey"] == DemoHouse.key)
+        #expect(settings["hotpepper.apiKey"] == DemoStack.key && settings["googlePlaces.apiKey"] == DemoStack.key)
     }
 }

@@ -75,7 +75,7 @@ struct GroupAdminTests {
         let error = await #expect(throws: KafkaError.self) {
             try await admin.commit([id: 1], within: Self.bound)
         }
-        #expect(error?.saysGroupHasMembers == true, "\(error?.description ?? "")")
+        #expect(error?.isGroupWithMembers == true, "\(error?.description ?? "")")
         await admin.close()
         fixture.loop.stop()
     }

@@ -82,13 +82,13 @@ struct LogTests {
     @Test func fetchThatStandsForSeveralEndsWithTheOneThatIsUnderWay() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
-        let (request, patience) = (
+        let (request, fetchTimeout) = (
             FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(100)),
-            FetchPatience(step: .milliseconds(100))
+            FetchTimeout(step: .milliseconds(100))
         )
-        fixture.cluster.fetch(request, patience: patience) { answer.value = $0 }
+        fixture.cluster.fetch(request, fetchTimeout: fetchTimeout) { answer.value = $0 }
         fixture.pass(.milliseconds(250))
-        fixture.cluster.endSoon(patience)
+        fixture.cluster.endSoon(fetchTimeout)
         fixture.pass(.milliseconds(49))
         #expect(answer.value == nil)
         fixture.pass(.milliseconds(1))
@@ -96,7 +96,7 @@ struct LogTests {
 
         // A fetch that has not arrived yet waits for one step only.
         answer.value = nil
-        fixture.cluster.fetch(request, patience: patience) { answer.value = $0 }
+        fixture.cluster.fetch(request, fetchTimeout: fetchTimeout) { answer.value = $0 }
         fixture.pass(.milliseconds(100))
         #expect(answer.value != nil)
     }

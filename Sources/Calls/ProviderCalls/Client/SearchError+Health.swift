@@ -10,11 +10,11 @@ extension SearchError {
 
     /// Returns how a call that failed in this way counts towards the provider's health.
     /// - Parameter duration: the duration of the call.
-    /// - Parameter tellingTimeout: the shortest timeout that counts as a failure. With less time, the timeout may be the caller's fault.
-    func health(after duration: Duration, tellingTimeout: Duration) -> CircuitBreaker.Outcome {
+    /// - Parameter conclusiveTimeout: the shortest timeout that counts as a failure. With less time, the timeout may be the caller's fault.
+    func health(after duration: Duration, conclusiveTimeout: Duration) -> CircuitBreaker.Outcome {
         switch code {
         case .upstreamUnavailable, .unreachable, .badResponse: return .failure
-        case .timeout: return duration >= tellingTimeout ? .failure : .ignored
+        case .timeout: return duration >= conclusiveTimeout ? .failure : .ignored
         case .unauthorized where isUnexplained: return .failure
         case .unauthorized: return .trip(for: Self.unauthorizedPause, because: .keyRefused)
         case .rateLimited where !allowsAttempt: return .trip(for: retryAfter ?? Self.quotaPause, because: .quotaUsedUp)

@@ -74,7 +74,7 @@ final class SingleFlight {
     private var counters = Statistics()
     /// Members whose end has not been reported yet.
     private var ended: Deque<(member: Member, call: Call, end: End)> = []
-    private var (isTelling, willTell) = (false, false)
+    private var (isReporting, willReport) = (false, false)
 
     /// - Parameters:
     ///   - sharesCalls: `false`: each member makes a separate call.
@@ -153,7 +153,7 @@ final class SingleFlight {
         member.leaveCall()
         call.present -= 1
         ended.append((member, call, end))
-        tellLater()
+        reportLater()
     }
 
     /// Cancels a call when its last member has left.
@@ -178,11 +178,11 @@ final class SingleFlight {
             case .failure(let failure): ended.append((member, call, .failed(failure, isShared: !member.isFirst)))
             }
         }
-        if !isTelling { tell() }
+        if !isReporting { tell() }
     }
 
     private func tell() {
-        isTelling = true
+        isReporting = true
         var left = Self.mostAtOnce
         while left > 0, let (member, call, end) = ended.popFirst() {
             left -= 1
@@ -196,16 +196,16 @@ final class SingleFlight {
             }
             onEnd(member, end)
         }
-        isTelling = false
-        if !ended.isEmpty { tellLater() }
+        isReporting = false
+        if !ended.isEmpty { reportLater() }
     }
 
-    private func tellLater() {
-        guard !willTell, !isTelling else { return }
-        willTell = true
+    private func reportLater() {
+        guard !willReport, !isReporting else { return }
+        willReport = true
         timekeeper.schedule(at: timekeeper.now) { [weak self] in
             guard let self else { return }
-            willTell = false
+            willReport = false
             tell()
         }
     }

@@ -97,7 +97,7 @@ public struct AttemptTimer: Sendable {
     /// A client may allow less time than the provider usually needs, and such a timeout is the client's fault. If it
     /// counted against the provider, a few hasty clients would open its breaker for all others.
     /// - Parameter slowCallDuration: a call that takes this long always counts against the provider.
-    public func tellingTimeout(slowCallDuration: Duration) -> Duration {
+    public func conclusiveTimeout(slowCallDuration: Duration) -> Duration {
         let usual = (latency.high ?? .zero) * Self.latencyFactor
         return min(slowCallDuration, max(slowCallDuration / 5, usual))
     }

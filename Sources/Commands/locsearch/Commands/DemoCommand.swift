@@ -47,45 +47,45 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         ignoreBrokenPipes()
-        let house = try await DemoHouse(options, workers: workers, stays: !once)
-        FileDescriptors.raiseLimit(log: house.log)
-        let admin = try await house.startAdminServer()
-        Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
-        Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
+        let stack = try await DemoStack(options, workers: workers, stays: !once)
+        FileDescriptors.raiseLimit(log: stack.log)
+        let admin = try await stack.startAdminServer()
+        Terminal.line("broker     \(stack.broker.bootstrapServers)  (embedded, on this machine only)")
+        Terminal.line("provider   \(stack.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
 
         // The child joins the group together with the other workers. If it joined later, no worker would process
         // requests during the rebalance.
-        let child = once ? nil : try await WorkerChild(house.settings)
+        let child = once ? nil : try await WorkerChild(stack.settings)
         let state = DemoState(
-            bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin), childURL: child?.url,
-            pictureURL: house.pictureURL, providerURL: house.simulatorURL, pid: ownProcessID,
+            bootstrapServers: stack.broker.bootstrapServers, adminURL: stack.url(of: admin), childURL: child?.url,
+            pictureURL: stack.pictureURL, providerURL: stack.simulatorURL, pid: ownProcessID,
             started: EventTime.now().milliseconds)
         defer { state.remove() }
 
-        let exporting = Task { if let traces = house.traces { await traces.run() } }
+        let exporting = Task { if let traces = stack.traces { await traces.run() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in house.workers { group.addTask { try await worker.run() } }
+            for worker in stack.workers { group.addTask { try await worker.run() } }
             group.addTask {
-                try await drainingAfterFailure(of: house, child) { try await show(house, child: child, state: state) }
-                await house.drain()
+                try await drainingAfterFailure(of: stack, child) { try await show(stack, child: child, state: state) }
+                await stack.drain()
             }
             try await group.waitForAll()
         }
-        await house.traces?.stop(exporting)
+        await stack.traces?.stop(exporting)
         await admin.stop(within: .seconds(2))
         // The loops stop only now: until here, the loops of a failed worker still answer readiness checks.
-        for worker in house.workers { worker.stopLoops() }
-        await house.simulator.shutdown()
+        for worker in stack.workers { worker.stopLoops() }
+        await stack.simulator.shutdown()
     }
 
     /// Stops the workers if `body` fails, so that the failure ends the demo.
     private func drainingAfterFailure(
-        of house: DemoHouse, _ child: WorkerChild?, body: () async throws -> Void
+        of stack: DemoStack, _ child: WorkerChild?, body: () async throws -> Void
     ) async throws {
         do {
             try await body()
         } catch {
-            await house.drain()
+            await stack.drain()
             await child?.stop()
             throw error
         }
@@ -93,31 +93,31 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Prints what is running, sends the searches, and stays until Ctrl-C unless `--once` was given.
-    private func show(_ house: DemoHouse, child: WorkerChild?, state: DemoState) async throws {
-        try await waitForWorkers(of: house, child)
+    private func show(_ stack: DemoStack, child: WorkerChild?, state: DemoState) async throws {
+        try await waitForWorkers(of: stack, child)
 
         state.write()
-        try await search(house)
+        try await search(stack)
         guard let child else {
             Terminal.line("Without --once it all stays up for searches of your own, with a console in the browser.")
             return
         }
 
-        try await stay(house, child: child, state: state)
+        try await stay(stack, child: child, state: state)
     }
 
     /// Serves the console and sends a trickle of requests until Ctrl-C.
-    private func stay(_ house: DemoHouse, child: WorkerChild, state: DemoState) async throws {
+    private func stay(_ stack: DemoStack, child: WorkerChild, state: DemoState) async throws {
         // The requests in the table include refusals, which would otherwise keep a provider's breaker open for minutes.
-        await house.renewKeys()
+        await stack.renewKeys()
         await child.renewKey()
         await child.waitUntilKeysAreTried()
 
-        let trickle = try await DemoTraffic(house.settings, isOn: traffic, log: house.log)
+        let trickle = try await DemoTraffic(stack.settings, isOn: traffic, log: stack.log)
         let sending = Task { await trickle.run() }
-        let flood = try await DemoFlood(house.settings, log: house.log) { await house.waitingRequests }
-        let panel = DemoControls(house, child: child, traffic: trickle, flood: flood)
-        let console = try await house.startConsole(showing: state, panel: panel)
+        let flood = try await DemoFlood(stack.settings, log: stack.log) { await stack.waitingRequests }
+        let panel = DemoControls(stack, child: child, traffic: trickle, flood: flood)
+        let console = try await stack.startConsole(showing: state, panel: panel)
         // The signal handler must be in place before the output mentions Ctrl-C.
         let termination = await ProcessSetup.trapTermination()
         tell(of: console, child: child, state: state)
@@ -154,9 +154,9 @@ struct DemoCommand: AsyncParsableCommand {
         if open { Browser.open(console.url + "/#go") }
     }
 
-    private func waitForWorkers(of house: DemoHouse, _ child: WorkerChild?) async throws {
+    private func waitForWorkers(of stack: DemoStack, _ child: WorkerChild?) async throws {
         let begin = Instant.now
-        while await !house.isReady(with: child) {
+        while await !stack.isReady(with: child) {
             guard begin.duration(to: .now) < Self.timeToJoin else {
                 throw Failure(
                     "the workers got no partitions within \(Self.timeToJoin.readable)", code: Failure.unreachable)
@@ -170,9 +170,9 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Sends the searches together, then the requests that use one of their results, and prints the table.
-    private func search(_ house: DemoHouse) async throws {
-        let feed = try await OutcomeFeed(house.settings, at: .beginning, within: .seconds(15), log: house.log)
-        let sender = try await RequestSender(house.settings, log: house.log)
+    private func search(_ stack: DemoStack) async throws {
+        let feed = try await OutcomeFeed(stack.settings, at: .beginning, within: .seconds(15), log: stack.log)
+        let sender = try await RequestSender(stack.settings, log: stack.log)
         var collector = DemoCollector(feed: feed, sender: sender)
 
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)

@@ -22,19 +22,19 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private let http: HTTPTransport
     private let pipeline: Pipeline
     private let log: Logger
-    private let desk: DeadLetterDesk
+    private let deadLetterService: DeadLetterService
 
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
         self.settings = settings
         self.pipeline = pipeline
         self.log = log
         self.http = http
-        desk = DeadLetterDesk(settings, log: log)
+        deadLetterService = DeadLetterService(settings, log: log)
         sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
     }
 
     func close() async {
-        await desk.close()
+        await deadLetterService.close()
         await sender.close()
     }
 
@@ -57,27 +57,27 @@ final class KafkaConsoleBackend: ConsoleBackend {
     // MARK: - Dead letters
 
     func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
-        try await desk.list(query)
+        try await deadLetterService.list(query)
     }
 
     func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
-        try await desk.whole(RedriveMark(position))
+        try await deadLetterService.whole(RedriveMark(position))
     }
 
     func judge(
         _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
     ) async throws(ConsoleError) -> SearchError? {
-        try await desk.fault(of: value, in: RedriveMark(position))
+        try await deadLetterService.fault(of: value, in: RedriveMark(position))
     }
 
     func redrive(
         _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         let marks = Dictionary(letters.map { (RedriveMark($0.key), $0.value) }) { $1 }
-        return try await desk.redrive(marks, ofVersion: version)
+        return try await deadLetterService.redrive(marks, ofVersion: version)
     }
 
-    func redriveReport(_ id: Int) -> RedriveReport? { desk.report(id) }
+    func redriveReport(_ id: Int) -> RedriveReport? { deadLetterService.report(id) }
 
     // MARK: - Controls
 

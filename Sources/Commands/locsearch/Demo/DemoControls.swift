@@ -15,15 +15,15 @@ actor DemoControls: DemoPanel {
     /// The maximum duration of a Google call. No fault makes Google slow in the demo.
     private static let longestCall = Duration.milliseconds(1500)
 
-    private let house: DemoHouse
+    private let stack: DemoStack
     private let child: WorkerChild
     private let traffic: DemoTraffic
     private let flood: DemoFlood
     /// The faults that are on, except `workerKilled`, which is read from the state of the process.
     private var faults: Set<DemoFault> = []
 
-    init(_ house: DemoHouse, child: WorkerChild, traffic: DemoTraffic, flood: DemoFlood) {
-        self.house = house
+    init(_ stack: DemoStack, child: WorkerChild, traffic: DemoTraffic, flood: DemoFlood) {
+        self.stack = stack
         self.child = child
         self.traffic = traffic
         self.flood = flood
@@ -59,7 +59,7 @@ actor DemoControls: DemoPanel {
 
         let wasOn = faults.contains(fault)
         if isOn { faults.insert(fault) } else { faults.remove(fault) }
-        if fault == .brokerAway { return house.broker.set(broker: 1, isUp: !isOn) }
+        if fault == .brokerAway { return stack.broker.set(broker: 1, isUp: !isOn) }
 
         try applyToProviders()
         if fault.concernsKey, wasOn, !isOn { await renewKeys() }
@@ -67,8 +67,8 @@ actor DemoControls: DemoPanel {
 
     private func applyToProviders() throws(ConsoleError) {
         do {
-            try house.simulator.setProfile(DemoFault.hotpepper(under: faults), of: [.hotpepper])
-            try house.simulator.setProfile(DemoFault.google(under: faults), of: [.googlePlaces, .googlePlacesLegacy])
+            try stack.simulator.setProfile(DemoFault.hotpepper(under: faults), of: [.hotpepper])
+            try stack.simulator.setProfile(DemoFault.google(under: faults), of: [.googlePlaces, .googlePlacesLegacy])
         } catch {
             throw ConsoleError(.unavailable, "the simulated provider does not take it: \(error)")
         }
@@ -88,7 +88,7 @@ actor DemoControls: DemoPanel {
     /// The pause comes first, because refusals of calls still in flight would also disable Google for the new key.
     private func renewKeys() async {
         try? await Task.sleep(for: Self.longestCall)
-        await house.renewKeys()
+        await stack.renewKeys()
         await child.renewKey()
     }
 }

@@ -23,7 +23,7 @@ enum DemoFault: String, CaseIterable {
         var profile = TrafficProfile()
         profile.latency =
             faults.contains(.slowProvider)
-            ? .lognormal(p50: .milliseconds(1800), p99: .milliseconds(3000)) : DemoHouse.latency
+            ? .lognormal(p50: .milliseconds(1800), p99: .milliseconds(3000)) : DemoStack.latency
         if faults.contains(.failingProvider) { profile.faults = ["503": 1] }
         return profile
     }
@@ -31,7 +31,7 @@ enum DemoFault: String, CaseIterable {
     /// Returns Google's simulated behaviour under these faults. A refused key takes precedence over a used-up quota.
     static func google(under faults: Set<DemoFault>) -> TrafficProfile {
         var profile = TrafficProfile()
-        profile.latency = DemoHouse.latency
+        profile.latency = DemoStack.latency
         if faults.contains(.refusedKey) {
             profile.faults = ["unauthorized": 1]
         } else if faults.contains(.usedUpQuota) {

@@ -6,8 +6,8 @@ import Synchronization
 /// A batch job that sends many requests at once. It shows that interactive searches are still answered as quickly. Safe
 /// to use from any thread.
 final class DemoFlood: Sendable {
-    /// Enough requests to use the demo's rate limit for about twenty seconds: see `DemoHouse.callsPerSecond`.
-    private static let requests = 20 * DemoHouse.callsPerSecond
+    /// Enough requests to use the demo's rate limit for about twenty seconds: see `DemoStack.callsPerSecond`.
+    private static let requests = 20 * DemoStack.callsPerSecond
     /// How long the broker may take to accept a request.
     private static let timeout = Duration.seconds(3)
 

@@ -30,7 +30,7 @@ struct DemoState: Codable, Equatable {
     /// The settings with which a worker joins the demo.
     var workerSettings: [String: String] {
         var settings = settings
-        if let providerURL { settings.merge(DemoHouse.providerSettings(url: providerURL)) { $1 } }
+        if let providerURL { settings.merge(DemoStack.providerSettings(url: providerURL)) { $1 } }
         return settings
     }
 

@@ -152,7 +152,7 @@ struct GroupOffsets {
 
         do throws(KafkaError) {
             try await admin.commit(commits, within: timeout)
-        } catch  where error.saysGroupHasMembers {
+        } catch  where error.isGroupWithMembers {
             throw Failure(
                 """
                 the broker refuses to move the offsets of the group \(group), because it has members: stop its workers, \

@@ -12,8 +12,8 @@ final class ConnectionTable: Sendable {
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// The number of connections that were refused or closed to make room, and are not reported yet.
-        var untoldRefusals = 0
-        var lastTold: NIODeadline?
+        var unreportedRefusals = 0
+        var lastReported: NIODeadline?
     }
 
     /// The shortest time between two reports of too many connections.
@@ -84,12 +84,12 @@ final class ConnectionTable: Sendable {
 
     /// - Returns: the number to report now; 0 if the last report is recent.
     private static func countRefusal(in state: inout State, at now: NIODeadline) -> Int {
-        state.untoldRefusals += 1
-        if let last = state.lastTold, now - last < reportInterval { return 0 }
+        state.unreportedRefusals += 1
+        if let last = state.lastReported, now - last < reportInterval { return 0 }
 
-        defer { state.untoldRefusals = 0 }
-        state.lastTold = now
-        return state.untoldRefusals
+        defer { state.unreportedRefusals = 0 }
+        state.lastReported = now
+        return state.unreportedRefusals
     }
 }
 

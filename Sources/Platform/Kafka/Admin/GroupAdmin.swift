@@ -86,7 +86,7 @@ package final class GroupAdmin: Sendable {
     ///
     /// Kafka rejects this while the group has members; the embedded broker does not. Therefore check `description`
     /// first.
-    /// - Throws: An error whose `saysGroupHasMembers` is true if the broker rejects it for that reason.
+    /// - Throws: An error whose `isGroupWithMembers` is true if the broker rejects it for that reason.
     package func commit(
         _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {

@@ -54,10 +54,10 @@ extension KafkaError {
     }
 
     /// True if another process with the same `group.instance.id` has replaced this static member.
-    public var saysMemberWasReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
+    public var isMemberReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
 
     /// True if the broker rejects offset changes from outside a group because the group has members.
-    package var saysGroupHasMembers: Bool {
+    package var isGroupWithMembers: Bool {
         [
             RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
             RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
@@ -69,7 +69,7 @@ extension KafkaError {
     package var isMetadataTooLarge: Bool { code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue }
 
     /// True for librdkafka's report that all brokers are down.
-    var saysAllBrokersAreDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
+    var areAllBrokersDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
 
     /// True if the error concerns the connection to one broker.
     var isOfConnection: Bool {
@@ -92,7 +92,7 @@ extension KafkaError {
 
     /// True for the delivery report of a record that librdkafka purged with its transaction. The record may have been
     /// sent before, and may be in the log.
-    package var saysRecordWasPurged: Bool {
+    package var isRecordPurged: Bool {
         code == RD_KAFKA_RESP_ERR__PURGE_QUEUE.rawValue || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT.rawValue
     }
 

@@ -37,7 +37,7 @@ public struct LaneAssembly: Sendable {
     private let policies: [ProviderID: ProviderPolicy]
     private let meters: WorkerMeters
     private let departure: DepartureBarrier
-    private let loneTurn = LoneTurn()
+    private let exclusiveLock = ExclusiveLock()
     private let log: Logger
 
     /// The order in which `auto` tries the providers, preferred first.
@@ -108,7 +108,7 @@ public struct LaneAssembly: Sendable {
             makeSingleSink: configuration.delivery == .atLeastOnce ? clients.makeSingleSink : nil,
             interactor: SearchInteractor(selection: selection, worker: searches), calls: searches, fleet: searches,
             link: link,
-            departure: departure, loneTurn: loneTurn, meters: meters, tracing: tracing, log: log)
+            departure: departure, exclusiveLock: exclusiveLock, meters: meters, tracing: tracing, log: log)
         return AssembledLane(loop: loop, lane: lane, searches: searches, providers: clients.services.map(\.id))
     }
 

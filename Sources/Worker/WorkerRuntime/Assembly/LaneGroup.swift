@@ -5,7 +5,7 @@ internal import Synchronization
 /// The lanes of one process, which start together, take part in the fleet, and end together.
 public struct LaneGroup: Sendable {
     /// The longest time for publishing the lanes' last messages to the fleet topic.
-    private static let timeForLastWords = Duration.seconds(1)
+    private static let finalPublishTimeout = Duration.seconds(1)
 
     public let lanes: [AssembledLane]
     /// The process's link to the fleet topic; `nil` if its members have nothing to publish.
@@ -32,13 +32,13 @@ public struct LaneGroup: Sendable {
     ) async throws {
         if await !prepare() { await drain() }
         await controls?.take(lanes, link: link)
-        let talking = talk()
+        let fleetReading = startReadingFleetTopic()
         joining()
 
         let result = await runLanes(ended)
         await controls?.end()
         link?.end()
-        await talking?.end(within: Self.timeForLastWords)
+        await fleetReading?.end(within: Self.finalPublishTimeout)
         try result.get()
     }
 
@@ -89,7 +89,7 @@ public struct LaneGroup: Sendable {
 
     /// Passes the fleet's messages to the lanes and publishes the lanes' messages, until the link ends.
     /// - Returns: `nil` if there is no link.
-    private func talk() -> Talk? {
+    private func startReadingFleetTopic() -> FleetReading? {
         guard let link, let loop = lanes.first?.loop else { return nil }
         let over = WakeUp()
         if let controls { Task(executorPreference: loop) { await controls.run() } }
@@ -110,11 +110,11 @@ public struct LaneGroup: Sendable {
                 })
             over.wake()
         }
-        return Talk(loop: loop, over: over)
+        return FleetReading(loop: loop, over: over)
     }
 
     /// The running link. A link that does not end in time is abandoned.
-    private struct Talk: Sendable {
+    private struct FleetReading: Sendable {
         let loop: EventLoop
         let over: WakeUp
 

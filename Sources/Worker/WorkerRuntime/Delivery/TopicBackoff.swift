@@ -81,7 +81,7 @@ final class TopicBackoff {
     /// not come from one.
     /// - Returns: `nil` until the brokers have answered.
     private func diagnosis(of topic: String, _ refusal: Refusal) -> TopicDiagnosis? {
-        guard refusal.reason.saysNothingOfTheTopic else { return .refused(refusal.reason) }
+        guard refusal.reason.isUnrelatedToTopic else { return .refused(refusal.reason) }
         return diagnostics.diagnosis(of: topic, at: loop.now)
     }
 
@@ -202,5 +202,5 @@ final class TopicBackoff {
 
 extension KafkaError {
     /// `true` if no broker has refused the record: none has answered, or the record was never sent.
-    fileprivate var saysNothingOfTheTopic: Bool { [.timedOut, .unreachable, .retriable, .closed].contains(kind) }
+    fileprivate var isUnrelatedToTopic: Bool { [.timedOut, .unreachable, .retriable, .closed].contains(kind) }
 }

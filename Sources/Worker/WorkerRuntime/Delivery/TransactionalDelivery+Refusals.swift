@@ -25,7 +25,7 @@ extension TransactionalDelivery {
             do throws(KafkaError) {
                 _ = try await sink.confirm(record.receipt)
             } catch {
-                if error.saysRecordWasPurged { werePurged = true }
+                if error.isRecordPurged { werePurged = true }
                 if let stall = attempt.stall, !brokersAreDown {
                     noteRefusal(
                         by: record.topic, of: record.entry, reason: failure,

@@ -6,7 +6,7 @@ internal import Kafka
 ///
 /// A producer fails fatally if its coordinator aborted a transaction, or if another process uses its transactional id.
 /// The error does not distinguish the two; the group does. Offsets are sent in the name of a member, and the brokers
-/// refuse those of a static member that another process has replaced (`saysMemberWasReplaced`). Dynamic members cannot
+/// refuse those of a static member that another process has replaced (`isMemberReplaced`). Dynamic members cannot
 /// conflict, because each start makes new transactional ids.
 extension TransactionalDelivery {
     /// The timeout of one query for committed offsets.
@@ -21,7 +21,7 @@ extension TransactionalDelivery {
     func replaceProducer(failedWith failure: KafkaError) async throws(KafkaError) {
         var failure = failure
         while !phase.isOver(at: loop.now) {
-            guard failure.kind != .closed, !failure.saysMemberWasReplaced else { throw failure }
+            guard failure.kind != .closed, !failure.isMemberReplaced else { throw failure }
             try sinks.replace(
                 sink, failedWith: failure,
                 consequence: "outcomes of an unfinished transaction are published again; providers are not called again"

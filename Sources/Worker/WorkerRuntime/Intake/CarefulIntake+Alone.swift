@@ -18,7 +18,7 @@ extension CarefulIntake {
         {
             await runAlone(record, of: partition, begin: begin)
         }
-        loneTurn.end(of: lane)
+        exclusiveLock.end(of: lane)
         isOneAlone = false
         if !isAlone, isOurs(partition) { await takeStep(of: partition, atLeast: 1, mayBegin: mayBegin, begin: begin) }
     }
@@ -110,13 +110,13 @@ extension CarefulIntake {
         defer { partition.watch.spendCare(start.duration(to: loop.now)) }
         let end = start + min(partition.watch.careLeft, Self.timeToGetQuiet)
 
-        while !loneTurn.take(for: lane) {
+        while !exclusiveLock.take(for: lane) {
             guard loop.now < end else { return false }
             await loop.pause(Self.pause)
         }
 
         guard await partitions.waitUntilQuiet(atMost: loop.now.duration(to: end)) else { return false }
-        while await !loneTurn.isQuiet(besides: lane) {
+        while await !exclusiveLock.isQuiet(besides: lane) {
             guard loop.now < end else { return false }
             await loop.pause(Self.pause)
         }

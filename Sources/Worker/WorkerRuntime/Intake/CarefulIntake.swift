@@ -8,7 +8,7 @@ internal import Logging
 /// Their records are kept undecoded while the lane processes its other partitions. Such a partition is not read further
 /// until all kept records have begun. No record begins before the brokers have the note about it.
 ///
-/// A record that runs in isolation is the only one in flight in the process: see `LoneTurn`. If its fault
+/// A record that runs in isolation is the only one in flight in the process: see `ExclusiveLock`. If its fault
 /// then crashes the process, the crash handler commits a note that identifies the record at once.
 ///
 /// Confined to its lane; not `Sendable`.
@@ -29,10 +29,10 @@ final class CarefulIntake {
     let partitions: PartitionTable
     let delivery: any OutcomeDelivery
     let source: any RequestSource
-    let loneTurn: LoneTurn
+    let exclusiveLock: ExclusiveLock
     /// True if records may begin before others that were read earlier: see `WaitingRoom`.
     private let looksAhead: Bool
-    /// The lane's number in `loneTurn`.
+    /// The lane's number in `exclusiveLock`.
     private(set) var lane = 0
     var groupRest = GroupRest()
     /// True while a partition of this lane runs a record in isolation, or waits for that. Other partitions do not spend
@@ -47,28 +47,29 @@ final class CarefulIntake {
     private let log: Logger
 
     init(
-        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource, loneTurn: LoneTurn,
+        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
+        exclusiveLock: ExclusiveLock,
         looksAhead: Bool, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
         self.source = source
-        self.loneTurn = loneTurn
+        self.exclusiveLock = exclusiveLock
         self.looksAhead = looksAhead
         self.loop = loop
         self.log = log
     }
 
-    /// Registers the lane with `loneTurn`. Called once, before any record is taken.
+    /// Registers the lane with `exclusiveLock`. Called once, before any record is taken.
     /// - Parameter isQuiet: returns whether nothing is in flight on this lane.
-    func join(isQuiet: @escaping LoneTurn.IsQuiet) { lane = loneTurn.add(isQuiet) }
+    func join(isQuiet: @escaping ExclusiveLock.IsQuiet) { lane = exclusiveLock.add(isQuiet) }
 
     /// True while a lane of the process runs a record in isolation, so that no other may begin.
     /// - Parameter isAlone: `true` for a record that this lane runs in isolation.
-    func mustWait(isAlone: Bool) -> Bool { isAlone ? loneTurn.isTaken(besides: lane) : loneTurn.isTaken }
+    func mustWait(isAlone: Bool) -> Bool { isAlone ? exclusiveLock.isTaken(besides: lane) : exclusiveLock.isTaken }
 
     /// True while a lane of the process runs a record in isolation, or is about to.
-    var runsAlone: Bool { loneTurn.isTaken }
+    var runsAlone: Bool { exclusiveLock.isTaken }
 
     /// Begins a record, or sets it aside.
     typealias Begin = (ConsumerRecord, _ how: CrashWatch.Permission) -> RequestInProgress?

@@ -209,7 +209,7 @@ final class WaitingRoom {
     /// Abandons a removed request. The next owner of its partition reads it again.
     func leaveToNextOwner(_ request: RequestInProgress) {
         // A record that ran in isolation may wait for its predecessors' outcomes.
-        if isOrdered { request.partition.giveUpWhatOvertook(request.slot) }
+        if isOrdered { request.partition.abandonOvertaking(request.slot) }
         request.end(as: .abandoned)
         request.leaveTurn()
     }

@@ -216,7 +216,7 @@ struct CrashWatch {
     }
 
     /// Removes this owner's try from the notes, because it ends in order.
-    mutating func sayGoodbye() {
+    mutating func noteOrderlyEnd() {
         notes = inherited
     }
 }

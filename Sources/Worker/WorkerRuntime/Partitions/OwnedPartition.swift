@@ -123,8 +123,8 @@ final class OwnedPartition {
 
     /// Prevents a commit from being returned again before more records are done.
     func leave(_ commit: CommittedOffset) {
-        let saysNothing = commit == CommitMetadata.proof(at: commit.offset)
-        lastCommit = saysNothing ? CommittedOffset(commit.offset) : commit
+        let isProof = commit == CommitMetadata.proof(at: commit.offset)
+        lastCommit = isProof ? CommittedOffset(commit.offset) : commit
     }
 
     /// Returns the commit of a transaction that holds the outcomes of these requests.
@@ -266,9 +266,9 @@ final class OwnedPartition {
 
     /// Removes this owner's try from the notes, because it ends in order. By then, no request of the partition may be
     /// in flight.
-    func sayGoodbye() {
+    func noteOrderlyEnd() {
         guard watch.hasBegun else { return }
-        watch.sayGoodbye()
+        watch.noteOrderlyEnd()
         if let base = base ?? tracker.position { awaitNotes(before: base) }
     }
 
@@ -320,14 +320,14 @@ final class OwnedPartition {
     /// Without done-sets, requests before the last billed one continue. The next owner would otherwise begin at the
     /// oldest unfinished request, and pay again for all behind it. They also continue if outcomes must keep an order,
     /// which an abandoned request would break.
-    func giveUpUnpaid(inOrder: Bool = false) {
+    func abandonUnbilled(inOrder: Bool = false) {
         defer { deadLetterWrite.broadcast() }
         if metadataLimit.bytes > 0, !inOrder {
-            for request in requests.values where !request.hasCost { request.end(as: .abandoned) }
+            for request in requests.values where !request.wasBilled { request.end(as: .abandoned) }
             return
         }
 
-        let paid = requests.values.lazy.filter(\.hasCost).map(\.slot).max()
+        let paid = requests.values.lazy.filter(\.wasBilled).map(\.slot).max()
         let lastPaid = [paid, tracker.lastSlotBeforeDelivered].compactMap { $0 }.max()
 
         for request in requests.values where lastPaid.map({ request.slot > $0 }) ?? true {
@@ -337,7 +337,7 @@ final class OwnedPartition {
 
     /// Abandons the requests that overtook an abandoned one. Otherwise their outcomes would be published before that
     /// request's outcome. They may be billed again.
-    func giveUpWhatOvertook(_ slot: OffsetTracker.Slot) {
+    func abandonOvertaking(_ slot: OffsetTracker.Slot) {
         for request in requests.values where request.hasOvertaken && request.slot > slot { request.end(as: .abandoned) }
     }
 

@@ -65,7 +65,7 @@ final class Rebalancing {
 
         partitions.add(assigned)
         await learnPartitionCount()
-        await tellFleet()
+        await updateFleet()
         await delivery.waitUntilCertain(of: assigned)
         log.info(
             "partitions assigned",
@@ -84,20 +84,20 @@ final class Rebalancing {
         await leaveWaiting(of: leaving)
         // The other members wait for this one, so a request that waits for quota or for a breaker is returned
         // unprocessed.
-        if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid(inOrder: isOrdered) } }
+        if drainEnd == nil { for partition in leaving { partition.abandonUnbilled(inOrder: isOrdered) } }
 
         // The first commit secures what is finished, whatever happens later. The sooner it is made, the likelier is the
         // group still in the same generation.
         await delivery.commitFinished()
         let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
-        for partition in leaving { partition.sayGoodbye() }
+        for partition in leaving { partition.noteOrderlyEnd() }
         await delivery.storeFinished()
 
         remove(revoked)
         // The quota share shrinks before the revocation is acknowledged, because the next owner takes over this share
         // then.
-        await tellFleet()
+        await updateFleet()
         await delivery.waitUntilArrived(of: revoked)
         log.info(
             "partitions revoked",
@@ -108,7 +108,7 @@ final class Rebalancing {
         let leaving = lost.compactMap { partitions[$0.id] }
         for partition in leaving { partition.giveUp() }
         remove(lost)
-        await tellFleet(wasTaken: true)
+        await updateFleet(wasTaken: true)
         await leaveWaiting(of: leaving)
         log.warning(
             "partitions lost: their new owners process the open requests again",
@@ -146,7 +146,7 @@ final class Rebalancing {
     /// Shares follow the partitions of one topic. Members that have only this topic then calculate with the same
     /// shares, and the sum of all shares stays the limit. A lane with partitions of other topics only uses the quota
     /// that others lease to it.
-    private func tellFleet(wasTaken: Bool = false) async {
+    private func updateFleet(wasTaken: Bool = false) async {
         let owned = partitions.all.map(\.id.id).filter { $0.topic == sharedTopic }.map(\.partition)
         await fleet.assign(owned, of: partitionCount, wasTaken: wasTaken)
     }
@@ -179,7 +179,7 @@ final class Rebalancing {
         while (try? await loop.sleep(for: pause)) != nil {
             let known = partitionCount
             pause = await learnPartitionCount() ? Self.countPeriod : Self.pauseWithoutAnswer
-            if partitionCount != known { await tellFleet() }
+            if partitionCount != known { await updateFleet() }
         }
     }
 
@@ -192,6 +192,6 @@ final class Rebalancing {
                 metadata: ["topic": "\(sharedTopic)"])
         }
         await learnPartitionCount()
-        await tellFleet()
+        await updateFleet()
     }
 }

@@ -7,7 +7,7 @@ protocol TakenRequest: AnyObject {
     /// The decision about the request so far.
     var fate: RequestFate { get }
     /// `true` if another worker that ran the request again would be billed for it, or publish it, a second time.
-    var hasCost: Bool { get }
+    var wasBilled: Bool { get }
     /// `true` for a request that began before earlier ones.
     var hasOvertaken: Bool { get }
     /// Ends the work on the request. Does nothing once its outcome is being delivered.

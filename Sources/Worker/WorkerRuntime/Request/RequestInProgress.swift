@@ -84,7 +84,7 @@ final class RequestInProgress: TakenRequest {
         return metadata
     }
 
-    var hasCost: Bool { isDelivering || context.hasCalled }
+    var wasBilled: Bool { isDelivering || context.hasCalled }
 
     var hasOvertaken: Bool { permission == .runsAlone }
 

@@ -148,7 +148,8 @@ final class RequestRunner {
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
             request.search = try interactor.begin(
-                decoded.request, at: request.takeCandidates(), before: time.deadline, lifetime: time.lifetime, context: request.context,
+                decoded.request, at: request.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
+                context: request.context,
                 then: completion)
             return nil
         } catch {

@@ -41,7 +41,7 @@ final class LaneShutdown {
         await delivery.limit(to: end)
         await partitions.waitUntilIdle(partitions.all, before: end)
 
-        for partition in partitions.all { partition.sayGoodbye() }
+        for partition in partitions.all { partition.noteOrderlyEnd() }
         await delivery.finish(before: end)
         await delivering?.value
         await departure.arrive()
@@ -58,7 +58,7 @@ final class LaneShutdown {
     /// repeatedly while a topic refuses its outcomes would otherwise set aside the records that wait for that topic.
     func abandon(delivering: Task<Void, Never>?) async {
         await delivering?.value
-        for partition in partitions.all { partition.sayGoodbye() }
+        for partition in partitions.all { partition.noteOrderlyEnd() }
         await delivery.commitAfterFailure()
         await departure.arrive()
         await leave(hasFailed: true)

@@ -232,7 +232,7 @@ struct TransactionalDeliveryTests {
         // FENCED_INSTANCE_ID, with librdkafka's text.
         let replaced = KafkaError(
             .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
-        #expect(replaced.saysMemberWasReplaced)
+        #expect(replaced.isMemberReplaced)
 
         let error = await #expect(throws: KafkaError.self) {
             try await LaneFixture.run(delivery: .exactlyOnce) { fixture in

@@ -432,9 +432,9 @@ struct CarefulIntakeTests {
 
     /// A worker with several loops has one process, which a record of another lane can crash too.
     @Test func otherLanesOfTheProcessBeginNothingMeanwhile() async throws {
-        let turn = LoneTurn()
+        let turn = ExclusiveLock()
         let other = turn.add { true }
-        try await LaneFixture.run(loneTurn: turn) { fixture in
+        try await LaneFixture.run(exclusiveLock: turn) { fixture in
             try await fixture.commitsFirstRequest()
             #expect(turn.take(for: other))
             await fixture.source.append([LaneFixture.request("a")])
@@ -448,7 +448,7 @@ struct CarefulIntakeTests {
     }
 
     @Test func turnIsTakenByOneLaneAtATime() async {
-        let turn = LoneTurn()
+        let turn = ExclusiveLock()
         let (first, second) = (turn.add { true }, turn.add { false })
         #expect(turn.take(for: first))
         #expect(!turn.take(for: second))

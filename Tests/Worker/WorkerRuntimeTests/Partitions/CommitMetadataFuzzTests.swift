@@ -79,7 +79,7 @@ struct CommitMetadataFuzzTests {
         if progress.metadata.utf8.count > 4096 { return "its text is too long" }
         guard case .known = CommitMetadata.read(progress) else { return "its text cannot be read" }
         partition.noteConfirmed(progress)
-        partition.sayGoodbye()
+        partition.noteOrderlyEnd()
         return partition.takeProgress().map(CommitMetadata.read) == .foreign ? "its last text cannot be read" : nil
     }
 }

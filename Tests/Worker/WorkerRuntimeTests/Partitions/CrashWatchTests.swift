@@ -27,7 +27,7 @@ struct CrashWatchTests {
     @Test func goodbyeTakesTheTryBack() {
         var watch = owner(after: CrashNotes())
         watch.willBegin(before: 64, count: 64, at: Self.start)
-        watch.sayGoodbye()
+        watch.noteOrderlyEnd()
         #expect(watch.notes.isEmpty)
     }
 

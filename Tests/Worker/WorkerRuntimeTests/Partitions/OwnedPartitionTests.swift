@@ -42,7 +42,7 @@ struct OwnedPartitionTests {
         let note = try #require(partition.takeProgress())
         #expect(note.metadata == "locsearch1;at=0;tries=1")
 
-        partition.sayGoodbye()
+        partition.noteOrderlyEnd()
         partition.noteConfirmed(note)
         #expect(!partition.isNoted)
         let goodbye = try #require(partition.takeProgress())
@@ -53,7 +53,7 @@ struct OwnedPartitionTests {
 
     @Test func requestsWithoutCostAreGivenUp() throws {
         let requests = try take(3)
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [true, true, true])
     }
 
@@ -61,7 +61,7 @@ struct OwnedPartitionTests {
     @Test func requestsBeforeAPaidOneGoOn() throws {
         let requests = try take(4)
         requests[1].context.noteCall(at: .now)
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, false, true, true])
     }
 
@@ -72,28 +72,28 @@ struct OwnedPartitionTests {
         requests[1].context.noteCall(at: .now)
         partition.tracker.markDelivered(requests[2].slot)
         partition.remove(requests[2])
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [true, false, false, true])
     }
 
     @Test func requestsBeforeADeliveredOneGoOn() throws {
         let requests = try take(4)
         deliver(requests[2])
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, false, false, true])
     }
 
     @Test func deliveredRequestsBehindTheFrontierHoldNothingUp() throws {
         let requests = try take(3)
         deliver(requests[0])
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, true, true])
     }
 
     @Test func requestsBeforeOneBeingDeliveredGoOn() throws {
         let requests = try take(3)
         requests[1].beginDelivery()
-        partition.giveUpUnpaid()
+        partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, false, true])
     }
 

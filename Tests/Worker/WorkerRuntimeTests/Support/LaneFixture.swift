@@ -36,12 +36,12 @@ struct LaneFixture: Sendable {
     static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
         fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
-        replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
+        replacements: Replacements? = nil, exclusiveLock: ExclusiveLock = ExclusiveLock(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
         let fixture = try LaneFixture(
             delivery: delivery, calls: calls, fleet: fleet, tracing: tracing, replacements: replacements,
-            loneTurn: loneTurn, change)
+            exclusiveLock: exclusiveLock, change)
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
 
@@ -65,7 +65,8 @@ struct LaneFixture: Sendable {
 
     init(
         delivery: WorkerConfiguration.Delivery, calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil,
-        tracing: RequestTracing? = nil, replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
+        tracing: RequestTracing? = nil, replacements: Replacements? = nil,
+        exclusiveLock: ExclusiveLock = ExclusiveLock(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = WorkerConfiguration()
@@ -89,7 +90,7 @@ struct LaneFixture: Sendable {
             makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            calls: calls, fleet: fleet, loneTurn: loneTurn,
+            calls: calls, fleet: fleet, exclusiveLock: exclusiveLock,
             meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
             tracing: tracing,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -10,12 +10,12 @@ import Testing
 @testable import locsearch
 
 /// The console's dead letters on a broker: listed, viewed, validated and sent back.
-struct DeadLetterDeskTests {
+struct DeadLetterServiceTests {
     private static let right = #"{"requestId":"R-1","location":{"latitude":35.69,"longitude":139.7}}"#
     private static let wrong = #"{"requestId":"R-1","location":{"latitude":135.69,"longitude":139.7}}"#
 
-    private func desk(_ harness: DeadLetterHarness) throws -> DeadLetterDesk {
-        DeadLetterDesk(try Settings.load(flags: [:], file: nil, environment: harness.environment), log: harness.log)
+    private func deadLetterService(_ harness: DeadLetterHarness) throws -> DeadLetterService {
+        DeadLetterService(try Settings.load(flags: [:], file: nil, environment: harness.environment), log: harness.log)
     }
 
     private func mark(_ offset: Int64) -> RedriveMark { RedriveMark(partition: 0, offset: offset) }
@@ -28,12 +28,12 @@ struct DeadLetterDeskTests {
             1, age: .seconds(60), value: Self.right, member: "location", producer: "https://a.example")
         try await harness.put(2, age: .seconds(30), value: "Zebra")
         try await harness.put(3, crashesWorkers: true, value: Self.right)
-        let desk = try desk(harness)
+        let deadLetterService = try deadLetterService(harness)
 
         func offsets(_ adjust: (inout DeadLetterQuery) -> Void = { _ in }) async throws -> [Int64] {
             var query = DeadLetterQuery()
             adjust(&query)
-            return try await desk.list(query).letters.map(\.position.offset)
+            return try await deadLetterService.list(query).letters.map(\.position.offset)
         }
         #expect(try await offsets() == [3, 2, 1, 0], "the newest first")
         #expect(try await offsets { $0.reason = "crashed-workers" } == [3])
@@ -52,12 +52,12 @@ struct DeadLetterDeskTests {
             ])
         #expect(try await offsets { $0.limit = 1 } == [3])
 
-        let list = try await desk.list(DeadLetterQuery(limit: 1))
+        let list = try await deadLetterService.list(DeadLetterQuery(limit: 1))
         #expect(list.total == 4 && list.matching == 4 && list.letters.count == 1 && !list.isPartial)
         #expect(list.groups.map(\.letters) == [2, 1, 1] && list.groups[0].producer == "https://a.example")
         #expect(list.groups[0].pending == 2 && list.groups[0].faulty == 1)
         #expect(list.letters[0].crashesWorkers)
-        await desk.close()
+        await deadLetterService.close()
         await harness.close()
     }
 
@@ -65,22 +65,23 @@ struct DeadLetterDeskTests {
         let harness = try await DeadLetterHarness(partitions: 2)
         try await harness.put(0)
         try await harness.put(7, in: 1, value: Self.wrong)
-        let desk = try desk(harness)
+        let deadLetterService = try deadLetterService(harness)
 
         let position = RedriveMark(partition: 1, offset: 0)
-        let json = try JSONSerialization.jsonObject(with: Data(try await desk.whole(position))) as? [String: Any]
+        let json =
+            try JSONSerialization.jsonObject(with: Data(try await deadLetterService.whole(position))) as? [String: Any]
         #expect(json?["value"] as? String == Self.wrong && json?["offset"] as? Int == 7)
         #expect(json?["requestId"] as? String == "R-1" && json?["faultMember"] as? String == "location.latitude")
         #expect((json?["letter"] as? [String: Any])?["partition"] as? Int == 1)
 
-        #expect(try await desk.fault(of: Array(Self.right.utf8), in: position) == nil)
-        let fault = try await desk.fault(of: Array(#"{"location":5}"#.utf8), in: position)
+        #expect(try await deadLetterService.fault(of: Array(Self.right.utf8), in: position) == nil)
+        let fault = try await deadLetterService.fault(of: Array(#"{"location":5}"#.utf8), in: position)
         #expect(fault?.member == "location")
         for gone in [RedriveMark(partition: 1, offset: 1), RedriveMark(partition: 7, offset: 0)] {
-            let error = await #expect(throws: ConsoleError.self) { _ = try await desk.whole(gone) }
+            let error = await #expect(throws: ConsoleError.self) { _ = try await deadLetterService.whole(gone) }
             #expect(error?.kind == .notFound, "\(String(describing: error))")
         }
-        await desk.close()
+        await deadLetterService.close()
         await harness.close()
     }
 
@@ -88,34 +89,36 @@ struct DeadLetterDeskTests {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<4 { try await harness.put(offset, value: offset == 3 ? Self.wrong : Self.right) }
         try await harness.mark(RedriveMark(partition: 0, offset: 0), in: 0)
-        let desk = try desk(harness)
-        let version = try await desk.list(DeadLetterQuery()).version
+        let deadLetterService = try deadLetterService(harness)
+        let version = try await deadLetterService.list(DeadLetterQuery()).version
         try await harness.put(4)  // another letter that arrives meanwhile changes nothing
 
         let chosen: [RedriveMark: [UInt8]?] = [
             mark(0): nil, mark(1): nil, mark(2): nil, mark(3): Array(Self.right.utf8), mark(99): nil,
         ]
-        let (id, first) = try await desk.redrive(chosen, ofVersion: version)
+        let (id, first) = try await deadLetterService.redrive(chosen, ofVersion: version)
         #expect(first.chosen == 3 && first.wentBefore == 1 && first.deleted == 1)
-        try await eventually("all went back") { desk.report(id)?.isSending == false }
+        try await eventually("all went back") { deadLetterService.report(id)?.isSending == false }
         let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(sent == [Self.right, Self.right, Self.right], "one of them as it was edited")
-        #expect(desk.report(id)?.sent == 3 && desk.report(id)?.open == 3 && desk.report(id)?.isWaiting == true)
+        #expect(
+            deadLetterService.report(id)?.sent == 3 && deadLetterService.report(id)?.open == 3
+                && deadLetterService.report(id)?.isWaiting == true)
 
         try await harness.answer(0, with: nil)
-        try await eventually("the first outcome") { desk.report(id)?.completed == 1 }
+        try await eventually("the first outcome") { deadLetterService.report(id)?.completed == 1 }
         try await harness.answer(1, with: "timeout")
         try await harness.answer(2, with: "invalid-request")
         try await harness.put(2, value: Self.right)  // its letter, as a worker writes it
-        try await eventually("nothing more is to come") { desk.report(id)?.isWaiting == false }
-        let last = try #require(desk.report(id))
+        try await eventually("nothing more is to come") { deadLetterService.report(id)?.isWaiting == false }
+        let last = try #require(deadLetterService.report(id))
         #expect(last.completed == 1 && last.cameBack == 1 && last.open == 0 && last.problem == nil)
         #expect(last.failed == ["timeout": 1, "invalid-request": 1])
-        #expect(desk.report(id + 1) == nil)
+        #expect(deadLetterService.report(id + 1) == nil)
 
-        let list = try await desk.list(DeadLetterQuery())
+        let list = try await deadLetterService.list(DeadLetterQuery())
         #expect(list.letters.filter(\.isRedriven).map(\.position.offset) == [3, 2, 1, 0])
-        await desk.close()
+        await deadLetterService.close()
         await harness.close()
     }
 
@@ -143,14 +146,14 @@ struct DeadLetterDeskTests {
     @Test func markStandsInThePartitionOfItsLetter() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
         for number in 0..<12 { try await harness.put(number, in: Int32(number % 3), value: Self.right) }
-        let desk = try desk(harness)
-        let version = try await desk.list(DeadLetterQuery()).version
+        let deadLetterService = try deadLetterService(harness)
+        let version = try await deadLetterService.list(DeadLetterQuery()).version
         let all = Dictionary(
             (0..<12).map { (RedriveMark(partition: Int32($0 % 3), offset: Int64($0 / 3)), [UInt8]?.none) }
         ) { $1 }
-        let (id, _) = try await desk.redrive(all, ofVersion: version)
-        try await eventually("all went back") { desk.report(id)?.isSending == false }
-        #expect(desk.report(id)?.sent == 12)
+        let (id, _) = try await deadLetterService.redrive(all, ofVersion: version)
+        try await eventually("all went back") { deadLetterService.report(id)?.isSending == false }
+        #expect(deadLetterService.report(id)?.sent == 12)
 
         let reader = try TopicReader(
             ConsumerConfiguration(bootstrapServers: harness.broker.bootstrapServers), log: harness.log)
@@ -161,29 +164,29 @@ struct DeadLetterDeskTests {
             }
         }
         #expect(marks.count == 12 && marks.allSatisfy { $0 == $1 })
-        await desk.close()
+        await deadLetterService.close()
         await harness.close()
     }
 
     @Test func fifthRunWaitsUntilAnEarlierOneHasItsOutcomes() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<5 { try await harness.put(offset, value: Self.right) }
-        let desk = try desk(harness)
-        let version = try await desk.list(DeadLetterQuery()).version
+        let deadLetterService = try deadLetterService(harness)
+        let version = try await deadLetterService.list(DeadLetterQuery()).version
         for offset in Int64(0)..<4 {
-            let (id, _) = try await desk.redrive([mark(offset): nil], ofVersion: version)
-            try await eventually("it went back") { desk.report(id)?.isSending == false }
+            let (id, _) = try await deadLetterService.redrive([mark(offset): nil], ofVersion: version)
+            try await eventually("it went back") { deadLetterService.report(id)?.isSending == false }
         }
 
         let error = await #expect(throws: ConsoleError.self) {
-            _ = try await desk.redrive([mark(4): nil], ofVersion: version)
+            _ = try await deadLetterService.redrive([mark(4): nil], ofVersion: version)
         }
         #expect(error?.kind == .busy)
         try await harness.answer(0, with: nil)
         try await eventually("the first run is over, and there is room") {
-            (try? await desk.redrive([mark(4): nil], ofVersion: version)) != nil
+            (try? await deadLetterService.redrive([mark(4): nil], ofVersion: version)) != nil
         }
-        await desk.close()
+        await deadLetterService.close()
         await harness.close()
     }
 
@@ -191,11 +194,13 @@ struct DeadLetterDeskTests {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, value: Self.right)
         try await harness.put(1, crashesWorkers: true, value: Self.right)
-        let desk = try desk(harness)
-        let version = try await desk.list(DeadLetterQuery()).version
+        let deadLetterService = try deadLetterService(harness)
+        let version = try await deadLetterService.list(DeadLetterQuery()).version
 
         func refusal(_ letters: [RedriveMark: [UInt8]?], _ version: String) async -> ConsoleError? {
-            await #expect(throws: ConsoleError.self) { _ = try await desk.redrive(letters, ofVersion: version) }
+            await #expect(throws: ConsoleError.self) {
+                _ = try await deadLetterService.redrive(letters, ofVersion: version)
+            }
         }
         let crash = await refusal([mark(0): nil, mark(1): nil], version)
         #expect(crash?.kind == .invalid && crash?.message.contains("redrive --reason crashed-workers --force") == true)
@@ -205,10 +210,10 @@ struct DeadLetterDeskTests {
         #expect(try await harness.requests().isEmpty)
 
         // After a rejection, another redrive is possible.
-        let (id, _) = try await desk.redrive([mark(0): nil], ofVersion: version)
-        try await eventually("it went back") { desk.report(id)?.isSending == false }
-        #expect(desk.report(id)?.sent == 1)
-        await desk.close()
+        let (id, _) = try await deadLetterService.redrive([mark(0): nil], ofVersion: version)
+        try await eventually("it went back") { deadLetterService.report(id)?.isSending == false }
+        #expect(deadLetterService.report(id)?.sent == 1)
+        await deadLetterService.close()
         await harness.close()
     }
 }

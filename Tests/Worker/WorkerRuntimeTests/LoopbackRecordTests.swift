@@ -9,7 +9,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// A worker never answers its own outcomes, by whatever route they reach it.
-struct OwnWordsTests {
+struct LoopbackRecordTests {
     private static let deliveries = WorkerConfiguration.Delivery.allCases
 
     private static func event(_ type: String) -> [RecordHeader] {

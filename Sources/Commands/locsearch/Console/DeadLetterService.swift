@@ -9,7 +9,7 @@ import WorkerRuntime
 
 /// The dead letters for the console's page. It lists, reads, validates and redrives them with the code of `locsearch
 /// dead-letters`. Safe to use from any thread.
-final class DeadLetterDesk: Sendable {
+final class DeadLetterService: Sendable {
     /// How long a page waits for the broker before it gets an error.
     private static let timeout = Duration.seconds(10)
     /// How much of the dead-letter topic a list covers, and how long the list is cached. Text searches cover only the

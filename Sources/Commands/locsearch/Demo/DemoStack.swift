@@ -8,7 +8,7 @@ import TraceExport
 import WorkerRuntime
 
 /// The demo's broker, provider and workers in one process.
-struct DemoHouse: Sendable {
+struct DemoStack: Sendable {
     let broker: EmbeddedBroker
     let simulator: SimulatorServer
     let simulatorURL: String

@@ -4,7 +4,7 @@ internal import Synchronization
 /// crashes, that record is the cause. The other lanes begin nothing until the lock is released.
 ///
 /// Shared by the lanes of a process. Thread-safe.
-public final class LoneTurn: Sendable {
+public final class ExclusiveLock: Sendable {
     /// Returns whether nothing is in flight on a lane.
     typealias IsQuiet = @Sendable () async -> Bool
 
