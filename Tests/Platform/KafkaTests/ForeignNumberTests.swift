@@ -24,7 +24,7 @@ struct ForeignNumberTests {
         #expect(record.timestamp.map(WallTime.range.contains) ?? true)
 
         try await eventually("what waits is reported") {
-            notebook.entries.contains { "\($0.message)".contains("requests wait") }
+            notebook.entries.contains { "\($0.message)".contains("backlog at first assignment") }
         }
         await consumer.close()
         await producer.close()

@@ -195,6 +195,6 @@ struct StartPositionTests {
     }
 
     private static func isBacklogLine(_ entry: InMemoryLogHandler.Entry) -> Bool {
-        "\(entry.message)".contains("requests wait")
+        "\(entry.message)".contains("backlog at first assignment")
     }
 }
