@@ -36,7 +36,7 @@ static inline int locsearch_mock_group_delay(rd_kafka_mock_cluster_t *cluster, i
 }
 
 // Fetches the operations that this user may perform on one topic, with calls that exist since 2.3.0. `operations` gets
-// one bit per operation, numbered as rd_kafka_AclOperation_t; 0 if the brokers do not report them. Returns -1 if the
+// one bit per operation, numbered as rd_kafka_AclOperation_t; 0 if the brokers do not report them. Returns INT32_MIN if the
 // running library is older, otherwise 0 or librdkafka's error.
 static inline int32_t locsearch_topic_operations(
     rd_kafka_t *client, const char *topic, int32_t milliseconds, uint32_t *operations) {
@@ -58,7 +58,7 @@ static inline int32_t locsearch_topic_operations(
     operations_t operations_of = (operations_t)dlsym(RTLD_DEFAULT, "rd_kafka_TopicDescription_authorized_operations");
     *operations = 0;
     if (!names || !free_names || !include || !describe || !result_of || !topics_of || !error_of || !operations_of)
-        return -1;
+        return INT32_MIN;
 
     rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_ANY);
     rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, NULL, 0);

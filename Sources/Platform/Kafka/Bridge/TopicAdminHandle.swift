@@ -116,7 +116,7 @@ final class TopicAdminHandle: Sendable {
         try requireController(doing: what, before: deadline)
         var bits: UInt32 = 0
         let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
-        guard code >= 0 || code < -1 else {
+        guard code != Int32.min else {
             throw KafkaError(
                 .unsupported, "\(what): librdkafka \(LibraryVersion.running) does not support this; use 2.3 or newer")
         }

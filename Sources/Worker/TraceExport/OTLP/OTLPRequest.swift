@@ -8,7 +8,7 @@ import Tracing
 struct OTLPRequest {
     /// The version of the semantic conventions that define the attribute names.
     static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"
-    /// The most characters of a text; longer ones are truncated.
+    /// The most bytes of a text; longer ones are truncated.
     private static let longestText = 1024
 
     /// The resource attributes, which describe this process.
@@ -128,6 +128,9 @@ struct OTLPRequest {
     }
 
     private static func cut(_ text: String) -> String {
-        text.utf8.count <= longestText ? text : String(text.prefix(longestText))
+        guard text.utf8.count > longestText else { return text }
+        var bytes = text.utf8.prefix(longestText)
+        while String(bytes) == nil { bytes.removeLast() }
+        return String(bytes) ?? ""
     }
 }
