@@ -170,3 +170,20 @@ extension UInt8 {
     fileprivate var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
+
+/// Generates ids for trace spans. They are evenly distributed and not secret (SplitMix64, Steele, Lea and Flood 2014).
+public struct SpanIDs: Sendable {
+    private var state: UInt64
+
+    /// Makes a sequence that is determined by the seed.
+    public init(seed: UInt64) { state = seed }
+
+    /// Returns the next id.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

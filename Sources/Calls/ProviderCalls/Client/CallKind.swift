@@ -1,4 +1,4 @@
-internal import LocationSearch
+public import LocationSearch
 
 /// The kind of a call, by which the calls of a day are counted and shown.
 struct CallKind: Hashable {
@@ -19,4 +19,20 @@ struct CallKind: Hashable {
 
     /// The operation and the price class, such as `search/nearby-search-pro`.
     var name: String { Self.names[self] ?? operation.rawValue }
+}
+
+/// The end of one call to a provider.
+public enum CallEnd: Sendable, Hashable {
+    case answered
+    case failed(SearchError.Code)
+    /// No request was waiting for the answer.
+    case cancelled
+
+    init(_ result: Result<ProviderReply, SearchError>) {
+        self =
+            switch result {
+            case .success: .answered
+            case .failure(let error): .failed(error.code)
+            }
+    }
 }

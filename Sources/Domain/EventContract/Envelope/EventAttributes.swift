@@ -1,3 +1,4 @@
+@_exported public import Basics
 import JSON
 import LocationSearch
 
@@ -139,4 +140,12 @@ struct EventAttributes {
             throw .invalid(name, expected: "\"\(CloudEvents.json)\" or none")
         }
     }
+}
+
+/// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
+/// that it shares with Kafka's records.
+public typealias EventHeader = RecordHeader
+
+extension UInt8 {
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -1,4 +1,5 @@
 public import Basics
+public import Tracing
 
 /// One provider's API, as the domain uses it. Called concurrently.
 public protocol PlaceService: Sendable {
@@ -65,4 +66,22 @@ public final class FollowUpCall: Sendable {
 extension PlaceService {
     /// The default for providers without a region or recognisable ids.
     public func suitability(for request: SearchRequest) -> Suitability { .possible }
+}
+
+/// The span of the current task's call, to which the HTTP transport adds what the domain does not know.
+public enum CallSpan {
+    /// `nil` outside a traced call.
+    @TaskLocal public static var current: (any Span)?
+}
+
+/// The likelihood that a provider has the requested places. Only the providers with the greatest suitability are candidates.
+public enum Suitability: Int, Sendable, Comparable {
+    /// The provider would probably find nothing: it is used only if no other suits better.
+    case unlikely
+    /// The provider may have what is asked for.
+    case possible
+    /// The request has a mark of this provider, such as an id in its format: no other can serve it.
+    case certain
+
+    public static func < (left: Suitability, right: Suitability) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,3 +1,5 @@
+import LibC
+
 /// A square of 0.005 degrees. In Japan it measures about 556 m from south to north and 450 m from west to east.
 struct CellID: Hashable {
     static let perDegree = 200.0
@@ -21,4 +23,11 @@ struct CellID: Hashable {
 
     static func row(_ latitude: Double) -> Int { min(max(Int((latitude + 90) * perDegree), 0), rows - 1) }
     static func column(_ longitude: Double) -> Int { Int(((longitude + 180) * perDegree).rounded(.down)) }
+}
+
+/// Functions of the C library with descriptive names.
+enum Mathematics {
+    static func logarithm(_ number: Double) -> Double { log(number) }
+    static func exponential(_ number: Double) -> Double { exp(number) }
+    static func cosine(_ degrees: Double) -> Double { cos(degrees * (Double.pi / 180)) }
 }
