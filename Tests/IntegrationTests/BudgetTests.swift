@@ -53,7 +53,7 @@ struct BudgetTests {
             #expect(try await Self.gauge("calls", in: harness) == 5)
             #expect(try await Self.gauge("left_calls", in: harness) == 0)
             #expect(try await harness.get("/status").body.contains(#""breakerReason":"budget-used-up""#))
-            #expect(try await harness.awaitedLogLines(with: "four fifths of the day's budget of calls are taken") == 1)
+            #expect(try await harness.awaitedLogLines(with: "80 % of the daily call budget is used") == 1)
             #expect(try await Self.command([], in: harness).contains("100 %"))
         }
     }

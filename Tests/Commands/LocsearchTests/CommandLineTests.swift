@@ -24,9 +24,9 @@ struct CommandLineTests {
             (["config", "--worker-concurrency", "many"], [:], 78, "worker.concurrency is \"many\""),
             (
                 ["config", "--worker-concurency", "5"], [:], 78,
-                "--worker-concurency is no setting: did you mean --worker-concurrency?"
+                "--worker-concurency is not a setting: did you mean --worker-concurrency?"
             ),
-            (["config", "--worker.nothing=5"], [:], 78, "--worker.nothing on the command line is no setting"),
+            (["config", "--worker.nothing=5"], [:], 78, "--worker.nothing on the command line is not a setting"),
             (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
             (["worker", "--kafka-properties", "enable.auto.commit=true"], [:], 78, "enable.auto.commit"),
             (["worker", "--worker-delivery", "at-most-once"], [:], 78, "worker.delivery"),

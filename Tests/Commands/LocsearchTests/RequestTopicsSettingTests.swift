@@ -39,10 +39,10 @@ struct RequestTopicsSettingTests {
     }
 
     @Test(arguments: [
-        ("a b", "\"a b\" is no topic's name"), ("..", "\"..\" is no topic's name"), ("a,", "an entry has no name"),
-        (",a", "an entry has no name"), (":batch", "an entry has no name"), ("a,a", "\"a\" is named twice"),
-        ("a,b:batch,a:batch", "\"a\" is named twice"),
-        ("a:urgent", "\"urgent\" is no class of requests: the classes are interactive and batch"),
+        ("a b", "\"a b\" is not a topic name"), ("..", "\"..\" is not a topic name"), ("a,", "an entry has no name"),
+        (",a", "an entry has no name"), (":batch", "an entry has no name"), ("a,a", "\"a\" is listed twice"),
+        ("a,b:batch,a:batch", "\"a\" is listed twice"),
+        ("a:urgent", "\"urgent\" is not a request class: the classes are interactive and batch"),
         ("a:Batch", "\"Batch\" is no class"), ("a:", "\"\" is no class"), ("a:batch+", "\"\" is no class"),
         ("a:batch:interactive", "\"batch:interactive\" is no class"),
         ("a:batch+batch", "\"a\" has the class batch twice"),
@@ -75,7 +75,7 @@ struct RequestTopicsSettingTests {
     func secondTopicThatIsAnotherTopicTooIsRefused(other: String) throws {
         let settings = try load(["topics.requests": "a,one:batch", other: "one"])
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
-        #expect(error.map { "\($0)" } == "\(other) is \"one\", as is topics.requests: expected a topic of its own")
+        #expect(error.map { "\($0)" } == "\(other) is \"one\", as is topics.requests: expected different topics")
     }
 
     // MARK: - Limits that are shared by partitions

@@ -35,7 +35,7 @@ struct SecuritySettingsTests {
         ),
         (
             ["protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", "sasl.password": "geheim"],
-            "kafka.security.sasl.username is not set, although the mechanism is SCRAM-SHA-256: expected the user to log in as"
+            "kafka.security.sasl.username is not set, although the mechanism is SCRAM-SHA-256: expected the user name of the login"
         ),
         (
             ["protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u"],
@@ -52,8 +52,8 @@ struct SecuritySettingsTests {
                 "protocol": "sasl_ssl", "sasl.mechanism": "OAUTHBEARER", "oidc.tokenURL": "https://id/token",
                 "oidc.clientId": "c",
             ],
-            "kafka.security.oidc.clientSecret is not set, although the mechanism is OAUTHBEARER: expected the client's "
-                + "password, or its file as oidc.clientSecretFile"
+            "kafka.security.oidc.clientSecret is not set, although the mechanism is OAUTHBEARER: expected the client "
+                + "secret, or its file as oidc.clientSecretFile"
         ),
         (
             [

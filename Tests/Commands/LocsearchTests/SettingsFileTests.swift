@@ -92,10 +92,10 @@ struct SettingsFileTests {
     @Test(arguments: [
         (
             "a.yaml", "worker:\n  concurency: 1\n",
-            "worker.concurency in FILE, line 2, is no setting: did you mean worker.concurrency?"
+            "worker.concurency in FILE, line 2, is not a setting: did you mean worker.concurrency?"
         ),
-        ("a.yml", "werker: 1\n", "werker in FILE, line 1, is no setting; `locsearch config` lists all there are"),
-        ("a.yml", "werker:\n", "werker in FILE, line 1, is no setting; `locsearch config` lists all there are"),
+        ("a.yml", "werker: 1\n", "werker in FILE, line 1, is not a setting; `locsearch config` lists all settings"),
+        ("a.yml", "werker:\n", "werker in FILE, line 1, is not a setting; `locsearch config` lists all settings"),
         (
             "a.json", "{\"worker\":\n{\"concurrency\":\"many\"}}",
             "worker.concurrency is \"many\" (FILE, line 2): expected an integer from 1 to 65536"
@@ -107,11 +107,11 @@ struct SettingsFileTests {
         ),
         (
             "a.yaml", "hotpepper:\n  apiKey:\n",
-            "hotpepper.apiKey is empty (FILE, line 2): expected text, or leave it out if it is not to be set"
+            "hotpepper.apiKey is empty (FILE, line 2): expected text, or leave it out to keep it unset"
         ),
         (
             "a.yaml", "providers:\n  order: [[hotpepper]]\n",
-            "providers.order in FILE, line 2, is no list of texts or numbers"
+            "providers.order in FILE, line 2, is not a list of texts or numbers"
         ),
     ])
     func aWrongSettingIsToldWithItsLine(name: String, text: String, expected: String) throws {

@@ -232,7 +232,7 @@ struct SettingsTests {
             let text = try #require(error.map { "\($0)" })
             #expect(text.contains("\(first) is \"one\"") || text.contains("\(second) is \"one\""), "\(text)")
             #expect(text.contains(first) && text.contains(second) && !text.contains("\n"), "\(text)")
-            #expect(text.hasSuffix(": expected a topic of its own"), "\(text)")
+            #expect(text.hasSuffix(": expected different topics"), "\(text)")
         }
     }
 
@@ -282,7 +282,7 @@ struct SettingsTests {
     ])
     func aMisspeltVariableIsWarnedAboutWithWhatWasMeant(name: String, meant: String) throws {
         let settings = try load(environment: [name: "x"])
-        #expect(settings.warnings == ["the environment variable \(name) is no setting: did you mean \(meant)?"])
+        #expect(settings.warnings == ["the environment variable \(name) is not a setting: did you mean \(meant)?"])
     }
 
     @Test(arguments: [

@@ -53,7 +53,7 @@ struct WrongUsageTests {
 
     @Test(arguments: [
         (["watch", "--timeout", "3"], "the unit is missing: write 3s for seconds, or 3ms, 3m, 3h"),
-        (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "a time is written like 250ms, 5s or 2m"),
+        (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "expected a time such as 250ms, 5s or 2m"),
         (["simulate", "--page-token-delay", "3"], "the unit is missing"),
     ])
     func optionThatIsNoTimeSaysHowTimesAreWritten(arguments: [String], text: String) async throws {

@@ -17,11 +17,11 @@ extension Settings {
             onWarning: { provider, budget in
                 guard !budget.isFull else {
                     return log.error(
-                        "the fleet has used too many API keys: calls of this worker's key are not counted, so none are made",
+                        "the fleet uses too many API keys to count the calls of this worker's key: calls are stopped",
                         metadata: ["provider": "\(provider.rawValue)", "day": "\(budget.day ?? "-")"])
                 }
                 log.warning(
-                    "four fifths of the day's budget of calls are taken",
+                    "80 % of the daily call budget is used",
                     metadata: [
                         "provider": "\(provider.rawValue)", "day": "\(budget.day ?? "-")", "budget": "\(budget.calls)",
                         "used": "\(budget.used)", "reserved": "\(budget.reserved)", "kept": "\(budget.kept)",

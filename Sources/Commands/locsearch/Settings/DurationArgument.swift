@@ -25,7 +25,7 @@ extension Duration {
     /// Returns what is wrong with a text that is not a duration.
     static func fault(of text: String) -> String {
         Double(text) == nil
-            ? "a time is written like 250ms, 5s or 2m"
+            ? "expected a time such as 250ms, 5s or 2m"
             : "the unit is missing: write \(text)s for seconds, or \(text)ms, \(text)m, \(text)h"
     }
 }

@@ -16,7 +16,7 @@ extension RequestTopic {
         for entry in Setting.entries(text) {
             let topic = try RequestTopic(text: entry)
             guard !topics.contains(where: { $0.name == topic.name }) else {
-                throw Fault(description: "\"\(topic.name)\" is named twice")
+                throw Fault(description: "\"\(topic.name)\" is listed twice")
             }
             topics.append(topic)
         }
@@ -28,7 +28,7 @@ extension RequestTopic {
         // Topic names contain no colon.
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard Setting.isTopic(parts[0]) else {
-            throw Fault(description: parts[0].isEmpty ? "an entry has no name" : "\"\(parts[0])\" is no topic's name")
+            throw Fault(description: parts[0].isEmpty ? "an entry has no name" : "\"\(parts[0])\" is not a topic name")
         }
         guard parts.count > 1 else {
             self.init(parts[0])
@@ -40,7 +40,7 @@ extension RequestTopic {
             guard let requestClass = RequestClass(rawValue: String(word)) else {
                 throw Fault(
                     description:
-                        "\"\(word)\" is no class of requests: the classes are \(RequestClass.names(and: " and "))")
+                        "\"\(word)\" is not a request class: the classes are \(RequestClass.names(and: " and "))")
             }
             guard !classes.contains(requestClass) else {
                 throw Fault(description: "\"\(parts[0])\" has the class \(word) twice")

@@ -24,55 +24,55 @@ extension Setting {
     private static let producer = ProducerConfiguration(bootstrapServers: "")
 
     private static let kafka: [Setting] = described([
-        Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092"): "brokers to ask first",
-        Setting("kafka.groupId", .text, default: consumer.groupID): "the group whose members share the requests",
+        Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092"): "brokers for the first connection",
+        Setting("kafka.groupId", .text, default: consumer.groupID): "consumer group of the workers",
         Setting("kafka.startFrom", .startPosition, default: consumer.startFrom.text):
-            "where a group begins that has committed no offset yet: with all there is, what comes, or a time",
+            "where a group without committed offsets starts: at the oldest record, at new ones, or at a time",
         Setting("kafka.groupInstanceId", .text): "makes the member static: a quick restart moves no partitions",
         Setting("kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"])):
-            "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky",
+            "partition assignor; unset: range before librdkafka 2.6.1, cooperative-sticky since",
         Setting(
             "kafka.groupProtocol", .choice(ConsumerConfiguration.GroupProtocol.allCases.map(\.rawValue)),
             default: consumer.groupProtocol.rawValue):
-            "who shares partitions: a member, or the broker (Kafka 4.0 and librdkafka 2.12 or newer)",
+            "whether a member (classic) or the broker assigns partitions (Kafka 4.0, librdkafka 2.12 or newer)",
         Setting("kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text):
-            "how long an outcome waits for others while many come; up to 20ms more while the loop is busy",
+            "time for which outcomes are collected into a batch under load; up to 20ms more while the loop is busy",
         Setting("kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s"):
-            "how often librdkafka reports on brokers and its queues, for the metrics",
-        Setting("kafka.properties", .properties): "any librdkafka properties",
+            "interval of librdkafka's statistics, which the metrics use",
+        Setting("kafka.properties", .properties): "other librdkafka properties",
     ])
 
     private static let security: [Setting] = described([
         Setting("kafka.security.protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"])):
-            "how to speak to the brokers; unset: plaintext",
+            "protocol of the connections to the brokers; unset: plaintext",
         Setting("kafka.security.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
-        Setting("kafka.security.certificateFile", .text): "PEM file with our certificate",
-        Setting("kafka.security.keyFile", .text): "PEM file with our certificate's key",
+        Setting("kafka.security.certificateFile", .text): "PEM file with the client's certificate",
+        Setting("kafka.security.keyFile", .text): "PEM file with the key of the client's certificate",
         Setting("kafka.security.keyPassword", .text, isSecret: true): "password of that key",
         Setting("kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"])):
-            "how to log in",
-        Setting("kafka.security.sasl.username", .text): "whom to log in as",
-        Setting("kafka.security.sasl.password", .text, isSecret: true): "password for it",
+            "SASL mechanism of the login",
+        Setting("kafka.security.sasl.username", .text): "user name of the login",
+        Setting("kafka.security.sasl.password", .text, isSecret: true): "password of that user",
         Setting("kafka.security.sasl.passwordFile", .text): "file that holds the password, instead",
         Setting("kafka.security.oidc.tokenURL", .url(canBeOff: false)):
             "token endpoint of the OpenID provider, for OAUTHBEARER",
-        Setting("kafka.security.oidc.clientId", .text): "the client's name at the OpenID provider",
-        Setting("kafka.security.oidc.clientSecret", .text, isSecret: true): "the client's password there",
-        Setting("kafka.security.oidc.clientSecretFile", .text): "file that holds that password, instead",
-        Setting("kafka.security.oidc.scope", .text): "the access to ask for; unset: what the provider gives",
+        Setting("kafka.security.oidc.clientId", .text): "client ID at the OpenID provider",
+        Setting("kafka.security.oidc.clientSecret", .text, isSecret: true): "client secret at the OpenID provider",
+        Setting("kafka.security.oidc.clientSecretFile", .text): "file that holds the client secret, instead",
+        Setting("kafka.security.oidc.scope", .text): "requested scope; unset: the provider's default",
     ])
 
     private static let topics: [Setting] = {
         let topics = WorkerConfiguration.Topics()
         return described([
             Setting("topics.requests", .requestTopics, default: topics.requests):
-                "requests; the program's own commands write to the first topic",
+                "requests; commands such as `locsearch search` write to the first topic",
             Setting("topics.results", .topic, default: topics.results): "one record per request that succeeded",
             Setting("topics.errors", .topic, default: topics.errors): "one record per request that failed",
             Setting("topics.deadLetters", .topic, default: topics.deadLetters):
-                "records that are no requests, untouched",
+                "records that are not valid requests, unchanged",
             Setting("topics.fleet", .topic, default: topics.fleet):
-                "what workers tell each other about limits that they share by demand; one partition",
+                "messages between workers: quota shares, daily budgets and controls; one partition",
         ])
     }()
 
@@ -83,48 +83,48 @@ extension Setting {
         let deadlines = Kind.duration(.milliseconds(1) ... .seconds(60), canBeOff: false)
         return described([
             Setting("worker.concurrency", .integer(1...65_536), default: "\(worker.concurrency)"):
-                "most requests in flight in this process",
+                "maximum number of requests in flight in this process",
             Setting("worker.loops", .integer(1...64), default: "\(worker.loops)"):
-                "event loops, each good for one core",
+                "event loops; each uses up to one core",
             Setting("worker.deadline", deadlines, default: worker.deadline.text):
-                "the time a request has that names none",
+                "default deadline of a request",
             Setting("worker.maxDeadline", deadlines, default: worker.maxDeadline.text):
-                "the most that a request's timeoutMs gets",
+                "longest deadline that a request's timeoutMs can set",
             Setting("worker.maxRequestBytes", .integer(1024...10_485_760), default: "\(worker.maxRequestBytes)"):
-                "larger records are refused",
+                "larger records are rejected",
             Setting(
                 "worker.maxAge", .duration(.seconds(1) ... .seconds(604_800), canBeOff: true),
                 default: worker.maxAge?.text ?? "off"):
-                "older requests end as expired",
+                "requests older than this end as expired",
             Setting(
                 "worker.ordering", .choice(WorkerConfiguration.Ordering.allCases.map(\.rawValue)),
                 default: worker.ordering.rawValue):
-                "which outcomes leave in the order of their requests",
+                "which outcomes are published in the order of their requests",
             Setting("worker.fairBy", .fairBy, default: "none"):
-                "what tells tenants apart, who then have equal parts of what is scarce",
-            Setting("worker.fairWeights", .weights): "tenants that have more than one part",
+                "what identifies a tenant; tenants then get equal shares of limits and permits",
+            Setting("worker.fairWeights", .weights): "weights of tenants that get more than one share",
             Setting("worker.batchFloor", .number(0...1), default: "\(worker.fairness.batchFloor)"):
-                "the part of a limit that batch requests get in any case while some wait",
+                "minimum share of a limit for batch requests while some wait",
             Setting("worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.lookAheadBytes)"):
-                "memory for requests that are read and wait for their turn, where classes or tenants are told apart",
+                "memory for requests that wait in the process, if classes or tenants are in use",
             Setting(
                 "worker.delivery", .choice(WorkerConfiguration.Delivery.allCases.map(\.rawValue)),
                 default: worker.delivery.rawValue):
-                "whether a crash may double outcomes, or transactions prevent it",
+                "whether a crash may duplicate outcomes, or transactions prevent this",
             Setting(
                 "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false),
                 default: worker.shutdownGrace.text):
-                "time to finish what is in flight at SIGTERM, and to commit it",
+                "time to finish and commit the requests in flight at SIGTERM",
             Setting(
                 "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false),
                 default: worker.commitInterval.text):
-                "finished work of so much time may be uncommitted; nothing begins beyond it",
+                "longest time for which finished requests stay uncommitted; after it, no new request starts",
             Setting("worker.doneSetBytes", .integer(0...32_767), default: "\(worker.doneSetBytes)"):
-                "kept beside each committed offset: what is done beyond it, so that a crash does not repeat it",
+                "size of the done-set, committed with each offset: the requests finished beyond it, which a crash then does not repeat",
             Setting("worker.requestSteps", .flag, default: worker.requestSteps ? "true" : "false"):
-                "each outcome says in a header how its request waited and which calls were made for it",
+                "adds a header with the request's waits and provider calls to each outcome",
             Setting("worker.allowNoProvider", .flag, default: "false"):
-                "start although no provider has an API key: requests end as unauthorized",
+                "starts the worker without any API key: requests end as unauthorized",
         ])
     }()
 
@@ -136,21 +136,21 @@ extension Setting {
         Setting("googlePlaces.apiKey", .text, isSecret: true): "key for both Google APIs",
         Setting("googlePlaces.apiKeyFile", .text): "file that holds the key, instead",
         Setting("googlePlaces.fields", .googlePlacesFields, default: GooglePlacesFields.enterprise.text):
-            "what the Places API (New) is asked for each place; the dearest field sets the price of a call",
+            "fields requested from the Places API (New); the most expensive one sets the price of a call",
         Setting("googlePlacesLegacy.baseURL", .url(canBeOff: false), default: "https://maps.googleapis.com"):
             "Places API, legacy",
         Setting("hotpepper.baseURL", .url(canBeOff: false), default: "https://webservice.recruit.co.jp"):
             "Hot Pepper Gourmet",
-        Setting("hotpepper.apiKey", .text, isSecret: true): "its key",
+        Setting("hotpepper.apiKey", .text, isSecret: true): "key for Hot Pepper Gourmet",
         Setting("hotpepper.apiKeyFile", .text): "file that holds the key, instead",
         Setting(
             "hotpepper.response", .choice(HotpepperResponseType.allCases.map(\.rawValue)),
             default: HotpepperResponseType.lite.rawValue):
-            "how much is asked of a shop: lite is a quarter of the bytes and lacks the sub-genre only",
+            "detail requested for each shop: lite has a quarter of the bytes and lacks only the sub-genre",
         Setting(
             "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
             default: "hotpepper,google-places"):
-            "whom auto asks, first to last",
+            "providers that auto tries, first to last",
     ])
 
     /// The time zone in which each provider's own quotas are reset at midnight.
@@ -177,36 +177,36 @@ extension Setting {
             Setting(prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)"):
                 "calls for one request, the first included",
             Setting(prefix + "attemptTimeout", .duration(.milliseconds(1) ... .seconds(600), canBeOff: true)):
-                "longest time of one call while a retry or the next provider can follow; unset: from recent latency",
-            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000)): "limit of the API key",
-            Setting(prefix + "burst", .number(1...1_000_000)): "requests at once after a pause",
+                "timeout of one call while a retry or another provider can follow; unset: from recent latency",
+            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000)): "rate limit of the API key",
+            Setting(prefix + "burst", .number(1...1_000_000)): "calls allowed at once after a pause",
             Setting(prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared"):
-                "whether all workers share the limit, by demand or by partitions, or each has it",
+                "whether workers share the limit by demand or by partitions, or each process has all of it",
             Setting(prefix + "callsPerDay", .integer(1...1_000_000_000)):
-                "most calls in a day, by all workers together; unset: no budget",
+                "daily call budget of all workers together; unset: no budget",
             Setting(prefix + "callsPerDayReserved", .budgetReserve, default: "0"):
                 "calls of a day that are kept for interactive requests; batch requests get none of them",
             Setting(prefix + "dayBegins", .timeZone):
                 "the time zone at whose midnight the day of callsPerDay begins; unset: the provider's own",
             Setting(prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio)):
-                "most retries per request, over 10 s",
+                "maximum ratio of retries to requests, over 10 s",
             Setting(
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
                 default: policy.whenOpen.rawValue):
-                "what an open breaker does with requests: fail them, or hold them back",
+                "whether requests fail while the breaker is open, or wait for the provider",
             Setting(prefix + "breaker.enabled", .flag, default: "\(policy.breaker.isEnabled)"):
-                "stop calling a provider that fails",
+                "stops calls to a provider that is failing",
             Setting(
                 prefix + "breaker.openDuration", .duration(.milliseconds(1) ... .seconds(600), canBeOff: false),
                 default: policy.breaker.openDuration.text):
-                "pause before a probe",
+                "pause before an open breaker probes the provider",
             Setting(
                 prefix + "breaker.minimumCalls", .integer(1...100_000), default: "\(policy.breaker.minimumCalls)"):
-                "calls in 10 s before the breaker may open",
+                "minimum number of calls in 10 s before the breaker can open",
             Setting(prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)"):
-                "identical searches in flight share one call",
+                "coalesces identical searches in flight into one call",
             Setting(prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)"):
-                "fewer requests in flight when the provider slows",
+                "lowers the concurrency when the provider slows down",
         ])
     }()
 
@@ -224,14 +224,16 @@ extension Setting {
     private static let process: [Setting] = described([
         Setting("admin.host", .text, default: "127.0.0.1"): "address of /livez /readyz /metrics /status",
         Setting("admin.token", .text, isSecret: true):
-            "clients of /metrics and /status must send it as bearer token; at least 16 characters",
+            "bearer token required for /metrics and /status; at least 16 characters",
         Setting("admin.tokenFile", .text): "file that holds the token, instead; read again when it changes",
-        Setting("admin.port", .integer(0...65_535), default: "8080"): "their port; 0: any free one, printed",
+        Setting("admin.port", .integer(0...65_535), default: "8080"):
+            "port of these; 0: any free port, which is logged",
         Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             default: "info"):
-            "least severe lines to write",
-        Setting("log.format", .choice(["json", "text"]), default: "json"): "one JSON object a line, or text for people",
+            "lowest level that is logged",
+        Setting("log.format", .choice(["json", "text"]), default: "json"):
+            "one JSON object per line, or readable text",
     ])
 
     // MARK: - Traces
@@ -240,22 +242,22 @@ extension Setting {
         let tracing = TraceExportConfiguration()
         return described([
             Setting("tracing.endpoint", .url(canBeOff: true)):
-                "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off",
+                "OpenTelemetry collector that receives traces by OTLP over HTTP; unset: off",
             Setting("tracing.headers", .headers, isSecret: true): "headers for the collector, such as a token",
             Setting("tracing.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
             Setting("tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio)):
-                "part of the requests that is traced where the record names no trace",
-            Setting("tracing.log", .flag, default: "false"): "write the steps of traced requests to the log as well",
+                "fraction of requests that are traced if their record names no trace",
+            Setting("tracing.log", .flag, default: "false"): "also logs the steps of traced requests",
             Setting(
                 "tracing.timeout", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false),
                 default: tracing.timeout.text):
-                "longest time of one export",
+                "timeout of one export",
             Setting("tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)"):
-                "most spans that wait to be exported; more are dropped",
+                "maximum number of spans that wait for export; more are dropped",
             Setting("tracing.serviceName", .text, default: tracing.serviceName): "the worker's name in traces",
-            Setting("tracing.attributes", .headers): "what traces tell of the worker beside its name",
+            Setting("tracing.attributes", .headers): "other resource attributes of the worker in traces",
             Setting("tracing.uiURL", .text):
-                "page of a trace, with {traceId}, for links of `explain` and the console; unset: no links",
+                "URL of a trace's page, with {traceId}, for links in `explain` and the console; unset: no links",
         ])
     }()
 }

@@ -109,8 +109,8 @@ struct Setting: Sendable {
         case .topic: Self.topicExpectation
         case .requestTopics:
             Self.topicExpectation
-                + "; several are separated by commas, each with the classes of its requests if they are not"
-                + " interactive, such as name:batch or name:interactive+batch"
+                + "; separate several by commas, and add the classes of their requests unless all are interactive,"
+                + " such as name:batch or name:interactive+batch"
         case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .number(let range): "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
         case .flag: "true or false"

@@ -28,7 +28,7 @@ extension Settings {
             let topics = name == "topics.requests" ? topics.requestTopics.map(\.name) : [text(name)]
             for topic in topics {
                 if let other = taken.updateValue(name, forKey: topic) {
-                    throw SettingsError("\(name) is \"\(topic)\", as is \(other): expected a topic of its own")
+                    throw SettingsError("\(name) is \"\(topic)\", as is \(other): expected different topics")
                 }
             }
         }
@@ -47,8 +47,8 @@ extension Settings {
                 continue
             }
             throw SettingsError(
-                "\(prefix)limitMode is by-partitions, which gives workers shares by their partitions of one topic, and"
-                    + " topics.requests names \(requests.count): use \(prefix)limitMode=shared, or one topic of requests"
+                "\(prefix)limitMode is by-partitions, which requires a single requests topic, but topics.requests lists"
+                    + " \(requests.count): use \(prefix)limitMode=shared, or one topic of requests"
             )
         }
     }

@@ -73,8 +73,8 @@ extension Settings {
     private func requireTokenOfConsole(_ console: ConsoleConfiguration) throws(SettingsError) {
         guard console.token == nil, !isLocal("console.host"), !flag("console.allowAnonymous") else { return }
         throw SettingsError(
-            "console.host is \"\(console.host)\", where others can reach the console: set console.token or "
-                + "console.tokenFile, or console.allowAnonymous=true where something else keeps them out")
+            "console.host is \"\(console.host)\", so other machines can reach the console: set console.token or "
+                + "console.tokenFile, or console.allowAnonymous=true if access is restricted elsewhere")
     }
 
     /// Returns the link template for traces; `nil` if none is set.
@@ -99,7 +99,8 @@ extension Settings {
                     + "https://tiles.example/{z}/{x}/{y}.png")
         }
         guard let attribution = self["console.tileAttribution"] else {
-            throw SettingsError("console.tileAttribution is not set: whoever gives tiles wants to be named on the map")
+            throw SettingsError(
+                "console.tileAttribution is not set: the map must show the attribution that its tiles require")
         }
         return ConsoleConfiguration.Tiles(url: url, attribution: attribution)
     }

@@ -127,7 +127,7 @@ private struct SecurityFacts {
 
         let reason = "the mechanism is \(mechanism)"
         guard isGiven("sasl.username", orProperties: ["sasl.username"]) else {
-            throw missing("sasl.username", expected: "the user to log in as", because: reason)
+            throw missing("sasl.username", expected: "the user name of the login", because: reason)
         }
         let hasPassword =
             isGiven("sasl.password", orProperties: ["sasl.password"]) || setting("sasl.passwordFile") != nil
@@ -157,11 +157,11 @@ private struct SecurityFacts {
             throw missing("oidc.tokenURL", expected: "the token endpoint of the OpenID provider", because: reason)
         }
         if setting("oidc.clientId") == nil {
-            throw missing("oidc.clientId", expected: "the client's name at the OpenID provider", because: reason)
+            throw missing("oidc.clientId", expected: "client ID at the OpenID provider", because: reason)
         }
         if setting("oidc.clientSecret") == nil, setting("oidc.clientSecretFile") == nil {
             throw missing(
-                "oidc.clientSecret", expected: "the client's password, or its file as oidc.clientSecretFile",
+                "oidc.clientSecret", expected: "the client secret, or its file as oidc.clientSecretFile",
                 because: reason)
         }
     }

@@ -160,7 +160,7 @@ struct Settings: Sendable {
             guard !known.contains(name), let letter = name.first, first.contains(letter), name.contains("_"),
                 let meant = Misspelling.meant(by: name, among: ours)
             else { return nil }
-            return "the environment variable \(name) is no setting: did you mean \(meant)?"
+            return "the environment variable \(name) is not a setting: did you mean \(meant)?"
         }
     }
 
@@ -206,7 +206,7 @@ struct Settings: Sendable {
             throw SettingsError("\(fileSetting): \(path) cannot be read")
         }
         guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
-            throw SettingsError("\(fileSetting): \(path) is no text of up to 64 KB")
+            throw SettingsError("\(fileSetting): \(path) is not a text file of at most 64 KB")
         }
 
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -229,7 +229,7 @@ extension Setting {
 extension SettingsError {
     static func empty(_ setting: Setting, at origin: SettingOrigin) -> SettingsError {
         let remedy =
-            setting.defaultValue.map { "leave it out for its default, \($0)" } ?? "leave it out if it is not to be set"
+            setting.defaultValue.map { "leave it out for its default, \($0)" } ?? "leave it out to keep it unset"
         return SettingsError("\(setting.name) is empty (\(origin)): expected \(setting.expectation), or \(remedy)")
     }
 }

@@ -84,8 +84,8 @@ extension SettingsError {
     static func unknown(_ name: String, _ origin: String) -> SettingsError {
         let meant = Misspelling.meant(by: name, among: Setting.accepted.map(\.name))
         return SettingsError(
-            "\(name) \(origin) is no setting"
-                + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all there are"))
+            "\(name) \(origin) is not a setting"
+                + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all settings"))
     }
 
     /// - Parameter lines: the lines of the two values, in any order.

@@ -48,7 +48,7 @@ struct SettingsOptions: ParsableArguments {
     private static func unknown(_ argument: String) -> any Error {
         let names = Setting.accepted.flatMap { [$0.flagName, "--" + $0.name] }
         if let meant = Misspelling.meant(by: argument, among: names) {
-            return SettingsError("\(argument) is no setting: did you mean \(meant)?")
+            return SettingsError("\(argument) is not a setting: did you mean \(meant)?")
         }
 
         let groups = Set(Setting.accepted.compactMap { $0.name.split(separator: ".").first })

@@ -101,7 +101,7 @@ extension SettingsRule {
         guard worker.ordersRequests else { return }
         guard worker.doneSetBytes > 0 else {
             throw SettingsError(
-                "worker.doneSetBytes is 0, with which classes and worker.fairBy cannot be used: a crash would repeat every request that overtook another; leave it at 4096"
+                "worker.doneSetBytes is 0, which classes and worker.fairBy do not allow: a crash would repeat every request that overtook another; leave it at 4096"
             )
         }
 
@@ -112,7 +112,7 @@ extension SettingsRule {
             }
         guard isBound else { return }
         throw SettingsError(
-            "worker.fairBy=\(settings.text("worker.fairBy")) does not fit worker.ordering=\(worker.ordering.rawValue): requests that are bound to an order cannot overtake each other; use worker.fairBy=\(worker.ordering == .key ? "key or none" : "none")"
+            "worker.fairBy=\(settings.text("worker.fairBy")) cannot be combined with worker.ordering=\(worker.ordering.rawValue): ordered requests cannot overtake each other; use worker.fairBy=\(worker.ordering == .key ? "key or none" : "none")"
         )
     }
 
@@ -121,7 +121,7 @@ extension SettingsRule {
             let name = "providers.\(provider.name).callsPerDay"
             guard let reserve = BudgetReserve(text: settings.text(name + "Reserved")), !reserve.isNone else { continue }
             guard let calls = settings.callsPerDay[provider.id] else {
-                throw SettingsError("\(name)Reserved keeps calls of no budget: expected \(name) to be set")
+                throw SettingsError("\(name)Reserved is set without a budget: expected \(name) to be set")
             }
             if case .calls(let kept) = reserve, kept > calls {
                 throw SettingsError("\(name)Reserved is \(kept): expected at most \(name) (\(calls))")

@@ -60,7 +60,7 @@ struct SettingsTree: Sendable {
         var texts: [String] = []
         for element in elements {
             guard case .text(let text) = element else {
-                throw SettingsError("\(name) in \(path), line \(line), is no list of texts or numbers")
+                throw SettingsError("\(name) in \(path), line \(line), is not a list of texts or numbers")
             }
             texts.append(text)
         }

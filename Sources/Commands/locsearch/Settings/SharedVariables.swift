@@ -33,11 +33,12 @@ enum SharedVariables {
         case "OTEL_TRACES_EXPORTER":
             guard text != "none" else { return "off" }
             if ["", "otlp"].contains(text) { return nil }
-            throw SettingsError("\(name) names an exporter that this program lacks: expected otlp or none")
+            throw SettingsError("\(name) names an exporter that locsearch does not support: expected otlp or none")
         case "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL":
             let particular = environment["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]
             if ["", "http/protobuf"].contains(particular ?? text) { return nil }
-            throw SettingsError("traces leave by http/protobuf only, for which collectors mostly have port 4318")
+            throw SettingsError(
+                "traces are exported by http/protobuf only, for which collectors usually listen on port 4318")
         case "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT":
             return text.isEmpty ? nil : text + "ms"
         case "OTEL_TRACES_SAMPLER":
@@ -46,7 +47,7 @@ enum SharedVariables {
             return ratios[text.replacing("parentbased_", with: "")] ?? text
         default:
             let isService = name.hasSuffix("_PORT") && ["tcp://", "udp://", "sctp://"].contains(where: text.hasPrefix)
-            if isService { throw SettingsError("\(name)=\(text) is what Kubernetes sets for a service of that name") }
+            if isService { throw SettingsError("\(name)=\(text) was set by Kubernetes for a service of that name") }
             return text
         }
     }

@@ -33,6 +33,6 @@ enum ToolSettings {
         if others.isEmpty { return used }
 
         let addresses = others.map(\.bootstrapServers).joined(separator: ", ")
-        return "newest \(used); for another demo give --kafka-bootstrap-servers: \(addresses)"
+        return "newest \(used); for another demo, set --kafka-bootstrap-servers: \(addresses)"
     }
 }

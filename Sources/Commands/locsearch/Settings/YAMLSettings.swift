@@ -47,7 +47,7 @@ struct YAMLSettings {
     private mutating func member(_ key: Node, _ value: Node) throws(SettingsError) -> SettingsNode.Member {
         let line = key.mark?.line ?? 1
         guard case .scalar(let name) = key else {
-            throw SettingsError("the settings file \(path) is not valid: a name on line \(line) is no single text")
+            throw SettingsError("the settings file \(path) is not valid: a name on line \(line) is not a plain text")
         }
 
         return SettingsNode.Member(name: name.string, line: line, value: try node(value))

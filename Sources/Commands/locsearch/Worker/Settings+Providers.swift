@@ -13,9 +13,11 @@ extension Settings {
 
         guard flag("worker.allowNoProvider") else {
             throw SettingsError(
-                "\(problem), or set worker.allowNoProvider=true to answer such requests with unauthorized")
+                "\(problem), or set worker.allowNoProvider=true to end such requests as unauthorized")
         }
-        log?.warning("requests will end as unauthorized: worker.allowNoProvider", metadata: ["reason": "\(problem)"])
+        log?.warning(
+            "no provider can be used: requests end as unauthorized (worker.allowNoProvider)",
+            metadata: ["reason": "\(problem)"])
     }
 
     private func providerProblem(among configured: [ProviderID]) -> String? {
@@ -26,7 +28,7 @@ extension Settings {
         guard providerOrder().allSatisfy({ !configured.contains($0) }) else { return nil }
         let names = configured.map(\.rawValue).joined(separator: ", ")
         return
-            "providers.order is \"\(text("providers.order"))\", but only \(names) has an API key: name one that has a"
-            + " key in providers.order, or set its key"
+            "providers.order is \"\(text("providers.order"))\", but only \(names) has an API key: list a provider"
+            + " that has a key, or set the key of a listed one"
     }
 }

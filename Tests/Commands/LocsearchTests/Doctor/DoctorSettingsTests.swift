@@ -22,14 +22,15 @@ struct DoctorSettingsTests {
             "a default above the most", ["worker.deadline": "20s", "worker.maxDeadline": "10s"],
             "at most worker.maxDeadline"
         ),
-        wrong("two topics of one name", ["topics.results": "x", "topics.errors": "x"], "expected a topic of its own"),
+        wrong("two topics of one name", ["topics.results": "x", "topics.errors": "x"], "expected different topics"),
         wrong("a CA file that is not there", ["http.caFile": "/nowhere.pem"], "/nowhere.pem cannot be read"),
         wrong("a key that is set twice", ["hotpepper.apiKeyFile": "/b"], "are both set: use one of them"),
         wrong(
             "a key file that is not there", ["hotpepper.apiKey": "", "hotpepper.apiKeyFile": "/nowhere"],
             "hotpepper.apiKeyFile: /nowhere cannot be read"),
         wrong("no key at all", ["hotpepper.apiKey": ""], "no provider has an API key"),
-        wrong("a provider first that has no key", ["providers.order": "google-places"], "name one that has a key"),
+        wrong(
+            "a provider first that has no key", ["providers.order": "google-places"], "list a provider that has a key"),
         wrong(
             "a login without its protocol", ["kafka.security.sasl.mechanism": "PLAIN"],
             "kafka.security.protocol is not set, although kafka.security.sasl.mechanism is set"),
