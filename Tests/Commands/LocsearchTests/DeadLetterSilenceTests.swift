@@ -54,7 +54,7 @@ struct DeadLetterSilenceTests {
         let seeing = try await harness.run(["redrive"])
         #expect(seeing.code == 0, "\(seeing.error)")
         #expect(seeing.output.contains("0 dead letters went back"), "\(seeing.output)")
-        #expect(seeing.output.contains("3 had gone before"), "\(seeing.output)")
+        #expect(seeing.output.contains("3 were sent earlier"), "\(seeing.output)")
         await harness.close()
     }
 }

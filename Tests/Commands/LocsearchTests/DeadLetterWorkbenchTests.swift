@@ -71,7 +71,7 @@ struct DeadLetterWorkbenchTests {
         }
 
         let plan = try await harness.run("redrive", "--dry-run")
-        #expect(plan.error.contains("2 of 3 are still no requests and would be put aside again"), "\(plan.error)")
+        #expect(plan.error.contains("2 of 3 are still invalid and would become dead letters again"), "\(plan.error)")
         let run = try await harness.run("redrive", "--skip-faulty")
         #expect(run.code == 0 && run.output.contains("1 dead letter went back"), "\(run.output)\(run.error)")
         let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }

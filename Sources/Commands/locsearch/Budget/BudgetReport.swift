@@ -59,7 +59,7 @@ struct BudgetReport {
     var text: [String] {
         guard !lines.isEmpty else {
             return [
-                "no provider has a budget: set providers.<name>.callsPerDay, as --providers-hotpepper-calls-per-day 3000"
+                "no provider has a budget: set providers.<name>.callsPerDay, such as --providers-hotpepper-calls-per-day 3000"
             ]
         }
         let kinds = kindLines

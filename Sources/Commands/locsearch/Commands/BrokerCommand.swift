@@ -4,22 +4,22 @@ import Kafka
 
 struct BrokerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "broker", abstract: "Runs the embedded broker on 127.0.0.1, for trying out and for tests.",
+        commandName: "broker", abstract: "Runs the embedded broker on 127.0.0.1, for trials and tests.",
         discussion: """
-            Prints the bootstrap servers on its first line and runs until SIGTERM. Nothing is kept on disk; a partition
-            keeps the newest 5 MB. When a worker joins or leaves, its group takes the session timeout less a second to form
-            again, and may need several tries: 44 s each, or 5 s where all its workers have
+            Prints the bootstrap servers on its first line and runs until SIGTERM. Nothing is stored on disk; each
+            partition keeps its newest 5 MB. When a worker joins or leaves, the group needs the session timeout minus
+            one second to rebalance, and may need several tries: 44 s each, or 5 s if all its workers have
             KAFKA_PROPERTIES=session.timeout.ms=6000.
 
-            While a group forms, this broker refuses commits, which Apache Kafka does not. A worker that is told to end then
-            cannot commit what it has just finished, and the next one does it again: here a planned stop may repeat up to as
-            many outcomes as were in flight. See docs/guarantees.md.
+            Unlike Apache Kafka, this broker refuses commits during a rebalance. A worker that is stopped at that time
+            cannot commit the requests that it has just finished, so the next worker repeats them: a planned stop may
+            repeat as many outcomes as there were requests in flight. See docs/guarantees.md.
 
               locsearch broker
               locsearch broker --brokers 3 --partitions 24 --topic extra:4
 
-            With --control, each line of JSON on standard input makes a fault and is answered with one line on standard
-            output, {"ok":true} or {"error":"why"}; the end of standard input ends the broker:
+            With --control, each line of JSON on standard input causes a fault. The broker replies with one line on
+            standard output, {"ok":true} or {"error":"why"}, and exits at the end of standard input:
 
               {"fail":{"api":"Produce","errors":["REQUEST_TIMED_OUT","_TRANSPORT"]}}  {"clear":{"api":"Produce"}}
               {"topic":{"name":"t","partitions":12}}
@@ -28,11 +28,11 @@ struct BrokerCommand: AsyncParsableCommand {
               {"leader":{"topic":"t","partition":0,"broker":2}}
             """)
 
-    @Option(help: "How many brokers.") var brokers = 1
-    @Option(help: "Partitions of each of our topics.") var partitions = 12
+    @Option(help: "Number of brokers.") var brokers = 1
+    @Option(help: "Partitions of each topic of locsearch.") var partitions = 12
     @Option(name: .customLong("topic"), help: "Another topic, NAME:PARTITIONS. May repeat.") var topics: [String] = []
 
-    @Flag(help: "Takes commands from standard input.") var control = false
+    @Flag(help: "Reads commands from standard input.") var control = false
 
     func validate() throws {
         guard (1...9).contains(brokers) else { throw ValidationError("--brokers takes 1 to 9") }

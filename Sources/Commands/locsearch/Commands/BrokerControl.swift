@@ -60,7 +60,7 @@ enum BrokerControl {
                 case .text(let name): EmbeddedBroker.API(name: name)
                 case .number(let number): Int16(exactly: number).flatMap { EmbeddedBroker.API(rawValue: $0) }
                 }
-            guard let found else { throw Refusal("api: no request that can fail here") }
+            guard let found else { throw Refusal("api: not a request whose failure can be simulated") }
             return found
         }
 
@@ -69,7 +69,7 @@ enum BrokerControl {
             case .number(let number): return number
             case .text(let name):
                 guard let code = EmbeddedBroker.errorCode(named: name) else {
-                    throw Refusal("\(name) is no error of librdkafka's")
+                    throw Refusal("\(name) is not an error of librdkafka")
                 }
                 return code
             }
@@ -84,7 +84,7 @@ enum BrokerControl {
     /// - Parameter line: one line of JSON, without a line feed.
     static func answer(_ line: String, by broker: EmbeddedBroker) -> String {
         guard let command = try? JSONDecoder().decode(Command.self, from: Data(line.utf8)) else {
-            return refusal("not understood: see locsearch broker --help")
+            return refusal("not a valid command: see locsearch broker --help")
         }
         do {
             try obey(command, broker)
@@ -116,7 +116,7 @@ enum BrokerControl {
             try broker.setLeader(of: TopicPartition(leader.topic, leader.partition), to: leader.broker)
         } else if let delay = command.groupDelay {
             guard broker.setGroupDelay(try milliseconds(delay)) else {
-                throw Refusal("librdkafka \(LibraryVersion.running) cannot set it: 2.6.1 and newer can")
+                throw Refusal("librdkafka \(LibraryVersion.running) cannot set it: use 2.6.1 or newer")
             }
         } else {
             throw Refusal("nothing to do: see locsearch broker --help")

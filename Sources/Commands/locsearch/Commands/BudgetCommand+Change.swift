@@ -7,37 +7,37 @@ import QuotaSharing
 extension BudgetCommand {
     struct SetCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Gives all workers another budget for the rest of the day.",
+            commandName: "set", abstract: "Changes the budget of all workers for the rest of the day.",
             discussion: """
-                It counts for the day that lasts, in place of providers.<name>.callsPerDay, and takes effect within a
-                second. The next day has the budget of the settings again. 0 stops all calls. Exit code 1: nothing was changed,
-                or not every worker that keeps this budget has acknowledged the order.
+                The new budget replaces providers.<name>.callsPerDay for the current day and takes effect within a
+                second. The next day uses the budget of the settings again. 0 stops all calls. Exit code 1: nothing was
+                changed, or not every worker with this budget has acknowledged the order.
                 """)
 
         @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
-        @Argument(help: "Calls of the whole day, those that were made among them.") var calls: Int
+        @Argument(help: "Calls of the whole day, including those already made.") var calls: Int
         @OptionGroup var change: BudgetChange
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func validate() throws {
             _ = try BudgetChange.provider(provider)
             guard (0...1_000_000_000).contains(calls) else {
-                throw ValidationError("a budget is 0 to 1000000000 calls")
+                throw ValidationError("the budget takes 0 to 1000000000 calls")
             }
         }
 
         func run() async throws {
-            let question = "give \(provider) \(calls) calls for the rest of the day"
+            let question = "set the budget of \(provider) to \(calls) calls for the current day"
             try await change.make(provider, options: options, question: question) { $0.limit = calls }
         }
     }
 
     struct ResetCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Has the calls of the day count from zero again.",
+            commandName: "reset", abstract: "Resets the count of the day's calls to zero.",
             discussion: """
-                For a day whose count is wrong, or whose quota the provider has given anew. What workers hold reserved stays
-                so. The provider's own count is not changed by this.
+                Use it if the count is wrong, or if the provider has reset its quota. Calls that workers have reserved
+                stay reserved. The provider's own count does not change.
                 """)
 
         @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
@@ -47,7 +47,7 @@ extension BudgetCommand {
         func validate() throws { _ = try BudgetChange.provider(provider) }
 
         func run() async throws {
-            let question = "count the day's calls of \(provider) from zero again"
+            let question = "reset the count of the day's calls of \(provider) to zero"
             try await change.make(provider, options: options, question: question) { $0.isReset = true }
         }
     }
@@ -55,16 +55,16 @@ extension BudgetCommand {
 
 /// The steps shared by the commands that change a budget.
 struct BudgetChange: ParsableArguments {
-    @Flag(help: "Asks no question.") var yes = false
-    @Flag(help: "Gives the order although no worker that runs keeps this budget: it counts for those that start today.")
+    @Flag(help: "Does not ask for confirmation.") var yes = false
+    @Flag(help: "Gives the order even if no running worker has this budget: it applies to workers that start today.")
     var force = false
-    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+    @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
     static func provider(_ name: String) throws -> ProviderID {
         guard let provider = ProviderID(rawValue: name) else {
             let names = ProviderID.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\(name) is no provider: expected one of \(names)")
+            throw ValidationError("\(name) is not a provider: expected one of \(names)")
         }
         return provider
     }
@@ -105,8 +105,8 @@ struct BudgetChange: ParsableArguments {
         throw Failure(
             """
             \(applied) of \(keepers) workers have acknowledged the order for \(day.label) within \
-            \(Self.timeToApply.readable): the day of the others is another one (dayBegins, their clocks), /status shows a \
-            problem of their budget, or they cannot write to topics.fleet
+            \(Self.timeToApply.readable): check the others for a different day (dayBegins, clocks), a problem of their \
+            budget in /status, or no permission to write to topics.fleet
             """)
     }
 
@@ -120,12 +120,12 @@ struct BudgetChange: ParsableArguments {
         guard count > 0 || force else {
             throw Failure(
                 """
-                0 workers of the group \(group) keep a daily budget of \(provider.rawValue), so nothing was changed: \
+                0 workers of the group \(group) have a daily budget of \(provider.rawValue), so nothing was changed: \
                 set \(setting ?? "callsPerDay") for the workers, or start them; --force gives the \
-                order to those that start later today
+                order to workers that start later today
                 """)
         }
-        Terminal.note("\(count) \(count == 1 ? "worker keeps" : "workers keep") a daily budget of \(provider.rawValue)")
+        Terminal.note("\(count) \(count == 1 ? "worker has" : "workers have") a daily budget of \(provider.rawValue)")
         return count
     }
 

@@ -4,19 +4,19 @@ import Foundation
 
 struct BudgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "budget", abstract: "Shows what of the day's calls is used and left, and changes a day's budget.",
+        commandName: "budget", abstract: "Shows the used and remaining calls of the day, and changes the day's budget.",
         discussion: """
-            The calls are those of all workers, as they told each other in the fleet's topic. Which budgets there are, and
-            when a day begins, is read from the same settings as the workers' (providers.<name>.callsPerDay, dayBegins).
+            Counts the calls of all workers, as published in the fleet topic. Budgets and the start of the day come from
+            the same settings as the workers' (providers.<name>.callsPerDay, dayBegins).
 
               locsearch budget
               locsearch budget --json
               locsearch budget set hotpepper 5000
               locsearch budget reset hotpepper --yes
 
-            Reserved are calls that workers hold ready, and those that a crashed worker held: they count as taken. For
-            interactive are the last calls of the day, of which batch requests get none, where these settings keep any
-            (callsPerDayReserved).
+            "reserved" counts calls that workers have reserved but not made, also those of crashed workers; they count
+            as used. "for interactive" counts the last calls of the day, which batch requests cannot use, if these
+            settings reserve any (callsPerDayReserved).
             """, subcommands: [ShowCommand.self, SetCommand.self, ResetCommand.self],
         defaultSubcommand: ShowCommand.self)
 }
@@ -24,10 +24,10 @@ struct BudgetCommand: AsyncParsableCommand {
 extension BudgetCommand {
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows what is used and left, by provider, operation and price class.")
+            commandName: "show", abstract: "Shows used and remaining calls by provider, operation and price class.")
 
-        @Flag(help: "One provider a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Flag(help: "Prints one JSON object per provider and line.") var json = false
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 

@@ -3,9 +3,9 @@ import Observability
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Prints the settings in force and where each came from; secrets are hidden.",
+        commandName: "config", abstract: "Prints the effective settings and the source of each; secrets are hidden.",
         discussion: """
-            Takes the same flags, environment and file as the worker, and refuses the same mistakes (exit code 78):
+            Uses the same flags, environment and file as the worker, and rejects the same mistakes (exit code 78):
 
               locsearch config
               locsearch config --config worker.yaml --worker-concurrency 64
@@ -13,9 +13,9 @@ struct ConfigCommand: AsyncParsableCommand {
               locsearch config --json | jq '.[] | select(.source != "default")'
 
             --json prints one array with an object for each setting: name, environment (the variable that sets it),
-            value (left out where nothing is set), hidden (true where a secret is left out, or stands as "(hidden)"
-            within the value), and source, which is command-line, environment (with the variable), file (with the path
-            and the line) or default.
+            value (left out if nothing is set), hidden (true if a secret is left out, or replaced by "(hidden)" in the
+            value), and source, which is command-line, environment (with the variable), file (with the path and the
+            line) or default.
             """)
 
     @OptionGroup var options: SettingsOptions

@@ -2,14 +2,15 @@ import ArgumentParser
 
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "console", abstract: "Serves a page in the browser: search on a map, and look at what goes by.",
+        commandName: "console",
+        abstract: "Serves a page for the browser: searches on a map, and live requests and outcomes.",
         discussion: """
-            With `locsearch demo` running, its broker is used when none is set, and its worker is shown:
+            While `locsearch demo` runs and no broker is set, the console uses its broker and shows its worker:
 
               locsearch console
               locsearch console --kafka-bootstrap-servers broker:9092 --console-workers http://worker-1:8080
 
-            The page is for this machine only, unless console.host and console.token say otherwise: see docs/console.md.
+            Only this machine can reach the page, unless console.host and console.token are set: see docs/console.md.
             """)
 
     @OptionGroup(title: "Settings") var options: SettingsOptions

@@ -8,11 +8,12 @@ internal import WorkerRuntime
 extension ControlsCommand {
     struct PauseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "pause", abstract: "Has a provider not be asked, or no request begin.",
+            commandName: "pause", abstract: "Pauses calls to a provider, or the intake of requests.",
             discussion: """
-                A paused provider gets no call; calls under way finish. Requests go on to the next provider, or fare as
-                providers.<name>.whenOpen says. With paused intake nothing new begins, what is in flight finishes, and workers
-                keep their partitions; they are not ready meanwhile, and say who has paused them.
+                No calls are made to a paused provider; calls in progress finish. Requests use the next provider, or are
+                handled as providers.<name>.whenOpen specifies. While intake is paused, no request starts, requests in
+                flight finish, and workers keep their partitions. They report that they are not ready, and who paused
+                them.
                 """)
 
         @Argument(help: "intake, google-places, google-places-legacy or hotpepper.") var target: String
@@ -33,10 +34,10 @@ extension ControlsCommand {
 
     struct ResumeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "resume", abstract: "Takes a pause back.",
+            commandName: "resume", abstract: "Ends a pause.",
             discussion: """
-                Without --worker it ends the pauses of single workers as well. With --worker it takes one worker out of a pause
-                of the fleet.
+                Without --worker it also ends the pauses of single workers. With --worker it exempts one worker from a
+                pause of the fleet.
                 """)
 
         @Argument(help: "intake, google-places, google-places-legacy or hotpepper.") var target: String
@@ -56,18 +57,18 @@ extension ControlsCommand {
 
     struct RateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rate", abstract: "Changes how often a provider may be called.",
+            commandName: "rate", abstract: "Changes the rate limit of a provider.",
             discussion: """
-                In place of providers.<name>.requestsPerSecond, and shared by the workers in the same way. With --worker one
-                worker has its share of this rate in place of its share of the setting. More than the setting is refused
-                without --force.
+                The rate replaces providers.<name>.requestsPerSecond, and workers share it in the same way. With
+                --worker, one worker uses its share of this rate instead of its share of the setting. Rates above the
+                setting are refused unless --force is given.
 
                   locsearch controls rate hotpepper 20 --for 2h
                   locsearch controls rate hotpepper reset
                 """)
 
         @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
-        @Argument(help: "Calls a second of the whole key, or reset.") var value: String
+        @Argument(help: "Calls per second of the API key, or reset.") var value: String
         @OptionGroup var setting: SettingChange
 
         func validate() throws { _ = try order(by: "", at: 0) }
@@ -83,9 +84,10 @@ extension ControlsCommand {
 
     struct ConcurrencyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "concurrency", abstract: "Changes how many requests each process has in flight at most.",
+            commandName: "concurrency", abstract: "Changes the maximum number of requests in flight in each process.",
             discussion: """
-                In place of worker.concurrency. What is in flight finishes. More than the setting is refused without --force.
+                The number replaces worker.concurrency. Requests in flight finish. Numbers above the setting are refused
+                unless --force is given.
 
                   locsearch controls concurrency 64
                   locsearch controls concurrency reset
@@ -100,7 +102,7 @@ extension ControlsCommand {
             var order = ControlOrder(.concurrency, by: by, at: time)
             try order.setNumber(value, of: "a concurrency", in: ControlPolicy.concurrencyRange)
             if let number = order.number?.value, number != number.rounded() {
-                throw ValidationError("a concurrency is a whole number")
+                throw ValidationError("the concurrency must be a whole number")
             }
             return order
         }
@@ -110,9 +112,9 @@ extension ControlsCommand {
 
     struct LogLevelCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "log-level", abstract: "Changes which lines workers log.",
+            commandName: "log-level", abstract: "Changes the log level of workers.",
             discussion: """
-                In place of log.level.
+                The level replaces log.level.
 
                   locsearch controls log-level debug --for 10m --worker web-1
                   locsearch controls log-level reset
@@ -129,7 +131,7 @@ extension ControlsCommand {
             if !order.isTakenBack {
                 guard ControlPolicy.logLevels.contains(level) else {
                     let names = ControlPolicy.logLevels.joined(separator: ", ")
-                    throw ValidationError("\(level) is no level: expected one of \(names), or reset")
+                    throw ValidationError("\(level) is not a log level: expected one of \(names), or reset")
                 }
                 order.level = level
             }
@@ -141,10 +143,10 @@ extension ControlsCommand {
 
     struct DrainCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drain", abstract: "Has one worker finish what it has, leave its group and end.",
+            commandName: "drain", abstract: "Stops one worker after its requests in flight.",
             discussion: """
-                It ends with status 0, as after SIGTERM. What starts workers where you run them may start it again: to have one
-                less, scale there.
+                The worker leaves its group and exits with status 0, as after SIGTERM. Kubernetes, systemd or another
+                supervisor may start it again; to run fewer workers, change their number there.
                 """)
 
         @Argument(help: "The worker: a name of locsearch status or an id of locsearch controls.") var worker: String
@@ -152,7 +154,9 @@ extension ControlsCommand {
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func validate() throws {
-            guard change.worker == nil else { throw ValidationError("drain takes the worker without --worker") }
+            guard change.worker == nil else {
+                throw ValidationError("drain takes the worker as an argument, not as --worker")
+            }
         }
 
         func run() async throws {
@@ -192,7 +196,7 @@ extension ControlOrder {
 
         guard let value = Double(text), range.contains(value) else {
             let (least, most) = (ControlPolicy.plain(range.lowerBound), ControlPolicy.plain(range.upperBound))
-            throw ValidationError("\(text) is no number for \(what): expected \(least) to \(most), or reset")
+            throw ValidationError("\(text) is not a number for \(what): expected \(least) to \(most), or reset")
         }
         number = ControlNumber(value)
     }
@@ -200,14 +204,14 @@ extension ControlOrder {
 
 /// The options of the commands that override a setting.
 struct SettingChange: ParsableArguments {
-    @Flag(help: "Goes beyond the workers' settings.") var force = false
+    @Flag(help: "Allows values beyond the workers' settings.") var force = false
     @OptionGroup var end: ControlEnd
     @OptionGroup var change: ControlChange
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func make(words: String, order: (_ by: String, _ at: Int64) throws -> ControlOrder) async throws {
         try await change.make(
-            options: options, words: words, cure: force ? nil : "--force goes beyond a setting that is there"
+            options: options, words: words, cure: force ? nil : "--force overrides the limit of a setting"
         ) { by, at in
             var order = try order(by, at)
             guard !order.isTakenBack else { return order }
@@ -220,9 +224,9 @@ struct SettingChange: ParsableArguments {
 
 /// The options that set when an order ends.
 struct ControlEnd: ParsableArguments {
-    @Option(help: "The end: 18:00 by the clock here, or 2026-11-25T18:00:00+09:00. Default: until it is taken back.")
+    @Option(help: "End of the order: 18:00 local time, or 2026-11-25T18:00:00+09:00. Default: until it is withdrawn.")
     var until: String?
-    @Option(name: .customLong("for"), help: "How long it lasts, such as 30m.", transform: DurationArgument.read)
+    @Option(name: .customLong("for"), help: "Duration of the order, such as 30m.", transform: DurationArgument.read)
     var time: DurationArgument?
 
     func validate() throws {

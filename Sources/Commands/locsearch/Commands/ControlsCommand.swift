@@ -6,11 +6,12 @@ import QuotaSharing
 struct ControlsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controls",
-        abstract: "Shows and changes how running workers work: pauses, rates, concurrency, log level, drain.",
+        abstract: "Shows and changes how running workers operate: pauses, rates, concurrency, log level, drain.",
         discussion: """
-            An order reaches the whole fleet over its topic (topics.fleet), or one worker with --worker. It lasts until a time
-            (--until 18:00, --for 30m) or until it is taken back. One to the fleet outlasts restarts of its workers; one to a
-            worker ends with that worker. Workers refuse what goes beyond their settings, unless it is forced.
+            An order applies to the whole fleet, or with --worker to one worker; it is published in topics.fleet. It
+            lasts until a time (--until 18:00, --for 30m) or until it is withdrawn (resume, reset). An order to the
+            fleet survives restarts of the workers; an order to one worker ends with that worker. Workers refuse values
+            beyond their settings unless --force is given.
 
               locsearch controls
               locsearch controls pause hotpepper --for 30m
@@ -22,10 +23,10 @@ struct ControlsCommand: AsyncParsableCommand {
               locsearch controls rate hotpepper reset
               locsearch controls drain web-1
 
-            Of two orders about the same thing the later one counts. Workers compare --until with their own clocks. For a day's
-            calls see locsearch budget.
+            A later order replaces an earlier one for the same thing. Workers compare --until with their own clocks. Use
+            `locsearch budget` for daily call budgets.
 
-            Exit codes: 0 every worker that answers has taken the order up; 1 one has not, or nothing was changed.
+            Exit codes: 0 every worker that responds has applied the order; 1 one has not, or nothing was changed.
             """,
         subcommands: [
             ShowCommand.self, PauseCommand.self, ResumeCommand.self, RateCommand.self, ConcurrencyCommand.self,
@@ -37,10 +38,10 @@ struct ControlsCommand: AsyncParsableCommand {
 extension ControlsCommand {
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows the orders in force, the workers that are there, and daily budgets.")
+            commandName: "show", abstract: "Shows orders in force, running workers and daily budgets.")
 
-        @Flag(help: "One JSON object.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Flag(help: "Prints one JSON object.") var json = false
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 

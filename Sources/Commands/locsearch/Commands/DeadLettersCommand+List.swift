@@ -3,17 +3,17 @@ import ArgumentParser
 extension DeadLettersCommand {
     struct ListCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Shows reason, source, time and the head of each dead letter.",
+            commandName: "list", abstract: "Shows reason, source, time and the start of each dead letter.",
             discussion: """
-                The oldest comes first, by the time at which it was put aside. Of letters of one millisecond, the one
-                that stands first in the dead-letter topic comes first: the lower partition, then the lower offset.
+                Sorts by the time at which the record became a dead letter, oldest first. Letters of the same
+                millisecond are sorted by their partition and offset in the dead-letter topic.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
-        @Flag(help: "Leaves out those that went back already.") var pending = false
-        @Option(help: "Shows at most so many, the oldest.") var limit: Int?
-        @Flag(help: "One dead letter a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Flag(help: "Leaves out dead letters that were sent back already.") var pending = false
+        @Option(help: "Shows at most this many, the oldest.") var limit: Int?
+        @Flag(help: "Prints one JSON object per dead letter and line.") var json = false
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -32,7 +32,7 @@ extension DeadLettersCommand {
                 Terminal.line(json ? DeadLetterText.json(letter) : DeadLetterText.full(letter))
             }
 
-            if !json, letters.isEmpty { Terminal.note("no dead letters in \(topic.name) that match") }
+            if !json, letters.isEmpty { Terminal.note("no matching dead letters in \(topic.name)") }
         }
     }
 }

@@ -9,43 +9,45 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             commandName: "redrive", abstract: "Sends dead letters back to their requests topic, once each.",
             discussion: """
-                Key, value and headers are those that the requests topic held. What went back is noted in the \
-                dead-letter topic, so that a second run, after an interruption or with another filter, sends only the \
-                rest. A run that is killed between sending a record and noting it leaves one record that the next run \
-                sends again. Where topics.requests names several topics, each goes back to the one that it came from, \
-                or to the first where that is none of them any more. Run one redrive at a time: two that run side by side do not see each other's notes.
+                Sends each record with its original key, value and headers, and marks it as sent in the dead-letter \
+                topic, so that a second run, after an interruption or with another filter, sends only the rest. If a \
+                run is killed between sending a record and marking it, the next run sends that record again. If \
+                topics.requests names several topics, each record goes to the topic that it came from, or to the first \
+                one if its topic is not listed any more. Run one redrive at a time: two that run at once do not see \
+                each other's marks.
 
-                --dry-run shows one line for each dead letter that would go back, the oldest first.
+                --dry-run prints one line for each dead letter that would be sent back, oldest first.
 
-                Each dead letter that is a request now may cost a call to a provider. So at a terminal the command tells \
-                how many there are and asks first, unless --yes is given; elsewhere it begins at once. It sends 20 a \
-                second unless --rate says otherwise. While it sends, and for --wait behind the last one, it looks for \
-                their outcomes, and says at the end how many were answered and how many failed again, and why.
+                Each dead letter that is now a valid request may cost a call to a provider. At a terminal, the command \
+                therefore prints their number and asks for confirmation, unless --yes is given; elsewhere it starts at \
+                once. It sends 20 records per second by default (--rate). While it sends, and for --wait after the \
+                last record, it reads the outcomes, and finally reports how many requests have a result, how many \
+                failed again, and why.
 
-                What is still no request would be put aside again; the command says how many are, and why the first is. \
-                --skip-faulty leaves them where they are. --edit opens the value of each in an editor (VISUAL, EDITOR), \
-                and sends only what is a request then.
+                Records that are still invalid would become dead letters again; the command prints their number, and \
+                the reason of the first. --skip-faulty does not send them. --edit opens the value of each record in an \
+                editor (VISUAL, EDITOR), and sends only records that are valid afterwards.
 
-                Records with which worker processes have crashed (reason crashed-workers) stay where they are, because they \
-                would crash workers again. Once the cause is mended, --force sends them too.
+                Records that have crashed worker processes (reason crashed-workers) are not sent, because they would \
+                crash workers again. After the cause is fixed, --force sends them too.
 
-                Exit codes: 0 all that were chosen went back, and none was seen to fail again; 1 some failed again, or \
-                were left after --edit; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
+                Exit codes: 0 all chosen records were sent, and none is known to have failed again; 1 some failed \
+                again, or were not sent after --edit; 64 wrong usage; 69 no broker responds; 78 a wrong setting.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
-        @Flag(help: "Shows what would be sent, a line each, and sends nothing.") var dryRun = false
-        @Flag(name: .shortAndLong, help: "Sends without asking first.") var yes = false
-        @Flag(help: "Has an editor put each of them right before it goes back.") var edit = false
-        @Flag(help: "Leaves those where they are that are still no request.") var skipFaulty = false
-        @Flag(help: "Sends those too with which worker processes have crashed.") var force = false
-        @Option(help: "Sends at most so many records a second.") var rate = RedriveRun.defaultRate
-        @Option(help: "Sends at most so many, the oldest.") var limit: Int?
+        @Flag(help: "Prints the records that would be sent, one line each, and sends nothing.") var dryRun = false
+        @Flag(name: .shortAndLong, help: "Sends without asking for confirmation.") var yes = false
+        @Flag(help: "Opens each record in an editor before it is sent.") var edit = false
+        @Flag(help: "Does not send records that are still invalid.") var skipFaulty = false
+        @Flag(help: "Also sends records that have crashed worker processes.") var force = false
+        @Option(help: "Maximum number of records sent per second.") var rate = RedriveRun.defaultRate
+        @Option(help: "Sends at most this many, the oldest.") var limit: Int?
         @Option(
-            help: "How long to wait for outcomes behind the last record; 0s looks for none.",
+            help: "How long to wait for outcomes after the last record; 0s: reads no outcomes.",
             transform: DurationArgument.read)
         var wait = DurationArgument(.seconds(5))
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -66,21 +68,21 @@ extension DeadLettersCommand {
             let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
 
             if plan.withoutContent > 0 {
-                Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) did not take their content")
+                Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) does not hold their content")
             }
             if plan.outcomes > 0 {
-                Terminal.note("\(plan.outcomes) stay where they are: they are results or errors of a worker")
+                Terminal.note("\(plan.outcomes) are not sent: they are results or errors of a worker")
             }
             if plan.crashing > 0 {
                 Terminal.note(
-                    "\(plan.crashing) stay where they are: worker processes have crashed with them; --force sends them too"
+                    "\(plan.crashing) are not sent: they have crashed worker processes; --force sends them too"
                 )
             }
             if !edit, let first = plan.faulty.first {
                 Terminal.note(
                     TerminalText.safe(
-                        "\(plan.faulty.count) of \(plan.chosen.count) are still no requests and would be put aside again, the"
-                            + " first of them because: \(first.fault ?? "")"))
+                        "\(plan.faulty.count) of \(plan.chosen.count) are still invalid and would become dead letters again; the"
+                            + " first because: \(first.fault ?? "")"))
             }
             let targets = RedriveTargets(settings.topics)
             if dryRun { return show(plan, requests: targets.words(for: plan.chosen)) }
@@ -105,7 +107,7 @@ extension DeadLettersCommand {
             }
             await redriver.close()
 
-            if let left = editing?.left, left > 0 { Terminal.note("\(left) were left where they are") }
+            if let left = editing?.left, left > 0 { Terminal.note("\(left) were not sent") }
             if failed > 0 || (editing?.left ?? 0) > 0 { throw ExitCode(1) }
         }
 
@@ -115,7 +117,7 @@ extension DeadLettersCommand {
         ) async throws -> LetterEditing {
             guard plan.chosen.count <= LetterEditing.mostLetters else {
                 throw ValidationError(
-                    "\(plan.chosen.count) letters are more than anybody edits: give --limit, or a narrower filter")
+                    "\(plan.chosen.count) letters are too many to edit: give --limit, or a narrower filter")
             }
 
             var letters: [(RedriveMark, DeadLetter)] = []
@@ -135,7 +137,7 @@ extension DeadLettersCommand {
                 ? ", which takes about \(Duration.seconds(saturating: (Double(count) / rate).rounded(.up)).readable)"
                 : ""
             let what =
-                "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go") back to \(requests), at most \(text(of: rate)) a second\(time)"
+                "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go") back to \(requests), at most \(text(of: rate)) per second\(time)"
             guard Terminal.inputIsTerminal, !yes else {
                 Terminal.note(what)
                 return true
@@ -154,7 +156,7 @@ extension DeadLettersCommand {
             do {
                 return try await RedriveOutcomes(settings, within: min(timeout.duration, .seconds(5)), log: log)
             } catch {
-                Terminal.note("outcomes are not looked for: \(error)")
+                Terminal.note("outcomes cannot be read: \(error)")
                 return nil
             }
         }
@@ -184,12 +186,12 @@ extension DeadLettersCommand {
             }
 
             Terminal.endProgress()
-            if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could go back") }
-            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore.grouped) had gone before" : ""
+            if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could be sent") }
+            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore.grouped) were sent earlier" : ""
             Terminal.line("\(run.sent.counted("dead letter")) went back to \(requests.name)\(earlier)")
 
             await run.readOutcomes(until: .now + wait.duration)
-            if let problem = run.outcomesProblem { Terminal.note("outcomes are no longer looked for: \(problem)") }
+            if let problem = run.outcomesProblem { Terminal.note("outcomes are no longer read: \(problem)") }
             guard run.sent > 0, let outcomes = run.outcomes else { return 0 }
             Terminal.line(outcomes.summary(of: run.sent, waited: wait.duration))
             if outcomes.failedCount == run.sent {

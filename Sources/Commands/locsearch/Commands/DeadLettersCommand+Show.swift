@@ -7,14 +7,14 @@ extension DeadLettersCommand {
             commandName: "groups", abstract: "Counts dead letters by reason, member and producer.",
             discussion: """
                 The producer is the source of the CloudEvent (ce_source). "Still no request" are those that would be put
-                aside again as they are, by the rules of this program: edit them (redrive --edit), or have their producer
-                send them anew. "Only with --force" are those with which worker processes have crashed: redrive leaves them
-                where they are unless it is told otherwise.
+                aside again as they are, by the rules of this program: edit them (redrive --edit), or have their
+                producer send them anew. "Only with --force" are those with which worker processes have crashed: redrive
+                leaves them where they are unless it is told otherwise.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
         @Flag(help: "One group a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -26,7 +26,7 @@ extension DeadLettersCommand {
             if json {
                 for line in groups.json { Terminal.line(line) }
             } else if groups.counts.isEmpty {
-                Terminal.note("no dead letters in \(topic.name) that match")
+                Terminal.note("no matching dead letters in \(topic.name)")
             } else {
                 for line in groups.text { Terminal.line(line) }
             }
@@ -44,9 +44,9 @@ extension DeadLettersCommand {
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
-        @Option(help: "Shows at most so many, the oldest.") var limit = 10
-        @Flag(help: "One dead letter a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+        @Option(help: "Shows at most this many, the oldest.") var limit = 10
+        @Flag(help: "Prints one JSON object per dead letter and line.") var json = false
+        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -70,7 +70,7 @@ extension DeadLettersCommand {
             }
             let rest = snapshot.letters.count - chosen.count
             if rest > 0 { Terminal.note("\(rest) more match: give --limit, or a narrower filter") }
-            if snapshot.letters.isEmpty { Terminal.note("no dead letters in \(topic.name) that match") }
+            if snapshot.letters.isEmpty { Terminal.note("no matching dead letters in \(topic.name)") }
         }
     }
 }

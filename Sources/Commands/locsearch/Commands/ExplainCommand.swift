@@ -7,16 +7,16 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Tells the life of one request: where it waited, who was asked, what came of it.",
         discussion: """
-            ID is a request id, a trace's id (32 hexadecimal digits), or the position of a request's record as outcomes name it
-            in ce_id: topic-partition-offset. A position is found at once; other ids are looked for in the requests topic, the
-            newest records first.
+            ID is a request id, a trace's id (32 hexadecimal digits), or the position of a request's record as outcomes
+            name it in ce_id: topic-partition-offset. A position is found at once; other ids are looked for in the
+            requests topic, the newest records first.
 
               locsearch explain console-1kq7x2
               locsearch explain location-search.requests-3-1204 --record
               locsearch explain 4bf92f3577b34da6a3ce929d0e0e4736 --since 72h --json
 
-            Steps within a worker are told where outcomes name them: worker.requestSteps=true. It joins no group and changes
-            nothing, and needs Read on the topics, and Describe on the group for requests that have no outcome.
+            Steps within a worker are told where outcomes name them: worker.requestSteps=true. It joins no group and
+            changes nothing, and needs Read on the topics, and Describe on the group for requests that have no outcome.
 
             Exit codes: 0 found; 1 not found; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
             """)
@@ -31,7 +31,7 @@ struct ExplainCommand: AsyncParsableCommand {
     var newest = 20_000
     @Flag(help: "Shows the record too: key, headers and value.") var record = false
     @Flag(help: "One JSON object, with the record.") var json = false
-    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+    @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
     @OptionGroup(title: "Settings") var options: SettingsOptions
 

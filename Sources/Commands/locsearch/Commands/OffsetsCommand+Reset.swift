@@ -7,14 +7,14 @@ extension OffsetsCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset", abstract: "Moves the offsets of a group that has no members.",
             discussion: """
-                It shows what changes and asks. What is done again may cost calls to a provider, and gives outcomes a second
-                time; what is skipped gets none. What was noted as done beyond the old offset is forgotten: where it lies
-                behind the new offset, it is done again. An offset outside of the log becomes the log's nearest end. A
-                partition without a record of the time or later is moved to its end. Where topics.requests names several
-                topics, all of them are moved unless --topic picks one; --partition and an offset need it.
+                It shows what changes and asks. What is done again may cost calls to a provider, and gives outcomes a
+                second time; what is skipped gets none. What was noted as done beyond the old offset is forgotten: where
+                it lies behind the new offset, it is done again. An offset outside of the log becomes the log's nearest
+                end. A partition without a record of the time or later is moved to its end. Where topics.requests names
+                several topics, all of them are moved unless --topic picks one; --partition and an offset need it.
 
-                A group that has members is refused. Where the brokers do not tell whether it has, as the embedded broker,
-                stop its workers and give --force.
+                A group that has members is refused. Where the brokers do not tell whether it has, as the embedded
+                broker, stop its workers and give --force.
 
                 Exit codes: 0 moved, or shown with --dry-run; 1 refused, or not confirmed; 64 wrong usage; 69 no broker
                 answers; 78 a wrong setting.
@@ -27,7 +27,7 @@ extension OffsetsCommand {
         var target: OffsetTarget
         @Option(help: "Only this partition. May repeat.") var partition: [Int32] = []
         @Flag(help: "Shows what would change, and changes nothing.") var dryRun = false
-        @Flag(name: .shortAndLong, help: "Asks no question.") var yes = false
+        @Flag(name: .shortAndLong, help: "Does not ask for confirmation.") var yes = false
         @Flag(help: "Goes on where it cannot be checked whether the group has members.") var force = false
         @OptionGroup var offsets: OffsetsOptions
         @OptionGroup(title: "Settings") var options: SettingsOptions

@@ -8,9 +8,9 @@ internal import WorkerRuntime
 struct ControlChange: ParsableArguments {
     @Option(help: "One worker: a name of locsearch status or an id of locsearch controls. Default: the whole fleet.")
     var worker: String?
-    @Flag(help: "Asks no question.") var yes = false
+    @Flag(help: "Does not ask for confirmation.") var yes = false
     @Flag(help: "Gives the order although no worker answers: it counts for those that start.") var later = false
-    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
+    @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
     /// How long workers have to apply an order.
