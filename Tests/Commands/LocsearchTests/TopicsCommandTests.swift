@@ -50,7 +50,7 @@ struct TopicsCommandTests {
 
         let plan = try await create(broker, ["--replication-factor", "1", "--dry-run"])
         #expect(plan.code == 0, "\(plan.error)")
-        #expect(Self.states(plan.output, of: broker) == Array(repeating: "would be made", count: 5))
+        #expect(Self.states(plan.output, of: broker) == Array(repeating: "would be created", count: 5))
         let strict = try await create(broker, ["--replication-factor", "1", "--dry-run", "--strict"])
         #expect(strict.code == 1, "the dry run made no topic")
 

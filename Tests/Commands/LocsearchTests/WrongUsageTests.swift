@@ -87,7 +87,7 @@ struct WrongUsageTests {
         #expect(second.code == 78, "\(second.error)")
         #expect(
             second.error == "locsearch: cannot listen on \(address): another program listens there; "
-                + "--port 0 takes any free port, --host another address\n")
+                + "use --port 0 for any free port, or --host for another address\n")
     }
 
     @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is none of this")])

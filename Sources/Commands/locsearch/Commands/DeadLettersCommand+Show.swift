@@ -6,14 +6,13 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             commandName: "groups", abstract: "Counts dead letters by reason, member and producer.",
             discussion: """
-                The producer is the source of the CloudEvent (ce_source). "Still no request" are those that would be put
-                aside again as they are, by the rules of this program: edit them (redrive --edit), or have their
-                producer send them anew. "Only with --force" are those with which worker processes have crashed: redrive
-                leaves them where they are unless it is told otherwise.
+                The producer is the source of the CloudEvent (ce_source). "still invalid" counts records that this
+                version would still reject: edit them (redrive --edit), or have their producer send them again. "only
+                with --force" counts records that have crashed worker processes: redrive sends them only with --force.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
-        @Flag(help: "One group a line, as JSON.") var json = false
+        @Flag(help: "Prints one JSON object per group and line.") var json = false
         @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
@@ -35,12 +34,12 @@ extension DeadLettersCommand {
 
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows whole dead letters: what is wrong with them, key, headers and value.",
+            commandName: "show", abstract: "Shows complete dead letters: fault, key, headers and value.",
             discussion: """
                   locsearch dead-letters show --partition 3 --from-offset 1200 --limit 1
                   locsearch dead-letters show --reason invalid-request --json
 
-                The line that begins with "now" says what a worker would do with the record today.
+                The line "now" shows how a worker would handle the record today.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter

@@ -10,12 +10,12 @@ import TraceExport
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Runs broker, provider, worker and console in one process and shows searches going through.",
+        abstract: "Runs broker, provider, worker and console in one process, and sends sample searches.",
         discussion: """
-            Nothing leaves this machine and no key is needed: the provider is simulated. Afterwards everything stays up for
-            `locsearch search` and `locsearch watch` from other terminals, until Ctrl-C. A trickle of requests goes through it,
-            and a second worker joins, as a process of its own. The console has a panel that breaks things: a slow or failing
-            provider, a refused key, a used-up quota, the broker away, the second worker killed.
+            The provider is simulated: nothing leaves this machine and no key is needed. The demo then keeps running for
+            `locsearch search` and `locsearch watch` in other terminals, until Ctrl-C. It sends requests at a low rate,
+            and a second worker joins in a separate process. The console has a panel that causes faults: a slow or
+            failing provider, a rejected key, an exhausted quota, an unreachable broker, a killed worker.
 
               locsearch demo
               locsearch demo --no-traffic
@@ -25,15 +25,15 @@ struct DemoCommand: AsyncParsableCommand {
 
             The admin endpoints are those of the first worker; /metrics counts for all of them.
 
-            The embedded broker refuses commits while a group forms, which Apache Kafka does not. A worker that joins this
-            demo and is stopped at such a moment leaves what it had in flight to the others, who do it again: up to so many
-            requests have two outcomes then. See docs/guarantees.md.
+            Unlike Apache Kafka, the embedded broker refuses commits during a rebalance. If a worker of this demo is
+            stopped at such a time, other workers repeat its requests in flight, and each of these may have two
+            outcomes. See docs/guarantees.md.
             """)
 
-    @Flag(help: "Ends after the table.") var once = false
+    @Flag(help: "Exits after the table.") var once = false
     @Flag(help: "Opens the console in the browser.") var open = false
-    @Flag(inversion: .prefixedNo, help: "A trickle of requests while it stays up.") var traffic = true
-    @Option(help: "How many workers share the requests.") var workers = 1
+    @Flag(inversion: .prefixedNo, help: "Sends requests at a low rate while it runs.") var traffic = true
+    @Option(help: "Number of workers that share the requests.") var workers = 1
     @Option(help: "Writes every outcome to this file, one record a line, for schemas/validate.py.") var record: String?
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -99,7 +99,7 @@ struct DemoCommand: AsyncParsableCommand {
         state.write()
         try await search(stack)
         guard let child else {
-            Terminal.line("Without --once it all stays up for searches of your own, with a console in the browser.")
+            Terminal.line("Without --once the demo keeps running for your own searches, with a console in the browser.")
             return
         }
 
@@ -135,7 +135,7 @@ struct DemoCommand: AsyncParsableCommand {
         let program = ProgramName.own
         Terminal.line(
             """
-            Everything stays up. Look at it in a browser, where "Demo" breaks things:
+            The demo keeps running. Open it in a browser, where "Demo" causes faults:
 
               \(console.url)
 
@@ -145,9 +145,9 @@ struct DemoCommand: AsyncParsableCommand {
               \(program) search --lat 34.70 --lng 135.50 --category hospital --language ja
               \(program) watch --from-beginning
 
-            A second worker, a process of its own, is at \(child.url)
-            They find this demo by themselves; other tools need --kafka-bootstrap-servers \(state.bootstrapServers)
-            This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
+            A second worker runs in a separate process at \(child.url)
+            The commands above find this demo; other tools need --kafka-bootstrap-servers \(state.bootstrapServers)
+            This broker is for trials: a worker that is stopped during a rebalance may repeat its requests in flight.
             Ctrl-C ends the demo.
             """)
         // The fragment makes the page start a search at once, so that it shows results.
@@ -165,7 +165,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
 
         let seconds = OutcomeText.decimal(begin.duration(to: .now) / .seconds(1), places: 1)
-        let others = child == nil ? "" : " and one that is a process of its own"
+        let others = child == nil ? "" : " and one in a separate process"
         Terminal.line("workers    \(workers)\(others), ready after \(seconds) s")
     }
 
@@ -179,9 +179,9 @@ struct DemoCommand: AsyncParsableCommand {
         let (searches, shutting) = (DemoRequest.searches(run), DemoRequest.shutting(run))
         // With `--once`, breakers are disabled and nothing is logged.
         let logged =
-            once ? "" : " The worker logs the last two as errors: a key that is refused, and a quota that is used up."
+            once ? "" : " The worker logs the last two as errors: a rejected key, and an exhausted quota."
         let count = searches.count + shutting.count + 2  // bounded: the number of requests written in the source
-        Terminal.line("\nSending \(count) requests, some of which go wrong on purpose ...\(logged)\n")
+        Terminal.line("\nSending \(count) requests, some of which fail on purpose ...\(logged)\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }
         try await collector.run(shutting)
@@ -191,7 +191,8 @@ struct DemoCommand: AsyncParsableCommand {
         Terminal.line(
             """
 
-            ms is the time from reading a request to having its outcome; calls are those to the provider, retries among them.
+            ms is the time from reading a request to its outcome; calls are the calls to the provider, including
+            retries.
 
             """)
         if let record { try write(collector.received, to: record) }

@@ -5,31 +5,31 @@ import Observability
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at everything that a worker needs, and says what to do where it is wrong.",
+        abstract: "Checks everything that a worker needs, and suggests fixes.",
         discussion: """
-            One line for each thing that was looked at: ok, warning (works, and could be better), FAILED, unknown (nobody
-            tells) or skipped, then the check, what was found and what to do about it. It takes the same flags, environment
-            and file as the worker, and looks at settings, library, admin port, open files and disk; at names, connections,
-            protocol, login, versions and addresses of the brokers; at topics, rights and the group; at providers, keys and
-            clocks. It joins no group, and writes and changes nothing.
+            Prints one line per finding: ok, warning (works, but can be improved), FAILED, unknown (cannot be
+            determined) or skipped, then the check, the finding and the fix. It uses the same flags, environment and
+            file as the worker, and checks settings, library, admin port, open files and disk; names, connections,
+            protocol, login, versions and addresses of the brokers; topics, rights and the group; providers, keys and
+            clocks. It does not join the group, and changes nothing.
 
-              locsearch doctor                    # where no broker is set and a demo runs: of that demo
+              locsearch doctor                    # checks a running demo if no broker is set
               locsearch doctor --config worker.yaml --json
-              locsearch doctor --offline          # talks to brokers, and to no provider
-              locsearch doctor --yes --strict     # for a pipeline
+              locsearch doctor --offline          # contacts brokers, but no provider
+              locsearch doctor --yes --strict     # for CI
 
-            Keys are tried with the cheapest call of each provider, which is free of charge. At a terminal the command asks
-            first; elsewhere it does so with --yes only.
+            The command tests keys with the cheapest call of each provider, which is free of charge. At a terminal it
+            asks for confirmation; elsewhere it tests them only with --yes.
 
-            Exit codes: 0 nothing fails; else that of the first failure: 78 a wrong setting, 69 somebody is not reached, 1
-            anything else, or a warning with --strict. 64 is wrong usage.
+            Exit codes: 0 no check fails; otherwise that of the first failure: 78 a wrong setting, 69 a broker or
+            provider is unreachable, 1 anything else, or a warning with --strict. 64 is wrong usage.
             """)
 
     @Flag(help: "Prints one JSON object.") var json = false
-    @Flag(help: "Talks to no provider.") var offline = false
-    @Flag(name: .shortAndLong, help: "Tries keys without asking first.") var yes = false
-    @Flag(help: "Ends with exit code 1 for a warning, too.") var strict = false
-    @Option(help: "How long each question may take, up to 1m.", transform: DurationArgument.read) var timeout =
+    @Flag(help: "Contacts no provider.") var offline = false
+    @Flag(name: .shortAndLong, help: "Tests keys without asking for confirmation.") var yes = false
+    @Flag(help: "Exits with 1 if there are warnings.") var strict = false
+    @Option(help: "Timeout of each query, up to 1m.", transform: DurationArgument.read) var timeout =
         DurationArgument(.seconds(5))
     @OptionGroup(title: "Settings") var options: SettingsOptions
 

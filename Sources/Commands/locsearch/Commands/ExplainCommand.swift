@@ -5,32 +5,33 @@ import Logging
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Tells the life of one request: where it waited, who was asked, what came of it.",
+        abstract: "Shows the history of one request: its waits, provider calls and outcome.",
         discussion: """
             ID is a request id, a trace's id (32 hexadecimal digits), or the position of a request's record as outcomes
-            name it in ce_id: topic-partition-offset. A position is found at once; other ids are looked for in the
-            requests topic, the newest records first.
+            name it in ce_id: topic-partition-offset. A position is read directly; for other ids, the command searches
+            the requests topic, newest records first.
 
               locsearch explain console-1kq7x2
               locsearch explain location-search.requests-3-1204 --record
               locsearch explain 4bf92f3577b34da6a3ce929d0e0e4736 --since 72h --json
 
-            Steps within a worker are told where outcomes name them: worker.requestSteps=true. It joins no group and
-            changes nothing, and needs Read on the topics, and Describe on the group for requests that have no outcome.
+            Steps within a worker are shown if outcomes contain them: worker.requestSteps=true. The command joins no
+            group and changes nothing. It needs Read on the topics, and Describe on the group for requests without an
+            outcome.
 
             Exit codes: 0 found; 1 not found; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
             """)
 
     @Argument(help: "A request id, a trace's id, or topic-partition-offset.") var id: String
-    @Option(help: "How far back to look, up to 720h.", transform: DurationArgument.read) var since =
+    @Option(help: "How far back to search, up to 720h.", transform: DurationArgument.read) var since =
         DurationArgument(.seconds(24 * 3600))
-    @Option(help: "How long reading may take in all, up to 1h.", transform: DurationArgument.read) var within =
+    @Option(help: "Timeout of all reading, up to 1h.", transform: DurationArgument.read) var within =
         DurationArgument(.seconds(120))
     @Option(
-        help: "How many of a topic's newest records are read where brokers look nothing up by time, up to 10000000.")
+        help: "Number of a topic's newest records to read if brokers cannot look up offsets by time, up to 10000000.")
     var newest = 20_000
-    @Flag(help: "Shows the record too: key, headers and value.") var record = false
-    @Flag(help: "One JSON object, with the record.") var json = false
+    @Flag(help: "Also shows the record: key, headers and value.") var record = false
+    @Flag(help: "Prints one JSON object, with the record.") var json = false
     @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
     @OptionGroup(title: "Settings") var options: SettingsOptions

@@ -7,14 +7,14 @@ extension OffsetsCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset", abstract: "Moves the offsets of a group that has no members.",
             discussion: """
-                It shows what changes and asks. What is done again may cost calls to a provider, and gives outcomes a
-                second time; what is skipped gets none. What was noted as done beyond the old offset is forgotten: where
-                it lies behind the new offset, it is done again. An offset outside of the log becomes the log's nearest
-                end. A partition without a record of the time or later is moved to its end. Where topics.requests names
-                several topics, all of them are moved unless --topic picks one; --partition and an offset need it.
+                Shows the changes and asks for confirmation. Repeated requests may cost calls to a provider, and get a
+                second outcome; skipped requests get none. The done-set beyond the old offset is discarded: its requests
+                after the new offset are repeated. An offset outside of the log is replaced by the nearest end of the
+                log. A partition without a record at or after the time is moved to its end. If topics.requests names
+                several topics, all of them are moved unless --topic selects one; --partition and an offset need it.
 
-                A group that has members is refused. Where the brokers do not tell whether it has, as the embedded
-                broker, stop its workers and give --force.
+                The command refuses a group that has members. If the brokers cannot describe the group, as the embedded
+                broker cannot, stop its workers and use --force.
 
                 Exit codes: 0 moved, or shown with --dry-run; 1 refused, or not confirmed; 64 wrong usage; 69 no broker
                 answers; 78 a wrong setting.
@@ -28,7 +28,7 @@ extension OffsetsCommand {
         @Option(help: "Only this partition. May repeat.") var partition: [Int32] = []
         @Flag(help: "Shows what would change, and changes nothing.") var dryRun = false
         @Flag(name: .shortAndLong, help: "Does not ask for confirmation.") var yes = false
-        @Flag(help: "Goes on where it cannot be checked whether the group has members.") var force = false
+        @Flag(help: "Continues if it cannot be checked whether the group has members.") var force = false
         @OptionGroup var offsets: OffsetsOptions
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -47,7 +47,7 @@ extension OffsetsCommand {
                 show(plan, report)
 
                 guard !dryRun else { return noteRefusal(report) }
-                guard !plan.commits.isEmpty else { return Terminal.line("nothing is to be changed") }
+                guard !plan.commits.isEmpty else { return Terminal.line("nothing to change") }
                 try confirm(plan, offsets.group)
 
                 // Workers may have started while the user read the question.
@@ -65,7 +65,7 @@ extension OffsetsCommand {
         // MARK: - Planning the change
 
         private static let needsOnePartition = ValidationError(
-            "an offset means something else in each partition: give one --partition with it")
+            "an offset applies to one partition only: give one --partition with it")
 
         private func plan(for report: OffsetsReport, _ offsets: GroupOffsets) async throws -> ResetPlan {
             if !partition.isEmpty, report.topics.count > 1 {
@@ -95,7 +95,7 @@ extension OffsetsCommand {
             if report.partitions.allSatisfy({ $0.commit == nil }) {
                 Terminal.note(
                     TerminalText.safe(
-                        "the group \(report.group) has committed nothing on \(report.names) so far: is that its name?"))
+                        "the group \(report.group) has committed nothing on \(report.names): is the name right?"))
             }
             for line in plan.text { Terminal.line(line) }
             Terminal.line(plan.summary)
@@ -109,13 +109,13 @@ extension OffsetsCommand {
         /// For a dry run, prints the reason for which the change itself would be refused.
         private func noteRefusal(_ report: OffsetsReport) {
             guard let reason = report.presence.refusal(of: report.group, isForced: force) else { return }
-            Terminal.note(TerminalText.safe("as it is, the change would be refused: \(reason)"))
+            Terminal.note(TerminalText.safe("the change would now be refused: \(reason)"))
         }
 
         private func confirm(_ plan: ResetPlan, _ group: String) throws(Failure) {
             if yes { return }
             guard Terminal.inputIsTerminal else {
-                throw Failure("nothing was changed: give --yes where nobody can be asked")
+                throw Failure("nothing was changed: give --yes when there is no terminal")
             }
 
             guard Terminal.confirms(TerminalText.safe("\(plan.summary). Move the offsets of the group \(group)?"))

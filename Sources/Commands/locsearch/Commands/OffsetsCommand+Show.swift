@@ -3,20 +3,20 @@ import ArgumentParser
 extension OffsetsCommand {
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows by partition what is committed, done beyond that, and open.",
+            commandName: "show", abstract: "Shows committed, finished and open requests by partition.",
             discussion: """
-                lag is the log's end less the committed offset, as Kafka's tools count it. done beyond counts what workers have
-                finished although an earlier request is open; open is the rest: what is still to be done. All of them count
-                offsets, of which some may hold no request (ends of transactions, compacted records). What workers have in
-                hand since the last commit is not seen.
+                "lag" is the end of the log minus the committed offset, as in Kafka's tools. "done beyond" counts
+                requests that workers have finished although an earlier request is open; "open" counts the remaining
+                ones. All of them count offsets, some of which may hold no request (transaction markers, compacted
+                records). Progress since the last commit is not included.
 
-                It joins no group and changes nothing, so that it may run at any time, with workers or without.
+                The command joins no group and changes nothing, so it can run at any time, with or without workers.
 
                 Exit codes: 0 shown; 1 no such topic, or not allowed; 69 no broker answers; 78 a wrong setting.
                 """)
 
         @OptionGroup var offsets: OffsetsOptions
-        @Flag(help: "One partition a line, as JSON.") var json = false
+        @Flag(help: "Prints one JSON object per partition and line.") var json = false
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func run() async throws {

@@ -2,10 +2,10 @@ import ArgumentParser
 
 struct OffsetsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offsets", abstract: "Shows where the workers' group stands in its topics, and moves it.",
+        commandName: "offsets", abstract: "Shows and moves the offsets of the workers' group.",
         discussion: """
-            A worker commits the offset before which all requests are done, and beside it which requests beyond it are done
-            too. Kafka's own tools show only the offset.
+            A worker commits the offset up to which all requests are finished, and with it the done-set: the requests
+            beyond it that are finished too. Kafka's own tools show only the offset.
 
               locsearch offsets show
               locsearch offsets show --json
@@ -18,7 +18,7 @@ struct OffsetsCommand: AsyncParsableCommand {
 struct OffsetsOptions: ParsableArguments {
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
     @Option(help: "The topic. Default: all of topics.requests.") var topic: String?
-    @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+    @Option(help: "Timeout of each request to the brokers.", transform: DurationArgument.read) var timeout =
         DurationArgument(.seconds(15))
 
     func validate() throws {

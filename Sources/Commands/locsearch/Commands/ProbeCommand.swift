@@ -5,17 +5,17 @@ import HTTPTransport
 
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Asks a health endpoint: a check for containers that have no shell.",
+        commandName: "probe", abstract: "Checks a health endpoint, for containers that have no shell.",
         discussion: """
-            Exit code 0 when the status of the answer is 2xx; else 69, with one line that says why. Redirects are not
-            followed.
+            Exit code 0 if the status of the response is 2xx; otherwise 69, with one line that gives the reason.
+            Redirects are not followed.
 
-              locsearch probe                                          the worker of this machine or container
+              locsearch probe                                          the worker on this machine or in this container
               locsearch probe http://127.0.0.1:8090/_sim/config        the simulator
             """)
 
-    @Argument(help: "The URL to ask, http or https.") var url = "http://127.0.0.1:8080/readyz"
-    @Option(help: "How long connecting and answering may take together, up to 1m.", transform: DurationArgument.read)
+    @Argument(help: "The URL to check, http or https.") var url = "http://127.0.0.1:8080/readyz"
+    @Option(help: "Timeout of connecting and the response together, up to 1m.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(5))
 
     func validate() throws {

@@ -8,7 +8,7 @@ struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search", abstract: "Sends one request and waits for its outcome.",
         discussion: """
-            With `locsearch demo` running, its broker is used when none is set:
+            While `locsearch demo` runs and no broker is set, the command uses its broker:
 
               locsearch search --lat 35.69 --lng 139.70
               locsearch search --lat 35.69 --lng 139.70 --category hospital --language ja
@@ -16,9 +16,9 @@ struct SearchCommand: AsyncParsableCommand {
               locsearch search --provider hotpepper --place-id J001234567
               locsearch search --kafka-bootstrap-servers broker:9092 --lat 48.86 --lng 2.35
 
-            The request expires when the command stops waiting: a worker that gets to it later asks no provider.
+            The request expires when the command stops waiting: workers then make no provider call for it.
 
-            Exit code 0: a result came; 1: an error outcome came; 69: no broker, or no outcome in time.
+            Exit code 0: a result; 1: an error outcome; 69: no broker, or no outcome in time.
             """)
 
     @OptionGroup(title: "Request") var request: RequestOptions
@@ -49,7 +49,7 @@ struct SearchCommand: AsyncParsableCommand {
             throw Failure(
                 "no outcome within \(timeout.duration.readable): is a worker running on "
                     + "\(position.topic)? `locsearch status` shows it, and `locsearch demo` starts one, with a broker and a provider. "
-                    + "The request has expired: nobody will pay for it", code: Failure.unreachable)
+                    + "The request has expired and costs no provider call", code: Failure.unreachable)
         }
         Terminal.endProgress()
         Terminal.line(json ? outcome.json : OutcomeText.full(event, asked: request))

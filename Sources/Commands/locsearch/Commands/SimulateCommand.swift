@@ -10,38 +10,38 @@ struct SimulateCommand: AsyncParsableCommand {
               locsearch simulate --port 8090 --latency p50:80ms,p99:900ms --faults 503:0.02,reset:0.01
               HOTPEPPER_BASE_URL=http://127.0.0.1:8090 HOTPEPPER_API_KEY=any locsearch worker
 
-            GET /_sim/stats shows what was asked, POST /_sim/config changes latency, faults, capacity and quota,
-            POST /_sim/reset forgets the counts. `--list-faults` shows what a keyword fault:NAME does to one request.
-            GET /pictures/ANY/PATH is an invented picture (SVG), always the same one for a path; it is not counted.
+            GET /_sim/stats shows the counts of requests, POST /_sim/config changes latency, faults, capacity and quota,
+            POST /_sim/reset clears the counts. `--list-faults` lists the faults that a keyword fault:NAME causes.
+            GET /pictures/ANY/PATH returns a generated picture (SVG), always the same for a path; it is not counted.
             """)
 
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0: any free one.") var port = 0
-    @Option(help: "Names the world: the same seed has the same places.") var seed: UInt64 = 1
+    @Option(help: "Seed of the generated places: the same seed gives the same places.") var seed: UInt64 = 1
     @Option(help: "Event loops, 1...64.") var threads = 1
-    @Option(help: "The only key that is let in. Default: all but those that begin with wrong, denied or legacy-off.")
+    @Option(help: "The only accepted key. Default: all except those that begin with wrong, denied or legacy-off.")
     var apiKey: String?
-    @Flag(help: "The APIs as they were years ago: numbers as strings, obsolete members.") var oldVersions = false
-    @Flag(help: "Answers with gzip whoever accepts it.") var gzip = false
-    @Option(help: "How long a page token of Google's legacy API is not valid yet.", transform: DurationArgument.read)
+    @Flag(help: "Old versions of the APIs: numbers as strings, obsolete members.") var oldVersions = false
+    @Flag(help: "Compresses responses with gzip for clients that accept it.") var gzip = false
+    @Option(help: "Time until a new page token of Google's legacy API becomes valid.", transform: DurationArgument.read)
     var pageTokenDelay = DurationArgument(.seconds(2))
-    @Option(help: "Megabytes for rendered places.") var cacheMegabytes = 96
+    @Option(help: "Megabytes of the cache for rendered places.") var cacheMegabytes = 96
     @Option(help: "Largest request body in bytes.") var maxRequestBytes = 1 << 20
-    @Option(help: "Requests that GET /_sim/log can show.") var logCapacity = 1000
+    @Option(help: "Number of requests that GET /_sim/log can show.") var logCapacity = 1000
     @Option(help: "80ms, 20ms..80ms, exp:100ms (the mean) or p50:80ms,p99:900ms.") var latency = "0ms"
-    @Option(help: "Shares of requests that fail, such as 503:0.05,reset:0.01.") var faults: String?
-    @Option(help: "How many requests are served at a time; the others wait.") var capacity: Int?
+    @Option(help: "Fractions of requests that fail, such as 503:0.05,reset:0.01.") var faults: String?
+    @Option(help: "Number of requests served at a time; the others wait.") var capacity: Int?
     @Option(help: "Requests per second for each key.") var quota: Double?
-    @Option(help: "Requests at once after a pause. Default: one second's worth.") var quotaBurst: Int?
-    @Option(help: "Seconds that a rate-limited answer says to wait. Default: it does not say.") var retryAfter: Int?
-    @Flag(help: "Prints the faults that a keyword, type or place id can ask for, and ends.") var listFaults = false
+    @Option(help: "Requests allowed at once after a pause. Default: those of one second.") var quotaBurst: Int?
+    @Option(help: "Seconds in Retry-After of rate-limited responses. Default: no such header.") var retryAfter: Int?
+    @Flag(help: "Prints the faults that a keyword, type or place id can cause, and exits.") var listFaults = false
 
     func validate() throws {
         guard (0...1_048_576).contains(cacheMegabytes) else {
             throw ValidationError("--cache-megabytes takes 0 to 1048576")
         }
         guard quota != nil || (quotaBurst == nil && retryAfter == nil) else {
-            throw ValidationError("--quota-burst and --retry-after say more about --quota, which is missing")
+            throw ValidationError("--quota-burst and --retry-after need --quota")
         }
     }
 
@@ -53,7 +53,7 @@ struct SimulateCommand: AsyncParsableCommand {
         do {
             Terminal.line(try await server.start())
         } catch {
-            let cure = "--port 0 takes any free port, --host another address"
+            let cure = "use --port 0 for any free port, or --host for another address"
             throw Failure("\(error); \(cure)", code: Failure.configuration)
         }
 

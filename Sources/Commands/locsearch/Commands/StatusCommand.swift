@@ -12,30 +12,31 @@ struct StatusCommand: AsyncParsableCommand {
     static let nobodyWorks: Int32 = 2
 
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Shows how far the fleet is: what waits, for how long, and who works on it.",
+        commandName: "status", abstract: "Shows the backlog of the fleet, its age, and the workers.",
         discussion: """
-            What waits is read from the brokers, so that it is true also where every worker is gone. A request waits until its
-            outcome is there and committed: what workers have in hand counts too, and offsets that hold no request (ends of
-            transactions, compacted records) cannot be told apart. Rates come from two readings, --window apart.
+            The backlog is read from the brokers, so it is right even if no worker runs. A request counts as waiting
+            until its outcome is published and its offset committed, so requests in flight count too. Offsets without a
+            request (transaction markers, compacted records) cannot be distinguished. Rates come from two readings,
+            --window apart.
 
-            Workers are the group's members as the brokers tell them, and what the admin endpoints that console.workers names
-            answer. It joins no group and changes nothing.
+            Workers are the members that the brokers report, and the responses of the admin endpoints in
+            console.workers. The command joins no group and changes nothing.
 
               locsearch status
               locsearch status --json --window 1s | jq .backlog.waiting
               locsearch status --console-workers http://worker-1:8080,http://worker-2:8080
 
-            Exit codes: 0 workers take requests, or it cannot be told whether they do; 2 no worker is there, or none is ready;
-            1 no such topic, or not allowed; 64 wrong usage; 69 no broker answers; 78 a wrong setting.
+            Exit codes: 0 workers take requests, or this cannot be determined; 2 no worker runs, or none is ready; 1 no
+            such topic, or not allowed; 64 wrong usage; 69 no broker responds; 78 a wrong setting.
             """)
 
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
     @Option(help: "The topic. Default: all of topics.requests.") var topic: String?
-    @Option(help: "How long rates are measured, up to 1h.", transform: DurationArgument.read) var window =
+    @Option(help: "Period over which rates are measured, up to 1h.", transform: DurationArgument.read) var window =
         DurationArgument(.seconds(5))
-    @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+    @Option(help: "Timeout of each request to the brokers.", transform: DurationArgument.read) var timeout =
         DurationArgument(.seconds(15))
-    @Flag(help: "One JSON object, with all partitions.") var json = false
+    @Flag(help: "Prints one JSON object, with all partitions.") var json = false
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func validate() throws {
@@ -65,7 +66,7 @@ struct StatusCommand: AsyncParsableCommand {
         do {
             return try await ControlTopic(settings, timeout: timeout.duration, log: log).book().orders
         } catch {
-            log.debug("the fleet's topic cannot be read", metadata: ["reason": "\(error)"])
+            log.debug("the fleet topic cannot be read", metadata: ["reason": "\(error)"])
             return []
         }
     }

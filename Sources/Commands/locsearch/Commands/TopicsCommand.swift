@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "topics", abstract: "Makes the topics that a worker needs, or checks those that exist.",
+        commandName: "topics", abstract: "Creates the topics that a worker needs, or checks those that exist.",
         discussion: """
               locsearch topics create --dry-run
               locsearch topics create --partitions 24 --retention results=6h
@@ -13,36 +13,38 @@ struct TopicsCommand: AsyncParsableCommand {
 extension TopicsCommand {
     struct CreateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "create", abstract: "Makes the topics that are missing, and says how the others deviate.",
+            commandName: "create", abstract: "Creates missing topics, and reports how the others deviate.",
             discussion: """
-                It shows each topic - one that exists as it is, one that is missing as it is made - and what is to be done
-                about it, then makes those that are missing. One that exists is never changed or deleted: each way in which
-                it deviates is one line on standard error, and so is what could not be checked, with the reason. A second
-                run does nothing.
+                Shows the configuration and state of each topic, then creates missing topics. Existing topics are never
+                changed or deleted: each deviation is one line on standard error, and so is each failed check, with the
+                reason. A second run does nothing.
 
                   locsearch topics create --dry-run
                   locsearch topics create --partitions 24 --retention results=6h --retention requests=72h
-                  locsearch topics create --replication-factor 1     # on a single broker, for trying out
-                  locsearch topics create --print                    # commands of Kafka's own tools; asks no broker
+                  locsearch topics create --replication-factor 1     # on a single broker, for trials
+                  locsearch topics create --print                    # commands of Kafka's own tools; contacts no broker
 
-                --add-partitions gives an existing topic the partitions that it lacks. Keys then go to other partitions, so
-                that the order of a key, and which search of a session is the newer one, do not hold for what is on its way.
+                --add-partitions adds the missing partitions to an existing topic. Keys then move to other partitions:
+                for unfinished requests, the order of a key and the replacement of a session's older search are not
+                guaranteed.
 
-                Exit codes: 0 all topics are there (or would be, with --dry-run), deviations or not; 1 a topic cannot be
-                made, or --strict is given and one deviates or its configuration could not be checked; 69 no broker answers; 78 a wrong setting, or too few brokers.
+                Exit codes: 0 all topics exist (or would, with --dry-run), with or without deviations; 1 a topic cannot
+                be created, or --strict is given and a topic deviates or could not be checked; 69 no broker responds; 78
+                a wrong setting, or too few brokers.
                 """)
 
         @Flag(help: "Shows what would be done, and does nothing.") var dryRun = false
-        @Flag(help: "Prints commands of Kafka's own tools that make the topics, and asks no broker.") var print = false
-        @Flag(help: "Ends with exit code 1 when a topic deviates, cannot be checked or, with --dry-run, is missing.")
+        @Flag(help: "Prints commands of Kafka's own tools that create the topics, and contacts no broker.") var print =
+            false
+        @Flag(help: "Exits with 1 if a topic deviates, cannot be checked or, with --dry-run, is missing.")
         var strict = false
         @Flag(help: "Adds partitions to topics that have fewer than recommended.") var addPartitions = false
 
-        @Option(help: "Partitions of each topic of requests, of results and errors.") var partitions = 12
-        @Option(help: "Brokers that hold each partition.") var replicationFactor = 3
-        @Option(help: "How long records are kept: requests, results, errors or deadLetters, then =TIME. May repeat.")
+        @Option(help: "Partitions of the topics of requests, results and errors.") var partitions = 12
+        @Option(help: "Replicas of each partition.") var replicationFactor = 3
+        @Option(help: "Retention of records: requests, results, errors or deadLetters, then =TIME. May repeat.")
         var retention: [String] = []
-        @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+        @Option(help: "Timeout of each request to the brokers.", transform: DurationArgument.read) var timeout =
             DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -108,7 +110,7 @@ extension TopicsCommand {
             for finding in findings where !finding.untold.isEmpty {
                 let names = finding.untold.joined(separator: ", ")
                 Terminal.note(
-                    TerminalText.safe("\(finding.topic.name): not checked: \(names): the brokers do not tell"))
+                    TerminalText.safe("\(finding.topic.name): not checked: \(names): the brokers do not report it"))
             }
             // The reason is usually the same for all topics, so only the first one is shown.
             let unread = findings.filter { $0.unread != nil }
@@ -120,7 +122,7 @@ extension TopicsCommand {
 
         private func state(of finding: TopicCreation.Finding) -> String {
             switch finding.state {
-            case .missing: dryRun ? "would be made" : "to be made"
+            case .missing: dryRun ? "would be created" : "to be created"
             case .asRecommended: finding.unread == nil ? "as recommended" : "not checked"
             case .deviating: "deviates"
             }

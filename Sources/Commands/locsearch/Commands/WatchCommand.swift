@@ -5,27 +5,28 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Prints outcomes as they arrive.",
         discussion: """
-            With `locsearch demo` running, its broker is used when none is set. Ends at Ctrl-C, or after --count outcomes.
+            While `locsearch demo` runs and no broker is set, the command uses its broker. It ends at Ctrl-C, or after
+            --count outcomes.
 
               locsearch watch
               locsearch watch --from-beginning --count 100
               locsearch watch --session 7f3a --from-beginning
               locsearch watch --json | jq 'select(.error)'
 
-            A line shows when the outcome was made, provider, operation, time taken, what came of it, the record's key, the
-            session and the request id; a dash stands for what an outcome does not have. Behind that, an error has its message,
-            and in brackets the provider's HTTP status and own status, and when to ask again. With --json a line is the event's
-            value as it is in the topic: the key is no part of it.
+            A line shows the outcome's time, provider, operation, duration, result or error code, record key, session
+            and request id; a dash stands for a missing value. Errors add their message, and in brackets the provider's
+            HTTP status, its own status and the time to retry. With --json, a line is the event's value as in the topic,
+            without the key.
 
-            After a crash one request may have two outcomes; both name the same position of its record (source-topic,
-            source-partition, source-offset). Where one is a result and the other an error, such as superseded, the result
-            counts, whichever came first. Otherwise the first one counts.
+            After a crash, one request may have two outcomes with the same position (source-topic, source-partition,
+            source-offset). If one is a result and the other an error, such as superseded, use the result; otherwise use
+            the first one.
             """)
 
     @OptionGroup(title: "Filter") var filter: OutcomeFilter
-    @Flag(help: "Begins with the oldest outcomes there are, not with the next.") var fromBeginning = false
-    @Flag(help: "One outcome event a line, as JSON.") var json = false
-    @Option(help: "Ends after so many outcomes that match.") var count: Int?
+    @Flag(help: "Starts with the oldest outcomes instead of new ones.") var fromBeginning = false
+    @Flag(help: "Prints one outcome event per line, as JSON.") var json = false
+    @Option(help: "Exits after this many matching outcomes.") var count: Int?
     @Option(help: "How long to wait for the broker at the start.", transform: DurationArgument.read) var timeout =
         DurationArgument(.seconds(15))
     @OptionGroup(title: "Settings") var options: SettingsOptions
@@ -38,7 +39,7 @@ struct WatchCommand: AsyncParsableCommand {
         let (settings, log) = try await ToolSettings.load(options)
         let feed = try await OutcomeFeed(
             settings, at: fromBeginning ? .beginning : .end, within: timeout.duration, log: log)
-        if !json { Terminal.note("watching \(feed.topics.joined(separator: " and ")); Ctrl-C ends") }
+        if !json { Terminal.note("watching \(feed.topics.joined(separator: " and ")); press Ctrl-C to stop") }
 
         var left = count ?? .max
         while left > 0 {

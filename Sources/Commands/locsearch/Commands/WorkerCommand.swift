@@ -5,17 +5,16 @@ struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "Runs a worker until SIGTERM.",
         discussion: """
-            Settings come from flags, then the environment, then a file, then defaults: `locsearch config` shows them.
+            Settings are read from flags, then the environment, a file and defaults: `locsearch config` shows them.
 
               HOTPEPPER_API_KEY=... locsearch worker --kafka-bootstrap-servers broker:9092
               locsearch worker --config worker.yaml --worker-concurrency 64 --admin-port 0
 
-            SIGTERM, SIGINT or SIGHUP lets what is in flight finish (worker.shutdownGrace); a second SIGTERM or SIGINT exits at
-            once.
-            A provider without a key is not configured: a request that names it ends as unauthorized. At least one
-            provider must have a key, unless worker.allowNoProvider is true.
+            At SIGTERM, SIGINT or SIGHUP, requests in flight finish (worker.shutdownGrace); a second SIGTERM or SIGINT
+            exits at once. Requests for a provider without a key end as unauthorized. At least one provider must have a
+            key, unless worker.allowNoProvider is true.
 
-            worker.maxRequestBytes is --worker-max-request-bytes or WORKER_MAX_REQUEST_BYTES, and so on:
+            The setting worker.maxRequestBytes is --worker-max-request-bytes or WORKER_MAX_REQUEST_BYTES, and so on:
 
             \(Setting.helpTable)
             """)

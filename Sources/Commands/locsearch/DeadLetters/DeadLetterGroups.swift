@@ -49,7 +49,7 @@ struct DeadLetterGroups {
     /// The groups as a table.
     var text: [String] {
         var table = TextTable([
-            .right("letters"), .right("can go back"), .right("only with --force"), .right("still no request"), "reason",
+            .right("letters"), .right("can go back"), .right("only with --force"), .right("still invalid"), "reason",
             "member", "producer", "oldest", "newest",
         ])
         for (kind, count) in sorted {

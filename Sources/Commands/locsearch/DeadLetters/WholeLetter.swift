@@ -29,16 +29,16 @@ struct WholeLetter {
     /// The worker that rejected the record, and the number of tries before that; `nil` if the letter contains neither.
     private var setAside: String? {
         let worker = letter.worker.map { "by \($0)" }
-        let tries = letter.tries.map { "after \($0) worker processes ended with its partition" }
+        let tries = letter.tries.map { "after \($0) worker processes crashed with its partition" }
         let parts = [worker, tries].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     /// The result of processing the record now.
     private var now: String {
-        if summary.isOutcome { return "stays: it is a result or an error of a worker" }
+        if summary.isOutcome { return "not sent: it is a result or an error of a worker" }
         if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }
-        return summary.fault.map { "still no request: \($0)" } ?? "a request"
+        return summary.fault.map { "still invalid: \($0)" } ?? "a valid request"
     }
 
     private static func shown(_ bytes: [UInt8]?) -> String {

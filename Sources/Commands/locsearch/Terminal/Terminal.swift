@@ -30,7 +30,7 @@ enum Terminal {
         writeError("\(question) [y/N] ")
         guard let answer = readLine() else {
             writeError("\n")
-            note("nobody can be asked here: give --yes")
+            note("no terminal to ask for confirmation: give --yes")
             return false
         }
         return ["y", "yes"].contains(answer.lowercased())
