@@ -72,7 +72,7 @@ struct StartingTests {
             try await harness.send([WorkerHarness.request("a", "auto")])
             #expect(try await harness.outcomes(1)["a"]?.code == "unauthorized")
             #expect(
-                try await harness.awaitedLogLines(with: "requests will end as unauthorized", "worker.allowNoProvider")
+                try await harness.awaitedLogLines(with: "requests end as unauthorized", "worker.allowNoProvider")
                     == 1)
         }
     }

@@ -45,7 +45,7 @@ struct ConventionsTests {
             convention: "services named console and admin give variables that are called like settings",
             environment: ["CONSOLE_PORT": "tcp://10.0.0.1:8081", "ADMIN_PORT": "udp://[fd00::1]:80"],
             settings: ["console.port": "8081", "admin.port": "8080"],
-            warnings: ["ADMIN_PORT=udp://[fd00::1]:80 is what Kubernetes sets", "CONSOLE_PORT is ignored"]),
+            warnings: ["ADMIN_PORT=udp://[fd00::1]:80 was set by Kubernetes", "CONSOLE_PORT is ignored"]),
         Variables(
             convention: "programs that share a LOG_LEVEL write it in upper case", environment: ["LOG_LEVEL": "INFO"],
             settings: ["log.level": "info"]),

@@ -111,7 +111,7 @@ struct DemoStateTests {
         let doctor = try await run("doctor", "--yes")
         #expect(doctor.code == 0, "\(doctor.output)\(doctor.error)")
         #expect(doctor.output.contains("\(first.broker) accepts connections"), "\(doctor.output)")
-        #expect(doctor.output.contains("hotpepper takes the key"), "\(doctor.output)")
+        #expect(doctor.output.contains("hotpepper accepts the key"), "\(doctor.output)")
     }
 
     /// A key from the environment, meant for other workers, is not sent to the demo's providers, nor the demo's key to others.

@@ -43,10 +43,11 @@ struct RequestTopicsSettingTests {
         (",a", "an entry has no name"), (":batch", "an entry has no name"), ("a,a", "\"a\" is listed twice"),
         ("a,b:batch,a:batch", "\"a\" is listed twice"),
         ("a:urgent", "\"urgent\" is not a request class: the classes are interactive and batch"),
-        ("a:Batch", "\"Batch\" is no class"), ("a:", "\"\" is no class"), ("a:batch+", "\"\" is no class"),
-        ("a:batch:interactive", "\"batch:interactive\" is no class"),
+        ("a:Batch", "\"Batch\" is not a request class"), ("a:", "\"\" is not a request class"),
+        ("a:batch+", "\"\" is not a request class"),
+        ("a:batch:interactive", "\"batch:interactive\" is not a request class"),
         ("a:batch+batch", "\"a\" has the class batch twice"),
-        ("a: batch", "\" batch\" is no class"),
+        ("a: batch", "\" batch\" is not a request class"),
     ])
     func mistakeIsNamedOnOneLine(text: String, fault: String) {
         let error = #expect(throws: SettingsError.self) { try load(["topics.requests": text]) }

@@ -126,8 +126,8 @@ struct SeveralTopicsTests {
 
     @Test(
         arguments: [
-            (4, 4, 4, true, nil), (1, 1, 4, true, "have 2 partitions, and worker.loops is 4: some loops have nothing"),
-            (2, 6, 4, true, "live, the first of topics.requests, has 2 partitions, and worker.loops is 4"),
+            (4, 4, 4, true, nil), (1, 1, 4, true, "have 2 partitions, but worker.loops is 4: some loops stay idle"),
+            (2, 6, 4, true, "live, the first of topics.requests, has 2 partitions, but worker.loops is 4"),
             (2, 6, 4, false, nil),
         ] as [(Int, Int, Int, Bool, String?)])
     func doctorNamesLoopsThatTheTopicsHaveTooFewPartitionsFor(

@@ -32,8 +32,8 @@ struct DoctorReport: Sendable {
 
     /// The last line of the report, with the number of findings in each state.
     var summary: String {
-        let counts = [(count(.failed), "failed"), (count(.warning), "to improve"), (count(.unknown), "not known")]
-        let told = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + ["\(count(.ok)) in order"]
+        let counts = [(count(.failed), "failed"), (count(.warning), "with warnings"), (count(.unknown), "unknown")]
+        let told = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" } + ["\(count(.ok)) ok"]
         let skipped = count(.skipped)
         return (told + (skipped > 0 ? ["\(skipped) skipped"] : [])).joined(separator: ", ")
     }

@@ -60,11 +60,11 @@ struct Examination: Sendable {
 
     /// Why checks that need brokers are skipped; `nil` if the brokers answer.
     var reasonWithoutBrokers: String? {
-        if consumer == nil { return "the settings that say how to reach the brokers are wrong" }
-        return cluster == nil ? "no broker can be talked to" : nil
+        if consumer == nil { return "the settings of the brokers are invalid" }
+        return cluster == nil ? "no broker is reachable" : nil
     }
 
-    static let brokersFirst = "put that right first"
+    static let brokersFirst = "fix that first"
 }
 
 /// A broker of `kafka.bootstrapServers`, with the results of the checks.

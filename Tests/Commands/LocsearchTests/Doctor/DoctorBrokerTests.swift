@@ -42,7 +42,8 @@ struct DoctorBrokerTests {
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
         await check(
             Self.wrong(
-                "no such name", check: "dns", "nowhere.invalid has no address here", cure: "kafka.bootstrapServers"),
+                "no such name", check: "dns", "nowhere.invalid does not resolve on this machine",
+                cure: "kafka.bootstrapServers"),
             at: "nowhere.invalid:9092")
         await check(
             Self.wrong("nobody listens", check: "tcp", "\(closed) accepts no connection", cure: "start the broker"),
@@ -53,7 +54,7 @@ struct DoctorBrokerTests {
             Self.wrong("one of two is gone", check: "tcp", state: .warning, "\(closed) accepts no connection"),
             at: "\(closed),\(broker.bootstrapServers)")
         await check(
-            Self.wrong("one of two has no name", check: "dns", state: .warning, "nowhere.invalid has no address"),
+            Self.wrong("one of two has no name", check: "dns", state: .warning, "nowhere.invalid does not resolve"),
             at: "\(broker.bootstrapServers),nowhere.invalid:9092")
     }
 
@@ -68,9 +69,9 @@ struct DoctorBrokerTests {
 
         let findings = await BrokersCheck().findings(&examination)
         #expect(findings.map(\.state) == [.failed, .failed], "\(findings)")
-        #expect(findings.first?.text.hasPrefix("broker 2 names itself \(closed), which accepts no connection") == true)
+        #expect(findings.first?.text.hasPrefix("broker 2 advertises \(closed), which accepts no connection") == true)
         #expect(
-            findings.last?.text.hasPrefix("broker 3 names itself kafka-3.invalid:9092, which has no address") == true)
+            findings.last?.text.hasPrefix("broker 3 advertises kafka-3.invalid:9092, which does not resolve") == true)
         #expect(findings.allSatisfy { $0.cure?.contains("advertised.listeners") == true && $0.code == 69 })
     }
 
@@ -94,8 +95,9 @@ struct DoctorBrokerTests {
         defer { for server in [web, shell, closing, silent] { server.stop() } }
 
         for (server, text) in [
-            (web, "is a web server and no broker"), (shell, "answers in a protocol that is neither Kafka's nor TLS"),
-            (closing, "closes each connection without an answer"), (silent, "accepts connections and says nothing"),
+            (web, "is a web server, not a broker"), (shell, "responds with neither Kafka's protocol nor TLS"),
+            (closing, "closes each connection without a response"),
+            (silent, "accepts connections but does not respond"),
         ] {
             await check(
                 Self.wrong(text, check: "protocol", text, cure: "kafka.bootstrapServers"),
@@ -108,12 +110,12 @@ struct DoctorBrokerTests {
         await check(
             Self.wrong(
                 "TLS at a plain port", ["kafka.security.protocol": "ssl"], check: "protocol",
-                "speaks no TLS, and kafka.security.protocol is ssl", cure: "to plaintext"),
+                "speaks no TLS, but kafka.security.protocol is ssl", cure: "to plaintext"),
             at: broker.bootstrapServers)
         await check(
             Self.wrong(
                 "a login where there is none", login("PLAIN"), check: "protocol",
-                "offers no login, and kafka.security.protocol is sasl_plaintext", cure: "to plaintext"),
+                "offers no login, but kafka.security.protocol is sasl_plaintext", cure: "to plaintext"),
             at: broker.bootstrapServers)
     }
 
@@ -126,13 +128,13 @@ struct DoctorBrokerTests {
         await check(
             Self.wrong(
                 "no login where one is wanted", check: "protocol",
-                "wants a login (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER)", cure: "sasl_plaintext"),
+                "requires a login (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER)", cure: "sasl_plaintext"),
             at: front.bootstrapServers)
         await check(
             Self.wrong(
                 "a way to log in that is not offered",
                 ["kafka.properties": "security.protocol=sasl_plaintext,sasl.mechanism=GSSAPI"],
-                check: "protocol", "offers PLAIN, SCRAM-SHA-256", cure: "choose one of those"),
+                check: "protocol", "offers PLAIN, SCRAM-SHA-256", cure: "use one of the offered mechanisms"),
             at: front.bootstrapServers)
         await check(
             Self.wrong(
@@ -247,10 +249,10 @@ struct DoctorBrokerTests {
         await check(
             Self.wrong(
                 "more loops than partitions", ["worker.loops": "4"], check: "topics", state: .warning,
-                "some loops have nothing to do", cure: "lower worker.loops"),
+                "some loops stay idle", cure: "lower worker.loops"),
             at: broker.bootstrapServers)
         await check(
-            Self.wrong("one broker", check: "brokers", state: .warning, "there is one broker", cure: "use three"),
+            Self.wrong("one broker", check: "brokers", state: .warning, "there is only one broker", cure: "use three"),
             at: broker.bootstrapServers)
         await check(
             Self.wrong(

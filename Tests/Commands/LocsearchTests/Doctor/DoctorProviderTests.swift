@@ -20,16 +20,16 @@ struct DoctorProviderTests {
             WrongSetUp(
                 testDescription: "nobody listens",
                 settings: ["hotpepper.baseURL": "http://127.0.0.1:\(try RawServer.unusedPort())"], check: "providers",
-                text: "hotpepper is not reached", cure: "may connect there", code: 69),
+                text: "hotpepper is unreachable", cure: "to connect there", code: 69),
             WrongSetUp(
                 testDescription: "no such name", settings: ["hotpepper.baseURL": "http://nowhere.invalid"],
-                check: "providers", text: "hotpepper is not reached", cure: "have the name server know", code: 69),
+                check: "providers", text: "hotpepper is unreachable", cure: "add the name to DNS", code: 69),
             WrongSetUp(
                 testDescription: "a proxy that is away",
                 settings: [
                     "hotpepper.baseURL": "http://127.0.0.1:1",
                     "http.proxy": "http://127.0.0.1:\(try RawServer.unusedPort())",
-                ], check: "providers", text: "hotpepper is not reached", cure: "http.proxy", code: 69),
+                ], check: "providers", text: "hotpepper is unreachable", cure: "http.proxy", code: 69),
         ]
         for wrong in setUps { DoctorFixture.expect(await report(wrong.settings), finds: wrong) }
     }
@@ -50,11 +50,11 @@ struct DoctorProviderTests {
         let refused = await report(bases.merging(["googlePlaces.apiKey": "wrong-key-Zq7secret"]) { $1 })
         for provider in ["google-places", "google-places-legacy"] {
             let wrong = WrongSetUp(
-                testDescription: provider, settings: [:], check: "keys", text: "\(provider) refuses the key",
+                testDescription: provider, settings: [:], check: "keys", text: "\(provider) rejects the key",
                 cure: "check the key")
             DoctorFixture.expect(refused, finds: wrong)
         }
-        #expect(refused.findings.contains { $0.check == "keys" && $0.text == "hotpepper takes the key" })
+        #expect(refused.findings.contains { $0.check == "keys" && $0.text == "hotpepper accepts the key" })
         #expect(!refused.findings.contains { $0.sentence.contains("Zq7secret") })
     }
 
@@ -70,7 +70,7 @@ struct DoctorProviderTests {
         let server = try LoopbackHTTPServer { _ in .init(status: 404, body: "<html>not here</html>") }
         let wrong = WrongSetUp(
             testDescription: "another server", settings: ["hotpepper.baseURL": server.baseURL], check: "keys",
-            text: "hotpepper does not answer as it should", cure: "check its base URL")
+            text: "hotpepper returned an unexpected response", cure: "check its base URL")
         DoctorFixture.expect(await report(wrong.settings), finds: wrong)
     }
 

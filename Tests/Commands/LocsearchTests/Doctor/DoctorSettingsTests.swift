@@ -48,7 +48,7 @@ struct DoctorSettingsTests {
             "kafka.properties: socket.timeout is not accepted", check: "library", cure: "correct the setting"),
         wrong(
             "a property that the guarantees rest on", ["kafka.properties": "acks=1"],
-            "kafka.properties must not set acks", check: "library", cure: "take it out"),
+            "kafka.properties must not set acks", check: "library", cure: "remove it"),
         wrong(
             "an admin address of no machine", ["admin.host": "nowhere.invalid"],
             "cannot listen on nowhere.invalid:0", check: "port", cure: "choose another"),
@@ -128,7 +128,7 @@ struct DoctorSettingsTests {
     @Test(arguments: [
         WrongSetUp(
             testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,
-            text: "whoever reaches the admin port may read", cure: "set admin.token"),
+            text: "anyone who can reach the admin port can read", cure: "set admin.token"),
         WrongSetUp(
             testDescription: "no key on purpose", settings: ["hotpepper.apiKey": "", "worker.allowNoProvider": "true"],
             check: "settings", state: .warning, text: "requests end as unauthorized", cure: "apiKeyFile"),
@@ -142,7 +142,7 @@ struct DoctorSettingsTests {
     @Test func fewOpenFilesAreFound() async {
         let wrong = WrongSetUp(
             testDescription: "few files", settings: ["worker.concurrency": "1000"], check: "files", state: .warning,
-            text: "256 open files are allowed, and with worker.concurrency=1000 up to 1160 are needed",
+            text: "the limit is 256 open files, but with worker.concurrency=1000 up to 1160 are needed",
             cure: "raise the hard limit")
         DoctorFixture.expect(
             await DoctorFixture.report(wrong.settings, checks: [FilesCheck(limit: 256)]), finds: wrong)

@@ -42,7 +42,7 @@ struct DoctorTopicTests {
 
     @Test func topicThatTakesNoRecordFails() throws {
         let sync = try findings(.results, ["min.insync.replicas": "2"], replicas: 1)
-        #expect(sync.contains { $0.state == .failed && $0.text.contains("it takes no record") }, "\(sync)")
+        #expect(sync.contains { $0.state == .failed && $0.text.contains("it accepts no records") }, "\(sync)")
         let leaderless = try findings(.requests, leaderless: [3, 7])
         #expect(leaderless.map(\.state) == [.failed] && leaderless[0].text.contains("no leader in partition 3, 7"))
     }

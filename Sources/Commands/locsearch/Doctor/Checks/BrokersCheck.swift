@@ -14,8 +14,9 @@ struct BrokersCheck: DoctorCheck {
             guard let problem = await Self.problem(of: address, within: examination.timeout) else { continue }
             findings.append(
                 failed(
-                    "broker \(id) names itself \(address), which \(problem)",
-                    cure: "correct advertised.listeners of the broker, or have this machine reach that address",
+                    "broker \(id) advertises \(address), which \(problem)",
+                    cure:
+                        "correct advertised.listeners of the broker, or make that address reachable from this machine",
                     code: Failure.unreachable))
         }
         guard findings.isEmpty else { return findings }
@@ -23,17 +24,18 @@ struct BrokersCheck: DoctorCheck {
         if cluster.brokers.count == 1 {
             return [
                 warning(
-                    "there is one broker: when it is lost, so are all records", cure: "use three, other than for trials"
+                    "there is only one broker: if it is lost, all records are lost",
+                    cure: "use three, except for trials"
                 )
             ]
         }
-        return [ok("\(cluster.brokers.count) brokers are reached by the addresses that they give themselves")]
+        return [ok("\(cluster.brokers.count) brokers are reachable at their advertised addresses")]
     }
 
     private static func problem(of address: String, within timeout: Duration) async -> String? {
-        guard let door = NamesCheck.doors(address).first else { return "is no address" }
+        guard let door = NamesCheck.doors(address).first else { return "is not an address" }
         switch await NamesCheck.addresses(of: door.host, port: door.port, within: timeout) {
-        case .failure(let unknown): return "has no address here (\(unknown.reason))"
+        case .failure(let unknown): return "does not resolve on this machine (\(unknown.reason))"
         case .success(let addresses):
             guard case .failure(let refused) = await ConnectionsCheck.reach(addresses, within: timeout) else {
                 return nil

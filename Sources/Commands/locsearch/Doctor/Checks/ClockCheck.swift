@@ -16,7 +16,7 @@ struct ClockCheck: DoctorCheck {
     private func finding(of name: String, ahead: Duration) -> Finding {
         let size = max(ahead, ahead * -1)  // bounded: milliseconds of 64 bits
         let text = "the clock of \(name) is \(size.readable) \(ahead < .zero ? "behind" : "ahead of") this machine's"
-        let cure = "have this machine's clock set by NTP"
+        let cure = "synchronize this machine's clock with NTP"
         if size >= Self.harmful { return failed(text, cure: cure) }
         return size >= Self.noticed ? warning(text, cure: cure) : ok("the clock agrees with that of \(name)")
     }
@@ -29,8 +29,8 @@ struct ClockCheck: DoctorCheck {
         }
         let timed = examination.topicConfigurations.filter { $0.value["message.timestamp.type"] == "LogAppendTime" }
         let untold = unknown(
-            "the brokers' clocks: they tell them in records of topics with LogAppendTime only",
-            cure: "have the brokers' clocks set by NTP too")
+            "the brokers' clocks: only records of topics with LogAppendTime show them",
+            cure: "synchronize the brokers' clocks with NTP too")
         guard let topic = timed.keys.filter({ cluster.topics[$0] != nil }).min() else { return untold }
 
         do throws(KafkaError) {
@@ -42,7 +42,7 @@ struct ClockCheck: DoctorCheck {
 
             let ahead = Duration.milliseconds(newest.saturatingSubtracting(WallTime.now().milliseconds))
             if ahead >= Self.noticed { return finding(of: "the brokers", ahead: ahead) }
-            return ok("the brokers' clocks are not ahead: the newest record of \(topic) is of the past")
+            return ok("the brokers' clocks are not ahead: the newest record of \(topic) is in the past")
         } catch {
             return unknown("the brokers' clocks: \(topic) cannot be read (\(error))", cure: Examination.brokersFirst)
         }

@@ -21,7 +21,7 @@ struct ConnectionsCheck: DoctorCheck {
         guard !problems.isEmpty else {
             return [ok("\(reached.map(\.name).joined(separator: ", ")) accepts connections")]
         }
-        let cure = "start the broker, correct kafka.bootstrapServers, or open the port in what stands between"
+        let cure = "start the broker, correct kafka.bootstrapServers, or open the port in the firewalls between"
         return problems.map {
             reached.isEmpty ? failed($0, cure: cure, code: Failure.unreachable) : warning($0, cure: cure)
         }

@@ -8,12 +8,12 @@ struct DiskCheck: DoctorCheck {
 
     func findings(_ examination: inout Examination) async -> [Finding] {
         guard let free = Self.freeBytesForLog else {
-            return [ok("a worker writes no file; its log goes to standard error, which is no file here")]
+            return [ok("a worker writes no files; its log goes to standard error, which is not a file here")]
         }
 
-        let size = "\(free >> 20) MB are free where standard error is written to, which has the log"
+        let size = "\(free >> 20) MB are free on the disk of the log (standard error)"
         guard free < Self.fewestBytes else { return [ok(size)] }
-        return [warning(size, cure: "make room, or let something rotate the log")]
+        return [warning(size, cure: "free some space, or rotate the log")]
     }
 
     /// The free bytes on the disk to which standard error is written; `nil` if standard error is not a file.

@@ -18,11 +18,11 @@ struct FilesCheck: DoctorCheck {
         // bounded: settings of at most 65,536 and 64
         let needed =
             settings.integer("worker.concurrency") + settings.integer("worker.loops") * Self.perLoop + Self.others
-        guard limit < needed else { return [ok("\(limit) open files are allowed, and up to \(needed) are needed")] }
+        guard limit < needed else { return [ok("the limit is \(limit) open files, and up to \(needed) are needed")] }
 
         return [
             warning(
-                "\(limit) open files are allowed, and with worker.concurrency=\(settings.integer("worker.concurrency"))"
+                "the limit is \(limit) open files, but with worker.concurrency=\(settings.integer("worker.concurrency"))"
                     + " up to \(needed) are needed",
                 cure: "raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd), or lower worker.concurrency")
         ]

@@ -11,7 +11,7 @@ struct FleetCheck: DoctorCheck {
         }
         guard examination.sharesByTopic else {
             return [
-                ok("needed for orders of locsearch controls only: no limit is shared by demand, and no budget kept")
+                ok("used for locsearch controls only: no limit is shared by demand, and there is no daily budget")
             ]
         }
 
@@ -19,15 +19,15 @@ struct FleetCheck: DoctorCheck {
         guard let topic = cluster.topics[name] else {
             return [
                 failed(
-                    "\(name) is missing: each worker has only the share of its partitions, and daily budgets are not kept",
-                    cure: "`locsearch topics create` makes it")
+                    "\(name) is missing: each worker has only the share of its partitions, and daily budgets are not enforced",
+                    cure: "create it with `locsearch topics create`")
             ]
         }
         guard topic.partitions == 1 else {
             return [
                 warning(
-                    "\(name) has \(topic.partitions) partitions, of which workers use the first only",
-                    cure: "make it anew with one partition while no worker runs")
+                    "\(name) has \(topic.partitions) partitions, but workers use only the first",
+                    cure: "delete it and create it with one partition while no worker runs")
             ]
         }
         return [ok("\(name) has one partition")]

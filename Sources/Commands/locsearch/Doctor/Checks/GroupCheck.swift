@@ -34,7 +34,7 @@ struct GroupCheck: DoctorCheck {
             return refused(error, group: group)
         }
 
-        let start = commits.isEmpty ? "; nothing committed here, so it begins with \(consumer.startFrom.text)" : ""
+        let start = commits.isEmpty ? "; no committed offsets, so it starts at \(consumer.startFrom.text)" : ""
         do throws(KafkaError) {
             let description = try await admin.description(within: timeout)
             let presence = GroupPresence(description, hasCommits: !commits.isEmpty)
@@ -42,8 +42,8 @@ struct GroupCheck: DoctorCheck {
         } catch {
             guard error.kind == .unsupported else { return refused(error, group: group) }
             return unknown(
-                "\(group): the brokers describe no groups\(start)",
-                cure: "`locsearch offsets show` has what it has committed"
+                "\(group): the brokers cannot describe groups\(start)",
+                cure: "use `locsearch offsets show` for the committed offsets"
             )
         }
     }
@@ -53,7 +53,7 @@ struct GroupCheck: DoctorCheck {
         return failed(
             "the group \(group) cannot be used (\(error))",
             cure: isRight
-                ? "give this user Read on the group: docs/access.md has the commands"
-                : "look at the group's coordinator, and at the brokers' log")
+                ? "grant this user Read on the group: docs/access.md has the commands"
+                : "check the group's coordinator, and the log of the brokers")
     }
 }

@@ -12,11 +12,11 @@ struct KeysCheck: DoctorCheck {
 
     func findings(_ examination: inout Examination) async -> [Finding] {
         guard case .asking(let isAllowed) = examination.calls else {
-            return [skipped("no key was tried", cure: "leave --offline out")]
+            return [skipped("no key was tested", cure: "run without --offline")]
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
             let keys = try? ProviderKeys(examination.settings), let loop = try? EventLoop()
-        else { return [skipped("the settings about keys are wrong", cure: Examination.brokersFirst)] }
+        else { return [skipped("the settings of keys are invalid", cure: Examination.brokersFirst)] }
         defer { loop.stop() }
 
         let http = HTTPTransport(loop: loop, configuration: examination.settings.http)
@@ -24,10 +24,10 @@ struct KeysCheck: DoctorCheck {
         guard !trials.isEmpty else { return [skipped("no provider has a key", cure: "set one: docs/settings.md")] }
 
         let calls = trials.map { "\($0.id.rawValue): \($0.trialCall)" }.joined(separator: "\n  ")
-        guard isAllowed("One call each tries the keys, and is not counted in a daily budget:\n  \(calls)\nMake them?")
+        guard isAllowed("One call tests each key, and does not count against a daily budget:\n  \(calls)\nMake them?")
         else {
             await http.shutdown()
-            return [skipped("no key was tried", cure: "agree to it at a terminal, or give --yes")]
+            return [skipped("no key was tested", cure: "confirm at a terminal, or give --yes")]
         }
 
         var findings: [Finding] = []
@@ -40,25 +40,25 @@ struct KeysCheck: DoctorCheck {
         let name = trial.id.rawValue
         do throws(SearchError) {
             try await trial.tryKey(before: Deadline(.now + timeout))
-            return ok("\(name) takes the key")
+            return ok("\(name) accepts the key")
         } catch {
             switch error.code {
             case .unauthorized:
                 return failed(
-                    "\(name) refuses the key: \(error.message)",
-                    cure: "check the key, the addresses and APIs that it is limited to, and that billing is on")
+                    "\(name) rejects the key: \(error.message)",
+                    cure: "check the key, its restrictions (addresses, APIs) and billing")
             case .rateLimited:
                 return warning(
-                    "\(name) takes the key, and its quota is used up: \(error.message)",
+                    "\(name) accepts the key, but its quota is used up: \(error.message)",
                     cure: "wait for the next day, or raise the quota at the provider")
             case .unreachable, .timeout:
                 return failed(
-                    "\(name) was not reached: \(error.message)", cure: Examination.brokersFirst,
+                    "\(name) is unreachable: \(error.message)", cure: Examination.brokersFirst,
                     code: Failure.unreachable)
             default:
                 return failed(
-                    "\(name) does not answer as it should: \(error.message)",
-                    cure: "check its base URL; else look at the provider's own state of service")
+                    "\(name) returned an unexpected response: \(error.message)",
+                    cure: "check its base URL, then the provider's status page")
             }
         }
     }

@@ -7,7 +7,7 @@ struct LibraryCheck: DoctorCheck {
     func findings(_ examination: inout Examination) async -> [Finding] {
         let versions = "librdkafka \(LibraryVersion.running), locsearch \(Version.current)"
         guard let consumer = examination.consumer, let producer = try? examination.settings.producer() else {
-            return [skipped("\(versions): kafka.* was not tried on it", cure: Examination.brokersFirst)]
+            return [skipped("\(versions): kafka.* was not tested with it", cure: Examination.brokersFirst)]
         }
 
         var reasons: [String] = []
@@ -15,9 +15,9 @@ struct LibraryCheck: DoctorCheck {
         do throws(KafkaError) { try producer.check() } catch { reasons.append(error.description) }
         guard reasons.isEmpty else {
             return Set(reasons).sorted().map {
-                failed($0, cure: "correct the setting, or take it out", code: Failure.configuration)
+                failed($0, cure: "correct the setting, or remove it", code: Failure.configuration)
             }
         }
-        return [ok("\(versions): takes all properties")]
+        return [ok("\(versions): accepts all properties")]
     }
 }

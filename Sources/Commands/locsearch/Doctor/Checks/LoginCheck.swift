@@ -6,7 +6,7 @@ struct LoginCheck: DoctorCheck {
 
     func findings(_ examination: inout Examination) async -> [Finding] {
         guard let consumer = examination.consumer, examination.doors.contains(where: { $0.reached != nil }) else {
-            return [skipped("no broker speaks what is expected", cure: Examination.brokersFirst)]
+            return [skipped("no broker uses the expected protocol", cure: Examination.brokersFirst)]
         }
 
         let requests = BrokerRequestLog()
@@ -19,14 +19,14 @@ struct LoginCheck: DoctorCheck {
             let isSetting = error.kind == .configuration
             return [
                 failed(
-                    error.description, cure: "docs/access.md has each reason and what to check",
+                    error.description, cure: "see docs/access.md for each reason and what to check",
                     code: isSetting ? Failure.configuration : Failure.unreachable)
             ]
         }
 
         let settings = examination.settings
         let user = settings["kafka.security.sasl.username"].map { " as \($0)" } ?? ""
-        let login = settings.loginMechanism.map { "logged in\(user) by \($0)" } ?? "talked to without a login"
+        let login = settings.loginMechanism.map { "logged in\(user) by \($0)" } ?? "connected without a login"
         let trust = settings.securityProtocol.hasSuffix("ssl") ? ", and the broker's certificate is trusted" : ""
         return [ok(login + trust)]
     }

@@ -23,9 +23,9 @@ struct NamesCheck: DoctorCheck {
         guard !problems.isEmpty else {
             return [ok(known.map { "\($0.host) has \(Self.count($0.addresses.count))" }.joined(separator: ", "))]
         }
-        let cure = "correct kafka.bootstrapServers, or have the name server of this machine or container know it"
+        let cure = "correct kafka.bootstrapServers, or add the name to the DNS of this machine or container"
         return problems.map { problem in
-            let text = "\(problem.name) has no address here (\(problem.reason))"
+            let text = "\(problem.name) does not resolve on this machine (\(problem.reason))"
             return known.isEmpty ? failed(text, cure: cure, code: Failure.unreachable) : warning(text, cure: cure)
         }
     }
@@ -44,7 +44,7 @@ struct NamesCheck: DoctorCheck {
                 }
             }
         }
-        return result ?? .failure(NetworkAddress.Unknown(reason: "no name server answers in time"))
+        return result ?? .failure(NetworkAddress.Unknown(reason: "DNS timed out"))
     }
 
     /// Parses `host:port,host:port`.

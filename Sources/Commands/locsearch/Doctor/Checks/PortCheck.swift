@@ -12,7 +12,7 @@ struct PortCheck: DoctorCheck {
 
     func findings(_ examination: inout Examination) async -> [Finding] {
         guard !examination.reading.concerns(["admin.host", "admin.port"]) else {
-            return [skipped("admin.host and admin.port were not tried", cure: Examination.brokersFirst)]
+            return [skipped("admin.host and admin.port were not tested", cure: Examination.brokersFirst)]
         }
 
         let settings = examination.settings
@@ -21,7 +21,7 @@ struct PortCheck: DoctorCheck {
         if !settings.isLocal("admin.host"), settings["admin.token"] == nil, settings["admin.tokenFile"] == nil {
             findings.append(
                 warning(
-                    "whoever reaches the admin port may read /metrics and /status",
+                    "anyone who can reach the admin port can read /metrics and /status",
                     cure: "set admin.token or admin.tokenFile"))
         }
         return findings
@@ -39,13 +39,13 @@ struct PortCheck: DoctorCheck {
             }
         }
         guard let problem else {
-            return ok(port == 0 ? "the system chooses admin.port" : "admin.port: \(host):\(port) is free")
+            return ok(port == 0 ? "the system assigns admin.port" : "admin.port: \(host):\(port) is free")
         }
 
         if !isStart, let owner = problem.owner, await onOwnThread({ Self.isWorker(at: owner) }) {
             return warning(
-                "admin.port: a worker that runs already listens on \(host):\(port)",
-                cure: "give a second one on this machine another port")
+                "admin.port: a running worker already listens on \(host):\(port)",
+                cure: "use another port for a second worker on this machine")
         }
         return failed(
             "admin.port: cannot listen on \(host):\(port) (\(problem.reason))",

@@ -39,7 +39,7 @@ struct ProtocolCheck: DoctorCheck {
         _ spoken: SpokenProtocol, at name: String, expected: String, mechanism: String?
     ) -> Finding? {
         func wrong(_ text: String, cure: String) -> Finding {
-            failed("\(name) \(text), and kafka.security.protocol is \(expected)", cure: cure, code: Failure.unreachable)
+            failed("\(name) \(text), but kafka.security.protocol is \(expected)", cure: cure, code: Failure.unreachable)
         }
         let expectsTLS = expected.hasSuffix("ssl")
 
@@ -48,40 +48,40 @@ struct ProtocolCheck: DoctorCheck {
         case .tls:
             return wrong(
                 "speaks TLS",
-                cure: "set kafka.security.protocol to \(mechanism == nil ? "ssl" : "sasl_ssl"), or name another port")
+                cure: "set kafka.security.protocol to \(mechanism == nil ? "ssl" : "sasl_ssl"), or use another port")
         case .kafka where expectsTLS:
             return wrong(
                 "speaks no TLS",
-                cure: "set kafka.security.protocol to \(mechanism == nil ? "plaintext" : "sasl_plaintext"), or name the"
+                cure: "set kafka.security.protocol to \(mechanism == nil ? "plaintext" : "sasl_plaintext"), or use the"
                     + " port with TLS")
         case .kafka(_, let offered?) where mechanism == nil:
             return wrong(
-                "wants a login" + (offered.isEmpty ? "" : " (\(offered.joined(separator: ", ")))"),
-                cure: "set kafka.security.protocol to sasl_plaintext and kafka.security.sasl.*, or name another port")
+                "requires a login" + (offered.isEmpty ? "" : " (\(offered.joined(separator: ", ")))"),
+                cure: "set kafka.security.protocol to sasl_plaintext and kafka.security.sasl.*, or use another port")
         case .kafka(_, nil) where mechanism != nil:
             return wrong(
-                "offers no login", cure: "set kafka.security.protocol to plaintext, or name the port with logins")
+                "offers no login", cure: "set kafka.security.protocol to plaintext, or use the port with logins")
         case .kafka(_, let offered?):
             guard let mechanism, !offered.isEmpty, !offered.contains(mechanism) else { return nil }
             return failed(
-                "\(name) offers \(offered.joined(separator: ", ")), and kafka.security.sasl.mechanism is \(mechanism)",
-                cure: "choose one of those that it offers", code: Failure.unreachable)
+                "\(name) offers \(offered.joined(separator: ", ")), but kafka.security.sasl.mechanism is \(mechanism)",
+                cure: "use one of the offered mechanisms", code: Failure.unreachable)
         case .kafka: return nil
         case .http:
-            return wrong("is a web server and no broker", cure: "correct the ports in kafka.bootstrapServers")
+            return wrong("is a web server, not a broker", cure: "correct the ports in kafka.bootstrapServers")
         case .other:
             return wrong(
-                "answers in a protocol that is neither Kafka's nor TLS",
+                "responds with neither Kafka's protocol nor TLS",
                 cure: "correct the ports in kafka.bootstrapServers")
         case .closing:
             return wrong(
-                "closes each connection without an answer",
-                cure: "correct the ports in kafka.bootstrapServers; something between may let only some clients through"
+                "closes each connection without a response",
+                cure: "correct the ports in kafka.bootstrapServers, or check firewalls and proxies in between"
             )
         case .silent:
             return wrong(
-                "accepts connections and says nothing",
-                cure: "look at the broker, or at what stands between; correct the ports in kafka.bootstrapServers")
+                "accepts connections but does not respond",
+                cure: "check the broker, the network and the ports in kafka.bootstrapServers")
         }
     }
 }

@@ -10,13 +10,13 @@ struct ProvidersCheck: DoctorCheck {
 
     func findings(_ examination: inout Examination) async -> [Finding] {
         guard case .asking = examination.calls else {
-            return [skipped("providers are not talked to", cure: "leave --offline out")]
+            return [skipped("providers were not contacted", cure: "run without --offline")]
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
             let configured = try? examination.settings.configuredProviders(), !configured.isEmpty
-        else { return [skipped("no provider has a key that can be read", cure: Examination.brokersFirst)] }
+        else { return [skipped("no provider has a readable key", cure: Examination.brokersFirst)] }
         guard let loop = try? EventLoop() else {
-            return [failed("no event loop can be made", cure: "raise the limits on threads and open files")]
+            return [failed("an event loop cannot be created", cure: "raise the limits on threads and open files")]
         }
 
         var configuration = examination.settings.http
@@ -50,17 +50,17 @@ struct ProvidersCheck: DoctorCheck {
             }
             return (ok("\(name) answers"), ahead)
         } catch {
-            return (failed("\(name) is not reached (\(error))", cure: Self.cure(error), code: Failure.unreachable), nil)
+            return (failed("\(name) is unreachable (\(error))", cure: Self.cure(error), code: Failure.unreachable), nil)
         }
     }
 
     private static func cure(_ error: HTTPError) -> String {
         switch error.kind {
-        case .dns: "correct the base URL or http.proxy, or have the name server know the name"
-        case .tls: "http.caFile must hold the authority that signed what answers, which may be a proxy's"
-        case .connect: "see that this machine may connect there, or set http.proxy"
-        case .timeout: "see what keeps answers away, or set http.proxy"
-        default: "correct the base URL; it is no web server that answers"
+        case .dns: "correct the base URL or http.proxy, or add the name to DNS"
+        case .tls: "http.caFile must contain the authority that signed the server's certificate, which may be a proxy's"
+        case .connect: "allow this machine to connect there, or set http.proxy"
+        case .timeout: "check the network, or set http.proxy"
+        default: "correct the base URL; the server is not a web server"
         }
     }
 }

@@ -16,7 +16,7 @@ struct RightsCheck: DoctorCheck {
         let known = examination.roles.flatMap { role in role.names(in: topics).map { (role: role, name: $0) } }
             .filter { cluster.topics[$0.name] != nil }
         guard !known.isEmpty else {
-            return [skipped("none of the topics is there", cure: "`locsearch topics create` makes them")]
+            return [skipped("none of the topics exists", cure: "create them with `locsearch topics create`")]
         }
 
         var findings: [Finding] = []
@@ -29,7 +29,7 @@ struct RightsCheck: DoctorCheck {
         for (role, name) in known {
             do throws(KafkaError) {
                 guard let had = try await admin.operations(on: name, within: examination.timeout) else {
-                    untold = untold ?? "the brokers do not tell"
+                    untold = untold ?? "the brokers do not report rights"
                     continue
                 }
                 let missing = role.operations.filter { !had.contains($0) }.map(\.name)
@@ -37,7 +37,7 @@ struct RightsCheck: DoctorCheck {
                     findings.append(
                         failed(
                             "this user lacks \(missing.joined(separator: " and ")) on \(name)",
-                            cure: "allow it: docs/access.md has the commands"))
+                            cure: "grant it: docs/access.md has the commands"))
                 }
             } catch {
                 untold = untold ?? error.description
@@ -48,10 +48,10 @@ struct RightsCheck: DoctorCheck {
         if let untold {
             findings.append(
                 unknown(
-                    "whether this user may write to topics, and read \(topics.fleet) where it is used (\(untold))",
+                    "whether this user may write to topics, and read \(topics.fleet) if it is used (\(untold))",
                     cure: "compare the ACLs with docs/access.md"))
         }
-        return findings.isEmpty ? [ok("this user may do on each topic what a worker does there")] : findings
+        return findings.isEmpty ? [ok("this user has all rights on topics that a worker needs")] : findings
     }
 
     /// Reads from the end of a request topic. If this is allowed, it returns no records and has no effect.
@@ -66,8 +66,8 @@ struct RightsCheck: DoctorCheck {
         } catch {
             let cure =
                 error.kind == .authentication
-                ? "give this user Read on it: docs/access.md has the commands"
-                : "look at the brokers that hold it, and at their log"
+                ? "grant this user Read on it: docs/access.md has the commands"
+                : "check the brokers that hold it, and their log"
             return failed("\(topic) cannot be read (\(error))", cure: cure)
         }
     }

@@ -10,7 +10,7 @@ struct TopicsCheck: DoctorCheck {
             return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
         }
         guard !examination.reading.concerns(["topics.", "worker."]) else {
-            return [skipped("the settings about topics are wrong", cure: Examination.brokersFirst)]
+            return [skipped("the settings of topics are invalid", cure: Examination.brokersFirst)]
         }
 
         var choices = RecommendedTopic.Choices()
@@ -56,7 +56,7 @@ struct TopicsCheck: DoctorCheck {
             findings.append(
                 unknown(
                     "the configuration of \(names) (\(first.reason))",
-                    cure: "give this user DescribeConfigs, or compare it with `locsearch topics create --print`"))
+                    cure: "grant this user DescribeConfigs, or compare it with `locsearch topics create --print`"))
         }
         return findings
     }
@@ -69,20 +69,20 @@ struct TopicsCheck: DoctorCheck {
         let all = topics.reduce(0) { $0.saturatingAdding($1.partitions) }
         guard all >= loops else {
             return warning(
-                "the topics of requests have \(all) partitions, and worker.loops is \(loops): some loops have nothing to do",
+                "the topics of requests have \(all) partitions, but worker.loops is \(loops): some loops stay idle",
                 cure: "lower worker.loops, or add partitions")
         }
         guard sharesLimits, let first = topics.first, first.partitions < loops else { return nil }
         return warning(
-            "\(first.name), the first of topics.requests, has \(first.partitions) partitions, and worker.loops is \(loops):"
-                + " limits are shared by its partitions, and a loop without one has only what others leave",
+            "\(first.name), the first of topics.requests, has \(first.partitions) partitions, but worker.loops is \(loops):"
+                + " limits are shared by its partitions, and a loop without one gets only leased quota",
             cure: "lower worker.loops, or add partitions to it")
     }
 
     private func missing(_ topic: RecommendedTopic) -> Finding {
         failed(
-            "\(topic.name) (topics.\(topic.role.rawValue)) is not there, or this user may not see it",
-            cure: "`locsearch topics create` makes it; see that this user has Describe on it")
+            "\(topic.name) (topics.\(topic.role.rawValue)) does not exist, or this user may not see it",
+            cure: "create it with `locsearch topics create`, or grant this user Describe on it")
     }
 
     // MARK: - One topic
@@ -114,19 +114,19 @@ struct TopicsCheck: DoctorCheck {
             let list = found.leaderless.prefix(8).map(String.init).joined(separator: ", ")
             findings.append(
                 failed(
-                    "\(topic.name) has no leader in partition \(list): nothing can be read or written there",
-                    cure: "bring the brokers back that hold these partitions"))
+                    "\(topic.name) has no leader in partition \(list), which can be neither read nor written",
+                    cure: "restore the brokers that hold these partitions"))
         }
         if let least = configuration["min.insync.replicas"].flatMap({ Int($0) }), least > found.replicationFactor {
             findings.append(
                 failed(
-                    "\(topic.name) has min.insync.replicas=\(least) and \(found.replicationFactor) replicas: it takes no record",
-                    cure: "lower min.insync.replicas, or give the topic more replicas"))
+                    "\(topic.name) has min.insync.replicas=\(least) and \(found.replicationFactor) replicas: it accepts no records",
+                    cure: "lower min.insync.replicas, or add replicas"))
         }
         if topic.role == .requests, found.partitions < loops {
             findings.append(
                 warning(
-                    "\(topic.name) has \(found.partitions) partitions, and worker.loops is \(loops): some loops have nothing to do",
+                    "\(topic.name) has \(found.partitions) partitions, but worker.loops is \(loops): some loops stay idle",
                     cure: "lower worker.loops, or add partitions"))
         }
         return findings
@@ -135,8 +135,8 @@ struct TopicsCheck: DoctorCheck {
     /// Returns the command that corrects the deviation.
     private static func cure(for deviation: TopicDeviation, of topic: RecommendedTopic) -> String {
         switch deviation.what {
-        case "partitions": return "`locsearch topics create --add-partitions`, once keys may move"
-        case "replication factor": return "kafka-reassign-partitions.sh gives a topic more replicas"
+        case "partitions": return "`locsearch topics create --add-partitions`, if keys may move"
+        case "replication factor": return "add replicas with kafka-reassign-partitions.sh"
         default:
             let value = topic.value(of: deviation.what) ?? ""
             return "kafka-configs.sh --alter --topic \(topic.name) --add-config \(deviation.what)=\(value)"

@@ -23,11 +23,12 @@ struct VersionsCheck: DoctorCheck {
         guard let requests = examination.requests else {
             return [
                 skipped(
-                    examination.reasonWithoutBrokers ?? "no broker tells its requests", cure: Examination.brokersFirst)
+                    examination.reasonWithoutBrokers ?? "no broker reports its API versions",
+                    cure: Examination.brokersFirst)
             ]
         }
         return [
-            ok("the brokers are like \(requests.likeness), and librdkafka \(LibraryVersion.running) gets on with them")
+            ok("the brokers are like \(requests.likeness), and compatible with librdkafka \(LibraryVersion.running)")
         ]
     }
 }

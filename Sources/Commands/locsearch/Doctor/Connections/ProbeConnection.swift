@@ -27,7 +27,7 @@ final class ProbeConnection: Sendable {
         if result == 0 { return }
         guard errno == EINPROGRESS else { throw Self.refusal() }
         guard Self.wait(descriptor, for: Int16(POLLOUT), until: deadline) else {
-            throw Refused(reason: "no answer in time")
+            throw Refused(reason: "timed out")
         }
 
         var code: Int32 = 0
