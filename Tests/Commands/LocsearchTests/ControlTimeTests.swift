@@ -54,7 +54,7 @@ struct ControlTimeTests {
         order.isForced = true
         #expect(
             order.sentence
-                == "rate of hotpepper is 12.5 a second (forced) for the fleet, by mori@ops until it is taken back")
+                == "rate of hotpepper is 12.5 per second (forced) for the fleet, by mori@ops until it is withdrawn")
         (order.instance, order.worker) = ("a1", "web-1")
         #expect(order.sentence.contains("for web-1 (a1)"))
     }

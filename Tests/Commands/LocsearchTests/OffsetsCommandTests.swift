@@ -56,7 +56,7 @@ struct OffsetsCommandTests {
         for arguments in [["--dry-run"], ["--force"]] {
             let program = try await run("reset", "--to", "3", "--partition", "0", arguments[0])
             #expect(program.code == (arguments == ["--dry-run"] ? 0 : 1), "\(program.error)")
-            #expect(program.output.contains("0     5   3  4 done again"), "\(program.output)")
+            #expect(program.output.contains("0     5   3  4 repeated"), "\(program.output)")
             #expect(try await commits() == before, "\(arguments)")
         }
 
@@ -104,7 +104,7 @@ struct OffsetsCommandTests {
         let before = try await commits()
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
         #expect(program.code == 1)
-        #expect(program.error.contains("they do not look offsets up by time"), "\(program.error)")
+        #expect(program.error.contains("they cannot look up offsets by time"), "\(program.error)")
         #expect(try await commits() == before)
         await group.admin.close()
     }

@@ -48,19 +48,19 @@ struct OffsetsReportTests {
             (ahead, "worker", ["done up to 159 but for 2 gaps"]), (partition(at: 100), "none", []),
             (
                 partition(at: 100, "began with partitions=12;at=100"), "worker",
-                ["the group began with 12 partitions, and nothing of this one is done yet"]
+                ["the group started with 12 partitions, and has finished nothing of this one"]
             ),
             (partition(at: 100, "locsearch1;at=100;tries=1"), "worker", []),
             (
                 partition(at: 100, "locsearch1;at=100;tries=3;begun=102;suspect=101:2"), "worker",
                 [
-                    "2 workers ended with it and said no goodbye", "begun up to 101",
-                    "has run 101 alone, with which 2 ended",
+                    "2 workers crashed while owning it", "started up to 101",
+                    "ran 101 separately; crashes: 2",
                 ]
             ),
             (
                 partition(at: 100, "locsearch1;at=100;tries=2;running=120+37+8843"), "worker",
-                ["1 worker ended with it and said no goodbye", "may have been under way: 120, 157, 9000"]
+                ["1 worker crashed while owning it", "possibly in flight: 120, 157, 9000"]
             ),
             (partition(at: 100, "locsearch1;at=100;later=3"), "worker", ["field of a later version: later=3"]),
             (
@@ -75,8 +75,8 @@ struct OffsetsReportTests {
                 partition(at: 100, "locsearch1;at=7;runs=KKKK"), "copied",
                 ["copied from another offset by a tool, and ignored by workers: locsearch1;at=7;runs=KKKK"]
             ),
-            (partition(at: 40), "none", ["60 were deleted before they were done"]),
-            (partition(at: 900), "none", ["the offset lies beyond the log's end: was the topic made anew?"]),
+            (partition(at: 40), "none", ["60 were deleted before they were finished"]),
+            (partition(at: 900), "none", ["the offset is beyond the end of the log: was the topic recreated?"]),
             (partition(at: nil), "none", ["nothing committed"]),
         ] as [(PartitionOffsets, String, [String])])
     func metadataIsToldInWords(partition: PartitionOffsets, kind: String, words: [String]) {
@@ -88,7 +88,7 @@ struct OffsetsReportTests {
         var metadata = CommitMetadata()
         metadata.done.append(41..<100)
         let partition = Self.partition(at: 40, metadata.text(for: 40, atMost: 4096).text)
-        #expect(partition.words.first == "1 were deleted before they were done")
+        #expect(partition.words.first == "1 were deleted before they were finished")
     }
 
     private static let member = GroupDescription.Member(clientID: "w1", host: "/10.0.0.3", partitions: [id(0)])
@@ -102,7 +102,7 @@ struct OffsetsReportTests {
             report.text == [
                 "group g: Stable, 1 member",
                 "topic t: 2 partitions, 110 open, 20 done beyond the committed offsets", "",
-                "partition  committed  end  lag  done beyond  open  member          the commit says",
+                "partition  committed  end  lag  done beyond  open  member          contents of the commit",
                 "        0        120  200   80           20    60  w1 at 10.0.0.3  done up to 159 but for 2 gaps",
                 "        1        150  200   50            0    50                  foreign metadata, which workers ignore: x [2J",
             ])
@@ -143,17 +143,17 @@ struct OffsetsReportTests {
     @Test(
         arguments: [
             // Back: repeats the requests done before the old offset, and those done beyond it.
-            (ahead, 110, 110, 30, 0, "30 done again"), (ahead, 100, 100, 40, 0, "40 done again"),
+            (ahead, 110, 110, 30, 0, "30 repeated"), (ahead, 100, 100, 40, 0, "40 repeated"),
             // Forward: skips only open requests, and forgets the requests done beyond the target.
-            (ahead, 145, 145, 10, 15, "10 done again; 15 skipped"), (ahead, 200, 200, 0, 60, "60 skipped"),
-            (ahead, 155, 155, 5, 20, "5 done again; 20 skipped"), (ahead, 120, 120, 20, 0, "20 done again"),
-            (ahead, 90, 100, 40, 0, "40 done again; 90 is deleted: the log begins at 100"),
+            (ahead, 145, 145, 10, 15, "10 repeated; 15 skipped"), (ahead, 200, 200, 0, 60, "60 skipped"),
+            (ahead, 155, 155, 5, 20, "5 repeated; 20 skipped"), (ahead, 120, 120, 20, 0, "20 repeated"),
+            (ahead, 90, 100, 40, 0, "40 repeated; 90 is deleted: the log begins at 100"),
             (ahead, 205, 200, 0, 60, "60 skipped; 205 is not written yet: the log ends at 200"),
-            (partition(at: nil), 150, 150, 0, 0, "the group begins there"),
-            (partition(at: 150), 150, 150, 0, 0, "stays as it is"),
+            (partition(at: nil), 150, 150, 0, 0, "the group starts there"),
+            (partition(at: 150), 150, 150, 0, 0, "unchanged"),
             (partition(at: 150, "x"), 150, 150, 0, 0, "metadata cleared"),
-            (partition(at: 40), 100, 100, 0, 0, "nothing done again"),
-            (partition(at: 900), 150, 150, 50, 0, "50 done again"),
+            (partition(at: 40), 100, 100, 0, 0, "nothing repeated"),
+            (partition(at: 900), 150, 150, 50, 0, "50 repeated"),
         ] as [(PartitionOffsets, Int64, Int64, Int64, Int64, String)])
     func changeSaysWhatIsDoneAgainAndWhatIsSkipped(
         partition: PartitionOffsets, target: Int64, to: Int64, redone: Int64, skipped: Int64, words: String
@@ -164,8 +164,8 @@ struct OffsetsReportTests {
         #expect(change.redone == redone)
         #expect(change.skipped == skipped)
         #expect(plan.text.last?.hasSuffix("  \(words)") == true, "\(plan.text)")
-        #expect(plan.commits == (words == "stays as it is" ? [:] : [partition.id: CommittedOffset(to)]))
-        #expect(plan.summary == "\(redone) requests are done again, \(skipped) are skipped")
+        #expect(plan.commits == (words == "unchanged" ? [:] : [partition.id: CommittedOffset(to)]))
+        #expect(plan.summary == "\(redone) requests are repeated, \(skipped) are skipped")
     }
 
     @Test(

@@ -38,7 +38,7 @@ struct SeveralTopicsTests {
                 "topic live (interactive): 2 partitions, 2 open, 0 done beyond the committed offsets",
                 "topic night (batch+interactive): 2 partitions, 600 open, 0 done beyond the committed offsets",
                 "all topics: 4 partitions, 602 open, 0 done beyond the committed offsets", "",
-                "topic  partition  committed  end  lag  done beyond  open  the commit says",
+                "topic  partition  committed  end  lag  done beyond  open  contents of the commit",
                 "live           0          8   10    2            0     2",
                 "live           1          -    3    -            0     -  nothing committed",
                 "night          0        100  700  600            0   600",
@@ -54,8 +54,8 @@ struct SeveralTopicsTests {
             partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 }, notes: ["night": "note"])
         #expect(
             plan.text == [
-                "topic  partition  from  to  what that does", "live           0     8  10  2 skipped",
-                "night          0   100  10  90 done again",
+                "topic  partition  from  to  effect", "live           0     8  10  2 skipped",
+                "night          0   100  10  90 repeated",
             ])
         #expect(plan.commits[partitions[0].id] == CommittedOffset(10))
         #expect(plan.commits[partitions[1].id] == CommittedOffset(10, fields: ["note"]))

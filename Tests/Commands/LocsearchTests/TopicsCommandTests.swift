@@ -106,7 +106,7 @@ struct TopicsCommandTests {
 
         #expect(result.code == 1)
         #expect(result.error.split(separator: "\n").count == 1, "\(result.error)")
-        #expect(result.error.contains("\(broker.name("requests")) at \(broker.bootstrapServers) cannot be made"))
+        #expect(result.error.contains("\(broker.name("requests")) at \(broker.bootstrapServers) cannot be created"))
     }
 
     /// The embedded broker reports partitions and replicas, but no configuration.

@@ -76,7 +76,7 @@ struct WatchTests {
         #expect(program.output.split(separator: "\n").count == 1, "\(program.output)\(program.error)")
         #expect(program.output.contains("rate-limited "), "\(program.output)")
         #expect(
-            program.output.contains(" is used up [HTTP 429, OVER_QUERY_LIMIT, may be asked again in 2s]\n"),
+            program.output.contains(" is used up [HTTP 429, OVER_QUERY_LIMIT, retry possible in 2s]\n"),
             "\(program.output)")
         #expect(!program.output.contains("\u{1B}"))
     }

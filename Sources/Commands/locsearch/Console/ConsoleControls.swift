@@ -39,7 +39,7 @@ struct ConsoleControls {
         return try await ConsoleError.asking {
             let topic = try topic()
             let workers = try await topic.ask(given)
-            let hint = "choose that the order counts for workers that start"
+            let hint = "choose that the order applies to workers that start later"
             if let refusal = topic.refusal(of: workers, isLater: choice.isLater, hint: hint) {
                 throw ConsoleError(.invalid, refusal, member: workers.isEmpty ? "later" : nil)
             }

@@ -9,7 +9,7 @@ struct ControlChange: ParsableArguments {
     @Option(help: "One worker: a name of locsearch status or an id of locsearch controls. Default: the whole fleet.")
     var worker: String?
     @Flag(help: "Does not ask for confirmation.") var yes = false
-    @Flag(help: "Gives the order although no worker answers: it counts for those that start.") var later = false
+    @Flag(help: "Gives the order even if no worker responds: it applies to workers that start later.") var later = false
     @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
@@ -37,7 +37,7 @@ struct ControlChange: ParsableArguments {
 
         let proposal = try present()
         let workers = try await topic.ask(proposal, atMost: meant == nil ? nil : 1)
-        let hint = "--later gives the order to those that start"
+        let hint = "--later gives the order to workers that start later"
         if let refusal = topic.refusal(of: workers, isLater: later, hint: hint, cure: cure) {
             throw Failure(refusal)
         }
@@ -71,10 +71,10 @@ struct ControlChange: ParsableArguments {
         let problem: String
         if meant.isEmpty {
             let names = Set(workers.map(\.name)).sorted().joined(separator: ", ")
-            problem = "no worker \(name) answers" + (names.isEmpty ? "" : "; there are \(names)")
+            problem = "no worker \(name) responds" + (names.isEmpty ? "" : "; running workers: \(names)")
         } else {
             let ids = meant.map(\.instance).joined(separator: ", ")
-            problem = "\(meant.count) workers are called \(name); give one of their ids: \(ids)"
+            problem = "\(meant.count) workers have the name \(name); give one of their ids: \(ids)"
         }
         throw Failure("\(problem). Nothing was changed")
     }
@@ -92,23 +92,24 @@ struct ControlChange: ParsableArguments {
     ) throws {
         let taken = answers.filter { $0.refusal == nil }
         let count =
-            "\(taken.count) of \(workers.count) \(workers.count == 1 ? "worker has" : "workers have") taken it up"
+            "\(taken.count) of \(workers.count) \(workers.count == 1 ? "worker has" : "workers have") applied it"
         guard taken.count < workers.count else {
             Terminal.line(count)
             if order.control == .drain {
                 Terminal.line(
-                    "it finishes what it has, and ends with status 0; what starts workers may start it again")
+                    "it finishes its requests and exits with status 0; its supervisor may start it again")
             }
             return
         }
 
         let missing = workers.filter { worker in !taken.contains { $0.instance == worker.instance } }.map { worker in
             let refusal = answers.first { $0.instance == worker.instance }?.refusal
-            return "\(worker.name) (\(worker.instance)): \(refusal ?? "no answer within \(Self.timeToTakeUp.readable)")"
+            return
+                "\(worker.name) (\(worker.instance)): \(refusal ?? "no response within \(Self.timeToTakeUp.readable)")"
         }
         throw Failure(
             """
-            \(count). The order is given, and counts for a worker as soon as it reads the topic: \
+            \(count). The order is published, and each worker applies it when it reads the topic: \
             \(missing.joined(separator: "; "))
             """)
     }

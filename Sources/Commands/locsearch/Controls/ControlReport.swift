@@ -17,26 +17,26 @@ struct ControlReport {
     // MARK: - Text output
 
     var text: [String] {
-        let orders = orders.isEmpty ? ["no order is in force: workers go by their settings"] : orderLines
+        let orders = orders.isEmpty ? ["no order is in force: workers use their settings"] : orderLines
         guard let workers else { return orders }
-        return orders + [""] + (workers.isEmpty ? ["no worker answers"] : Self.lines(of: workers))
+        return orders + [""] + (workers.isEmpty ? ["no worker responds"] : Self.lines(of: workers))
     }
 
     private var orderLines: [String] {
         var table = TextTable([
-            .left("order", maxWidth: 60), .left("for", maxWidth: 80), .left("by", maxWidth: 60), "given at", "until",
+            .left("order", maxWidth: 60), .left("for", maxWidth: 80), .left("by", maxWidth: 60), "given", "until",
         ])
         for order in orders {
             table.add([
                 order.words, order.workerText, order.by, Self.local(order.at),
-                order.until.map { Self.local($0) } ?? "taken back",
+                order.until.map { Self.local($0) } ?? "withdrawn",
             ])
         }
         return table.lines
     }
 
     private static func lines(of workers: [ControlTopic.Worker]) -> [String] {
-        var table = TextTable([.left("worker", maxWidth: 80), "id of its start"])
+        var table = TextTable([.left("worker", maxWidth: 80), "id of this run"])
         for worker in workers { table.add([worker.name, worker.instance]) }
         return table.lines
     }
@@ -74,19 +74,19 @@ extension ControlOrder {
             switch control {
             case .pauseProvider: "\(provider ?? "-") is paused"
             case .pauseIntake: "intake is paused"
-            case .rate: "rate of \(provider ?? "-") is \(value) a second"
+            case .rate: "rate of \(provider ?? "-") is \(value) per second"
             case .concurrency: "concurrency is \(value)"
             case .logLevel: "log level is \(value)"
             case .drain: "drain"
             case nil: "\(name) \(provider ?? "") \(value)"
             }
-        return what + (isForced ? " (forced)" : "") + (isTakenBack ? ": not here" : "")
+        return what + (isForced ? " (forced)" : "") + (isTakenBack ? ": not for this worker" : "")
     }
 
     /// The order with its target, author and end, such as `intake is paused for the fleet, by mori@ops until 2026-11-25
     /// 18:00:00 +09:00`.
     var sentence: String {
-        "\(words) for \(workerText), by \(by) until \(until.map { ControlReport.local($0) } ?? "it is taken back")"
+        "\(words) for \(workerText), by \(by) until \(until.map { ControlReport.local($0) } ?? "it is withdrawn")"
     }
 
     var workerText: String { instance.map { "\(worker ?? "-") (\($0))" } ?? "the fleet" }

@@ -10,9 +10,9 @@ enum ControlTime {
     static func end(_ text: String, at now: Date, in zone: TimeZone = .current) throws -> Int64 {
         guard let date = clockTime(text, after: now, in: zone) ?? (try? Date(text, strategy: .iso8601)) else {
             throw ValidationError(
-                "--until \(text) is no time: write it like 18:00, by the clock here, or 2026-11-25T18:00:00+09:00")
+                "--until \(text) is not a time: expected 18:00 in local time, or 2026-11-25T18:00:00+09:00")
         }
-        guard date > now else { throw ValidationError("--until \(text) is over already") }
+        guard date > now else { throw ValidationError("--until \(text) is in the past") }
         return milliseconds(date)
     }
 

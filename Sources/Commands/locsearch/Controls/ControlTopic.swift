@@ -62,8 +62,8 @@ struct ControlTopic {
     func refusal(of workers: [Worker], isLater: Bool, hint: String, cure: String? = nil) -> String? {
         guard !workers.isEmpty || isLater else {
             return """
-                0 workers of the group \(group) answer, so nothing was changed: start them, or see whether they can read \
-                topics.fleet; \(hint)
+                0 workers of the group \(group) respond, so nothing was changed: start them, or check whether they can \
+                read topics.fleet; \(hint)
                 """
         }
         let refusing = workers.filter { $0.refusal != nil }

@@ -4,26 +4,27 @@ import LocationSearch
 
 /// Selects dead letters for a command. An option that is not given excludes none.
 struct DeadLetterFilter: ParsableArguments {
-    @Option(help: "Only those put aside for this reason: an error code, such as invalid-request.") var reason: String?
-    @Option(help: "Only those whose fault is this member, such as location.latitude.") var member: String?
-    @Option(help: "Only those that came from this topic.") var topic: String?
-    @Option(help: "Only those of this partition of the requests topic.") var partition: Int32?
-    @Option(help: "Only those that stood at this offset of the requests topic or behind it.") var fromOffset: Int64?
-    @Option(help: "Only those that stood before this offset of the requests topic.") var toOffset: Int64?
-    @Option(help: "Only those put aside at this time or later: RFC 3339, such as 2026-11-21T09:30:00Z.")
+    @Option(help: "Only dead letters with this reason: an error code, such as invalid-request.") var reason: String?
+    @Option(help: "Only dead letters with a fault in this member, such as location.latitude.") var member: String?
+    @Option(help: "Only dead letters from this requests topic.") var topic: String?
+    @Option(help: "Only dead letters from this partition of the requests topic.") var partition: Int32?
+    @Option(help: "Only dead letters from this offset of the requests topic or later.") var fromOffset: Int64?
+    @Option(help: "Only dead letters from before this offset of the requests topic.") var toOffset: Int64?
+    @Option(help: "Only dead letters written at this time or later: RFC 3339, such as 2026-11-21T09:30:00Z.")
     var since: TimeArgument?
-    @Option(help: "Only those put aside before this time.") var until: TimeArgument?
+    @Option(help: "Only dead letters written before this time.") var until: TimeArgument?
 
     func validate() throws {
         if let reason, reason != DeadLetter.crashedWorkers, SearchError.Code(rawValue: reason) == nil {
             let known = SearchError.Code.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--reason \(reason) is none; there are \(known)")
+            throw ValidationError("--reason \(reason) is not a reason: expected one of \(known)")
         }
         if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
         if let partition, partition < 0 { throw ValidationError("--partition takes 0 or more") }
         if let fromOffset, fromOffset < 0 { throw ValidationError("--from-offset takes 0 or more") }
         if let toOffset, toOffset <= fromOffset ?? 0 {
-            throw ValidationError("--to-offset \(toOffset) leaves nothing: it must be above --from-offset, and above 0")
+            throw ValidationError(
+                "--to-offset \(toOffset) selects nothing: it must be above --from-offset, and above 0")
         }
         if let since, let until, until.time <= since.time {
             throw ValidationError("--until must be later than --since")

@@ -61,7 +61,7 @@ enum DeadLetterText {
 
     private static func valueText(_ letter: DeadLetterSummary) -> String {
         if letter.isWithoutContent {
-            return "(too large for this topic: the requests topic has it, for as long as it keeps its records)"
+            return "(too large for this topic: see the requests topic, while it keeps the record)"
         }
         guard let head = letter.valueHead else { return "(no value)" }
         if head.count == 0 { return "(empty)" }

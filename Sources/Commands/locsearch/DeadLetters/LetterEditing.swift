@@ -39,7 +39,8 @@ struct LetterEditing {
     private func asksAgain(_ fault: SearchError, at mark: RedriveMark) -> Bool {
         let place = fault.member.map { " (\($0))" } ?? ""
         Terminal.note(
-            TerminalText.safe("the letter at \(mark.partition)/\(mark.offset) is no request\(place): \(fault.message)"))
+            TerminalText.safe(
+                "the letter at \(mark.partition)/\(mark.offset) is not a valid request\(place): \(fault.message)"))
         guard Terminal.inputIsTerminal else { return false }
 
         Terminal.writeError("Edit it again? [Y/n] ")

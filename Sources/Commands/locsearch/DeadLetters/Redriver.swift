@@ -44,7 +44,7 @@ struct Redriver: Sendable {
             let position = try await producer.send(record)
             return SourcePosition(topic: record.topic, partition: position.partition, offset: position.offset)
         } catch {
-            throw Failure(error, doing: "\(record.topic) does not take a record")
+            throw Failure(error, doing: "\(record.topic) does not accept a record")
         }
     }
 

@@ -150,7 +150,7 @@ struct LifeReader {
             switch offsets {
             case .success(let report): findings.lives[source]?.state = Self.state(of: source, in: report)
             case .failure(let error):
-                findings.lives[source]?.state = .unknown("how far the workers have come cannot be told: \(error)")
+                findings.lives[source]?.state = .unknown("the progress of the workers is unknown: \(error)")
             }
         }
     }

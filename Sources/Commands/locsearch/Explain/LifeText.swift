@@ -17,7 +17,7 @@ enum LifeText {
             lines += text(of: life, link: link) + (withRecord ? [""] + record(of: life) : [])
         }
         let readings = lives.readings.filter { $0.isCut || $0.problem != nil }
-        let notes = readings.map { "not all was read of \(words(of: $0))" }
+        let notes = readings.map { "\(words(of: $0)) was not read completely" }
         return lines + (notes.isEmpty ? [] : [""] + notes.map(TerminalText.safe))
     }
 
@@ -49,14 +49,14 @@ enum LifeText {
         case .waiting(let before):
             let place = "partition \(life.source.partition) of \(life.source.topic)"
             return before == 0
-                ? "it is the next one in \(place), and a worker may have it in hand"
+                ? "it is the next one in \(place), and may be in flight"
                 : "waits in \(place), \(before.counted("record")) before it"
         case .finished:
             return life.letter == nil
                 ? """
-                workers have finished it, and its outcome is not there: it is older than what was read, or the topic has \
-                deleted it
-                """ : "it was set aside as a dead letter, and its error is not there any more"
+                workers have finished it, but its outcome was not found: it is older than the records that were read, \
+                or the topic has deleted it
+                """ : "it became a dead letter, but its error event has been deleted"
         case .unknown(let problem): return "no outcome was found; \(problem)"
         case .answered: return "answered"
         }
@@ -65,7 +65,7 @@ enum LifeText {
     private static func members(of life: RequestLife, link: TraceLink?) -> [String] {
         var members: [(String, String)] = []
         members.append(("received", received(life)))
-        if let fault = life.request?.fault { members.append(("at fault", fault)) }
+        if let fault = life.request?.fault { members.append(("fault", fault)) }
         if let expiry = life.request?.expiry { members.append(("expires", expiry.description)) }
         for outcome in life.outcomes {
             members.append((outcome.position == life.outcomes.first?.position ? "outcome" : "again", text(of: outcome)))
@@ -91,7 +91,7 @@ enum LifeText {
 
     private static func received(_ life: RequestLife) -> String {
         let place = text(of: life.source)
-        guard let request = life.request else { return "\(place), which the topic does not hold any more" }
+        guard let request = life.request else { return "\(place), which the topic has deleted" }
 
         let key = request.key.map { "key \(String(decoding: $0.prefix(60), as: UTF8.self))" } ?? "no key"
         let producer = request.producer.map { ", from \($0)" } ?? ""
@@ -123,7 +123,7 @@ enum LifeText {
 
     private static func table(of phases: RequestPhases) -> [String] {
         var table = TextTable([
-            .right("after"), .right("took"), .left("", maxWidth: widthOfBars), .left("what it did", maxWidth: 120),
+            .right("after"), .right("took"), .left("", maxWidth: widthOfBars), .left("step", maxWidth: 120),
         ])
         for phase in phases.all {
             table.add([
@@ -153,7 +153,7 @@ enum LifeText {
         switch phase.kind {
         case .topic: return "waited in the topic"
         case .worker: return "was in the worker"
-        case .publish: return "its outcome waited to be written"
+        case .publish: return "its outcome waited for publication"
         default: break
         }
         return switch RequestStep.Kind(rawValue: phase.kind.rawValue) {
@@ -161,7 +161,7 @@ enum LifeText {
         case .refused: "\(provider) was not called\(tail)"
         case .call: "called \(provider)\(tail)"
         case .pause: "paused before the next call to \(provider)\(tail)"
-        case .park: "was parked until \(provider) could be asked\(tail)"
+        case .park: "was parked until \(provider) was available\(tail)"
         case .shared: "waited for the call of an identical request to \(provider)\(tail)"
         case nil: "\(phase.kind.rawValue) \(provider)\(tail)"
         }
@@ -169,20 +169,20 @@ enum LifeText {
 
     private static func words(of sequel: RequestPhase.Sequel) -> String {
         switch sequel {
-        case .retried: "asked again"
+        case .retried: "retried"
         case .passedOn: "passed on to another provider"
-        case .ended: "nobody else was asked"
+        case .ended: "no further call"
         }
     }
 
     private static func notes(on phases: RequestPhases) -> [String] {
         var notes: [String] = []
         if phases.areCut {
-            notes.append("There were more steps than a worker keeps; some before the last are left out.")
+            notes.append("There were more steps than an outcome records; some before the last are omitted.")
         }
         if !phases.areStepsKnown {
             notes.append(
-                "The outcome does not name its steps: set worker.requestSteps=true, and those of later requests are told here."
+                "The outcome has no steps: set worker.requestSteps=true to see them for later requests."
             )
         }
         return notes.isEmpty ? [] : [""] + notes
@@ -191,7 +191,7 @@ enum LifeText {
     // MARK: - Record
 
     private static func record(of life: RequestLife) -> [String] {
-        guard let request = life.request else { return ["The requests topic does not hold the record any more."] }
+        guard let request = life.request else { return ["The requests topic has deleted the record."] }
 
         var lines = ["key     \(shown(request.key))"]
         for header in request.headers {
@@ -211,24 +211,25 @@ enum LifeText {
     /// Returns where the request was searched for, and what to do next.
     static func notFound(_ lives: RequestLives, since: Duration) -> String {
         let places = lives.readings.map { "  \(words(of: $0))\n" }.joined()
-        return TerminalText.safe("nothing is known of \(lives.id) in what was read:") + "\n" + places
-            + "\(cure(of: lives, since: since)) Capitals count. The id of a request is its member requestId, else its ce_id."
+        return TerminalText.safe("\(lives.id) was not found in the records that were read:") + "\n" + places
+            + "\(cure(of: lives, since: since)) Ids are case-sensitive. The id of a request is its member"
+            + " requestId, otherwise its ce_id."
     }
 
     private static func cure(of lives: RequestLives, since: Duration) -> String {
-        if lives.readings.contains(where: \.isCut) { return "Give more time with --within, or a shorter --since." }
+        if lives.readings.contains(where: \.isCut) { return "Use a longer --within, or a shorter --since." }
         // The dead-letter topic, which is last, is always read by its newest records.
         if lives.readings.dropLast().contains(where: { $0.newest != nil }) {
             return """
-                These brokers look nothing up by time, or have nothing of the last \(since.readable): read more records with \
-                --newest.
+                These brokers cannot look up offsets by time, or have no records of the last \(since.readable): read \
+                more records with --newest.
                 """
         }
-        return "Look further back than \(since.readable) with --since, as far as the topics keep records."
+        return "Search further back than \(since.readable) with --since, within the retention of the topics."
     }
 
     private static func words(of reading: RequestLives.Reading) -> String {
-        if let problem = reading.problem { return TerminalText.safe("\(reading.topic): it cannot be read: \(problem)") }
+        if let problem = reading.problem { return TerminalText.safe("\(reading.topic): cannot be read: \(problem)") }
         let extent =
             if let since = reading.since {
                 "since \(since)"
@@ -240,7 +241,7 @@ enum LifeText {
             } else {
                 "the record at that position"
             }
-        let cut = reading.isCut ? ", until the time was up" : ""
+        let cut = reading.isCut ? ", until the timeout" : ""
         return TerminalText.safe("\(reading.topic): \(reading.records.counted("record")), \(extent)\(cut)")
     }
 }

@@ -113,6 +113,6 @@ struct FleetTopicClient {
         do throws(KafkaError) { try await producer.send(record) } catch { failure = error }
         await producer.close()
         loop.stop()
-        if let failure { throw Failure(failure, doing: "\(name) does not take a record") }
+        if let failure { throw Failure(failure, doing: "\(name) does not accept a record") }
     }
 }

@@ -44,10 +44,10 @@ struct GroupOffsets {
     func report(of known: [TopicPartition]? = nil) async throws -> OffsetsReport {
         let ids: [TopicPartition]
         if let known { ids = known } else { ids = try await partitions() }
-        let commits = try await asking("the offsets of the group \(group) cannot be looked at") {
+        let commits = try await asking("the offsets of the group \(group) cannot be read") {
             try await admin.commits(of: ids, within: timeout)
         }
-        let bounds = try await asking("the log of \(names) cannot be looked at") {
+        let bounds = try await asking("the log of \(names) cannot be read") {
             try await admin.bounds(of: ids, within: timeout)
         }
 
@@ -65,14 +65,14 @@ struct GroupOffsets {
     }
 
     private func partitions(of topic: String) async throws -> [TopicPartition] {
-        let count = try await asking("the topics cannot be looked at") {
+        let count = try await asking("the topics cannot be listed") {
             try await admin.partitionCount(of: topic, within: timeout)
         }
         guard let count, count > 0 else {
             throw Failure(
                 """
-                there is no topic \(topic) at \(brokers), or this user may not see it: give --topic, make the topic with \
-                `locsearch topics create`, or allow Describe on it
+                there is no topic \(topic) at \(brokers), or this user may not see it: give --topic, create the topic \
+                with `locsearch topics create`, or grant Describe on it
                 """)
         }
         return (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
@@ -86,7 +86,7 @@ struct GroupOffsets {
         } catch {
             return .untold(
                 error.kind == .unsupported
-                    ? "these brokers describe no groups, as the embedded broker" : "\(error)")
+                    ? "these brokers, such as the embedded broker, cannot describe groups" : "\(error)")
         }
     }
 
@@ -139,9 +139,9 @@ struct GroupOffsets {
 
         throw Failure(
             """
-            the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the newest \
-            is of \(EventTime(milliseconds: newest)), so nothing was changed: they do not look offsets up by time, as the \
-            embedded broker does not; give --to earliest, latest or an offset
+            the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the \
+            newest is of \(EventTime(milliseconds: newest)), so nothing was changed: like the embedded broker, they \
+            cannot look up offsets by time; give --to earliest, latest or an offset
             """)
     }
 
@@ -155,21 +155,21 @@ struct GroupOffsets {
         } catch  where error.isGroupWithMembers {
             throw Failure(
                 """
-                the broker refuses to move the offsets of the group \(group), because it has members: stop its workers, \
+                the broker refuses to move the offsets of the group \(group), because it has members: stop its workers \
                 and wait until they have left (\(error))
                 """)
         } catch {
-            throw failure(error, "the offsets of the group \(group) may not be moved, or not all of them")
+            throw failure(error, "not all offsets of the group \(group) could be moved")
         }
 
-        let now = try await asking("the offsets were moved, but cannot be looked at") {
+        let now = try await asking("the offsets were moved, but cannot be read") {
             try await admin.commits(of: commits.keys.sorted(), within: timeout)
         }
         if let other = commits.keys.sorted().first(where: { now[$0]?.offset != commits[$0]?.offset }) {
             throw Failure(
                 """
                 \(other) stands at \(now[other].map { "\($0.offset)" } ?? "no offset") and not at \
-                \(commits[other]?.offset ?? 0): something else commits for the group \(group); stop it, then try again
+                \(commits[other]?.offset ?? 0): another program commits for the group \(group); stop it, then try again
                 """)
         }
     }

@@ -11,7 +11,7 @@ enum GroupPresence: Sendable, Hashable {
         // Kafka 4 reports a group of the protocol `consumer` as unknown, although it has committed offsets.
         self =
             description.isUnknown && hasCommits
-            ? .untold("the brokers describe no group of the protocol consumer (kafka.groupProtocol)")
+            ? .untold("the brokers cannot describe a group of the protocol consumer (kafka.groupProtocol)")
             : .described(description)
     }
 
@@ -22,7 +22,7 @@ enum GroupPresence: Sendable, Hashable {
 
     var words: String {
         switch self {
-        case .untold(let reason): return "whether it has members is not known: \(reason)"
+        case .untold(let reason): return "members unknown: \(reason)"
         case .described(let group) where group.isUnknown: return "no member, and nothing committed"
         case .described(let group):
             let members = group.members.isEmpty ? "no member" : Self.text(of: group.members.count)
@@ -44,15 +44,15 @@ enum GroupPresence: Sendable, Hashable {
         case .untold where isForced: return nil
         case .untold(let reason):
             return """
-                whether the group \(group) has members cannot be checked: \(reason); make sure that none of its workers \
+                cannot check whether the group \(group) has members: \(reason); make sure that none of its workers \
                 runs, then give --force
                 """
         case .described(let description) where description.isEmpty || description.isUnknown: return nil
         case .described(let description):
             return """
-                the group \(group) is \(description.state) and has \(Self.list(description.members)): stop its workers, wait \
-                until `locsearch offsets show` says that it is Empty (a worker that was killed stays in it for its session \
-                time-out), then try again
+                the group \(group) is \(description.state) and has \(Self.list(description.members)): stop its \
+                workers, wait until `locsearch offsets show` shows that it is Empty (a killed worker remains a member \
+                for its session timeout), then try again
                 """
         }
     }

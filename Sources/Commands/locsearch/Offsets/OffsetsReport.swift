@@ -42,7 +42,7 @@ struct OffsetsReport {
         let hasTopics = topics.count > 1
         var table = TextTable([
             "topic", .right("partition"), .right("committed"), .right("end"), .right("lag"), .right("done beyond"),
-            .right("open"), "member", .left("the commit says", maxWidth: 120),
+            .right("open"), "member", .left("contents of the commit", maxWidth: 120),
         ])
         for partition in partitions {
             table.add([

@@ -20,9 +20,9 @@ extension PartitionOffsets {
         var words: [String] = []
         if commit.offset < bounds.lowerBound {
             let deleted = commit.offset..<bounds.lowerBound
-            words.append("\(Int64(deleted.count) - done(in: deleted)) were deleted before they were done")
+            words.append("\(Int64(deleted.count) - done(in: deleted)) were deleted before they were finished")
         } else if commit.offset > bounds.upperBound {
-            words.append("the offset lies beyond the log's end: was the topic made anew?")
+            words.append("the offset is beyond the end of the log: was the topic recreated?")
         }
 
         switch reading {
@@ -39,17 +39,17 @@ extension PartitionOffsets {
         var words: [String] = []
         if notes.tries > 1 {
             let workers = notes.tries == 2 ? "1 worker" : "\(notes.tries - 1) workers"
-            words.append("\(workers) ended with it and said no goodbye")
+            words.append("\(workers) crashed while owning it")
         }
-        if let begun = notes.begun { words.append("begun up to \(begun - 1)") }
+        if let begun = notes.begun { words.append("started up to \(begun - 1)") }
         if !notes.running.isEmpty {
             let first = notes.running.prefix(10).map(String.init).joined(separator: ", ")
             let others = notes.running.count - 10
-            words.append("may have been under way: \(first)\(others > 0 ? " and \(others) more" : "")")
+            words.append("possibly in flight: \(first)\(others > 0 ? " and \(others) more" : "")")
         }
         if let suspect = notes.suspect {
-            let ends = suspect.ends > 0 ? ", with which \(suspect.ends) ended" : ""
-            words.append("\(suspect.isRunning ? "runs" : "has run") \(suspect.offset) alone\(ends)")
+            let ends = suspect.ends > 0 ? "; crashes: \(suspect.ends)" : ""
+            words.append("\(suspect.isRunning ? "runs" : "ran") \(suspect.offset) separately\(ends)")
         }
         return words
     }
@@ -65,7 +65,7 @@ extension PartitionOffsets {
         words += Self.words(of: metadata.crashes)
         if !metadata.startNote.isEmpty {
             let partitions = metadata.startNote.drop { !$0.isNumber }
-            words.append("the group began with \(partitions) partitions, and nothing of this one is done yet")
+            words.append("the group started with \(partitions) partitions, and has finished nothing of this one")
         }
         return words + otherFields(of: commit.metadata).map { "field of a later version: \($0)" }
     }

@@ -43,7 +43,7 @@ struct ResetPlan {
     var text: [String] {
         let hasTopics = Set(changes.map(\.partition.id.topic)).count > 1
         var table = TextTable([
-            "topic", .right("partition"), .right("from"), .right("to"), .left("what that does", maxWidth: 120),
+            "topic", .right("partition"), .right("from"), .right("to"), .left("effect", maxWidth: 120),
         ])
         for change in changes {
             table.add([
@@ -59,7 +59,7 @@ struct ResetPlan {
     var summary: String {
         let redone = changes.reduce(Int64(0)) { $0.saturatingAdding($1.redone) }
         let skipped = changes.reduce(Int64(0)) { $0.saturatingAdding($1.skipped) }
-        return "\(redone) requests are done again, \(skipped) are skipped"
+        return "\(redone) requests are repeated, \(skipped) are skipped"
     }
 }
 
@@ -95,11 +95,11 @@ extension ResetPlan.Change {
 
     fileprivate var words: String {
         var words: [String] = []
-        if redone > 0 { words.append("\(redone) done again") }
+        if redone > 0 { words.append("\(redone) repeated") }
         if skipped > 0 { words.append("\(skipped) skipped") }
-        if partition.commit == nil { words.append("the group begins there") }
-        if !isNeeded { words.append("stays as it is") }
-        if words.isEmpty { words.append(partition.commit?.offset == to ? "metadata cleared" : "nothing done again") }
+        if partition.commit == nil { words.append("the group starts there") }
+        if !isNeeded { words.append("unchanged") }
+        if words.isEmpty { words.append(partition.commit?.offset == to ? "metadata cleared" : "nothing repeated") }
         if let clamping { words.append(clamping) }
         return words.joined(separator: "; ")
     }

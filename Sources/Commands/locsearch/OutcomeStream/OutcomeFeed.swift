@@ -40,7 +40,7 @@ struct OutcomeFeed: Sendable {
                 settings.isDefault("kafka.bootstrapServers")
                 ? "set kafka.bootstrapServers, or start `locsearch demo`; " : ""
             throw Failure(
-                "no broker answers at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
+                "no broker responds at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
                     + "\(cure)\(error)", code: Failure.unreachable)
         }
     }

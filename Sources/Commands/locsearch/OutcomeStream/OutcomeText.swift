@@ -89,7 +89,7 @@ enum OutcomeText {
         if let status = failure.providerStatus { hints.append(TerminalText.safe(status)) }
         if let limit = failure.limit { hints.append("limit: \(TerminalText.safe(limit))") }
         if failure.isRetryable {
-            hints.append("may be asked again" + (failure.retryAfter.map { " in \($0.readable)" } ?? ""))
+            hints.append("retry possible" + (failure.retryAfter.map { " in \($0.readable)" } ?? ""))
         }
         return hints.isEmpty ? "" : " [\(hints.joined(separator: ", "))]"
     }

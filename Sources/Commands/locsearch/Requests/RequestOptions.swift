@@ -9,19 +9,19 @@ struct RequestOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Longitude of the position, -180...180.") var lng: Double?
     @Option(help: "search, details or photo. Default: search, or details with --place-id.") var operation: String?
     @Option(help: "auto, google-places, google-places-legacy or hotpepper.") var provider = "auto"
-    @Option(help: "restaurant, hospital, or a type of the provider's own.") var category = SearchRequest.defaultCategory
+    @Option(help: "restaurant, hospital, or a type of the provider.") var category = SearchRequest.defaultCategory
     @Option(help: "Radius in metres, 1...50000.") var radius = SearchRequest.defaultRadiusMeters
-    @Option(help: "What to look for, such as ramen.") var keyword: String?
+    @Option(help: "Search text, such as ramen.") var keyword: String?
     @Option(help: "Language of the answer, such as ja.") var language: String?
     @Flag(help: "Only places that are open now.") var openNow = false
-    @Option(help: "Most places wanted, 1...100.") var limit = SearchRequest.defaultLimit
+    @Option(help: "Maximum number of places, 1...100.") var limit = SearchRequest.defaultLimit
     @Option(help: "Continues an earlier search: its nextPageToken.") var pageToken: String?
     @Option(help: "The place, for details and photo.") var placeID: String?
     @Option(help: "A newer search of the same session supersedes an older one.") var session: String?
     @Option(help: "The request's id. Default: a new one.") var requestID: String?
     @Option(
         help:
-            "interactive or batch: how urgent the request is, where its topic lets requests choose. Default: interactive, because the command waits."
+            "Class of the request, interactive or batch, if its topic allows both. Default: interactive, because the command waits."
     ) var priority: String?
     @Option(help: "The request's own deadline in milliseconds, 1...60000. Default: the worker's.") var timeoutMs: Int?
 

@@ -26,10 +26,10 @@ enum StatusText {
         let words =
             switch report.verdict {
             case .working: "workers take requests"
-            case .noWorker: "no worker is there"
+            case .noWorker: "no worker runs"
             case .workersNotReady: "no worker is ready"
             case .brokersAway: "no broker answers"
-            case .unknown: "whether workers take requests is not known"
+            case .unknown: "it is unknown whether workers take requests"
             }
         return words + (report.problem.map { ": \($0)" } ?? "")
     }
@@ -37,16 +37,16 @@ enum StatusText {
     private static func totals(of backlog: GroupBacklog, in report: PipelineReport) -> [String] {
         let oldest = backlog.oldestAge.map { ", the oldest for \($0.readable)" } ?? ""
         let waiting =
-            backlog.waiting.map { "\($0.counted("request"))\(oldest)" } ?? "not known: nothing is committed yet"
+            backlog.waiting.map { "\($0.counted("request"))\(oldest)" } ?? "unknown: nothing is committed yet"
         let lag = backlog.lag.map { "\($0.grouped) behind the committed offsets" } ?? "nothing is committed yet"
-        let beyond = backlog.doneBeyond > 0 ? ", of which \(backlog.doneBeyond.grouped) are done" : ""
+        let beyond = backlog.doneBeyond > 0 ? ", of which \(backlog.doneBeyond.grouped) are finished" : ""
 
         var lines = [("as of", backlog.time.description), ("waiting", waiting), ("lag", lag + beyond)]
         if let rates = backlog.rates {
             let window = "over the last \(rates.window.readable)"
             lines += [
-                ("arrived", "\(decimal(rates.arrived)) a second \(window)"),
-                ("finished", "\(decimal(rates.finished)) a second \(window)\(workOff(of: report))"),
+                ("arrived", "\(decimal(rates.arrived)) per second \(window)"),
+                ("finished", "\(decimal(rates.finished)) per second \(window)\(workOff(of: report))"),
             ]
         }
         lines += backlog.byTopic.map { ("topic", line(of: $0.backlog, in: $0.topic)) }
@@ -66,14 +66,14 @@ enum StatusText {
         guard let waiting = report.backlog?.waiting, waiting > 0 else { return "" }
         return switch report.workOff {
         case .unknown: ""
-        case .time(let time): "; what waits takes \(time.readable) at that rate"
-        case .never: "; what waits does not get less"
+        case .time(let time): "; the backlog takes \(time.readable) at that rate"
+        case .never: "; the backlog does not shrink"
         }
     }
 
     private static func members(of backlog: GroupBacklog) -> String {
         guard let members = backlog.members else {
-            return "its members are not known" + (backlog.membersUnknown.map { ": \($0)" } ?? "")
+            return "members unknown" + (backlog.membersUnknown.map { ": \($0)" } ?? "")
         }
         let state = backlog.state.map { "\($0), " } ?? ""
         guard !members.isEmpty else { return state + "no member" }
@@ -94,10 +94,10 @@ enum StatusText {
         ])
         for worker in workers {
             guard let summary = WorkerSummary(worker) else {
-                table.add(["-", "no answer: \(worker.problem ?? "not a worker's")", "", "", "", worker.url])
+                table.add(["-", "no status: \(worker.problem ?? "not a worker")", "", "", "", worker.url])
                 continue
             }
-            let state = summary.isReady ? "ready" : "not ready: \(summary.notReady ?? "it does not say why")"
+            let state = summary.isReady ? "ready" : "not ready: \(summary.notReady ?? "no reason given")"
             table.add([
                 summary.host ?? "-", state, summary.inFlight.grouped, summary.partitionCount.grouped,
                 summary.version ?? "-",

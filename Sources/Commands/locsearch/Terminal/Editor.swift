@@ -20,7 +20,7 @@ enum Editor {
 
         let status = await onOwnThread { run(["/bin/sh", "-c", "\(editor) \"$1\"", "sh", file.path]) }
         guard status == 0 else {
-            throw Failure("the editor \(editor) did not end well (\(status)): set EDITOR to another")
+            throw Failure("the editor \(editor) failed (\(status)): set EDITOR to another one")
         }
         return [UInt8](try Data(contentsOf: file))
     }

@@ -55,14 +55,14 @@ extension RecommendedTopic {
                     maxBytes(of: role, requestBytes: requestBytes),
                     Configuration(
                         name: "cleanup.policy", value: "delete", comparison: .equal,
-                        consequence: "compaction would drop records whose key is used again, read or not"),
+                        consequence: "compaction would delete unread records whose key is used again"),
                     Configuration(
                         name: "min.insync.replicas", value: "\(max(1, min(2, choices.replicationFactor - 1)))",
                         comparison: .atLeast,
-                        consequence: "a record that was acknowledged would be lost with fewer brokers"),
+                        consequence: "acknowledged records could be lost if a broker fails"),
                     Configuration(
                         name: "unclean.leader.election.enable", value: "false", comparison: .equal,
-                        consequence: "brokers could forget records that they had acknowledged",
+                        consequence: "brokers could lose acknowledged records",
                         isSetAtCreation: false),
                 ])
         }
@@ -84,7 +84,7 @@ extension RecommendedTopic {
             retention,
             Configuration(
                 name: "segment.ms", value: "\(segment.milliseconds(roundedUp: false))", comparison: .atMost,
-                consequence: "records are deleted by whole segments, so results would be kept for longer"),
+                consequence: "whole segments are deleted, so results would be kept longer"),
         ]
     }
 
@@ -92,21 +92,21 @@ extension RecommendedTopic {
         [
             Configuration(
                 name: "retention.bytes", value: "\(fleetBytes)", comparison: .atLeast,
-                consequence: "workers that start could miss what was said of this day's calls"),
+                consequence: "starting workers could miss messages about the day's calls"),
             Configuration(
                 name: "segment.bytes", value: "\(fleetSegmentBytes)", comparison: .atMost,
-                consequence: "records are deleted by whole segments, so the topic would grow beyond its bytes"),
+                consequence: "whole segments are deleted, so the topic would grow beyond its limit"),
         ]
     }
 
     private static func maxBytes(of role: Role, requestBytes: Int) -> Configuration {
         let (bytes, consequence) =
             switch role {
-            case .requests: (requestBytes, "producers could not send requests that a worker takes")
+            case .requests: (requestBytes, "producers could not send requests that workers accept")
             case .results: (maxMessageBytes, "large results would end as bad-response errors")
-            case .errors: (maxMessageBytes, "batches of errors would be refused and sent again one by one")
+            case .errors: (maxMessageBytes, "batches of errors would be rejected and sent again one by one")
             case .deadLetters: (requestBytes + headerBytes, "large dead letters would be kept without their content")
-            case .fleet: (maxMessageBytes, "what a member of a large fleet says would be refused")
+            case .fleet: (maxMessageBytes, "messages of a large fleet would be rejected")
             }
         return Configuration(
             name: "max.message.bytes", value: "\(bytes)", comparison: .atLeast, consequence: consequence)
@@ -127,11 +127,11 @@ extension RecommendedTopic.Role {
 
     fileprivate var consequenceOfOtherRetention: String {
         switch self {
-        case .requests: "requests that wait for longer would be deleted without an outcome"
-        case .results: "the providers' terms ask for little storage"
-        case .errors: "consumers that are away for longer would miss errors"
-        case .deadLetters: "dead letters would be gone before somebody looks at them"
-        case .fleet: "a day's calls would be forgotten while no worker runs"
+        case .requests: "requests that wait longer would be deleted without an outcome"
+        case .results: "the providers' terms limit storage"
+        case .errors: "consumers that are offline longer would miss errors"
+        case .deadLetters: "dead letters could be deleted before they are examined"
+        case .fleet: "the count of a day's calls could be lost while no worker runs"
         }
     }
 }

@@ -47,7 +47,7 @@ struct TopicCreation {
     /// Compares the existing topics with the recommendation.
     /// - Throws: `Failure` if the brokers do not answer, or there are fewer brokers than replicas of a missing topic.
     func findings() async throws -> [Finding] {
-        let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
+        let cluster = try await asking("the topics at \(brokers) cannot be listed") {
             try await admin.cluster(within: timeout)
         }
 
@@ -83,7 +83,7 @@ struct TopicCreation {
         let brokers = cluster.brokers.count == 1 ? "is 1 broker" : "are \(cluster.brokers.count) brokers"
         throw Failure(
             "\(topic.name) cannot have \(topic.replicationFactor) replicas, because there \(brokers): "
-                + "give --replication-factor \(cluster.brokers.count), if records may be lost with one of them",
+                + "give --replication-factor \(cluster.brokers.count) if losing records with a broker is acceptable",
             code: Failure.configuration)
     }
 
@@ -96,7 +96,7 @@ struct TopicCreation {
     func makeMissing(of findings: [Finding], addingPartitions: Bool, report: (String) -> Void) async throws {
         for finding in findings where finding.state == .missing {
             let topic = finding.topic
-            let isNew = try await asking("\(topic.name) at \(brokers) cannot be made") {
+            let isNew = try await asking("\(topic.name) at \(brokers) cannot be created") {
                 try await admin.create(topic.new, within: timeout)
             }
             report(isNew ? "created \(topic.name)" : try await reasonNotMade(topic))
@@ -106,7 +106,7 @@ struct TopicCreation {
         for finding in findings {
             let topic = finding.topic
             guard let found = finding.found, found.partitions < topic.partitions else { continue }
-            try await asking("\(topic.name) at \(brokers) cannot have more partitions") {
+            try await asking("no partitions can be added to \(topic.name) at \(brokers)") {
                 try await admin.setPartitions(topic.partitions, of: topic.name, within: timeout)
             }
             report("\(topic.name) has \(topic.partitions) partitions now; it had \(found.partitions)")
@@ -115,11 +115,11 @@ struct TopicCreation {
 
     /// Explains why a topic was not created. The brokers report that it exists, although it was not visible before.
     private func reasonNotMade(_ topic: RecommendedTopic) async throws -> String {
-        let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
+        let cluster = try await asking("the topics at \(brokers) cannot be listed") {
             try await admin.cluster(within: timeout)
         }
-        if cluster.topics[topic.name] != nil { return "\(topic.name) was made by somebody else meanwhile" }
-        return "\(topic.name) is there already and was not checked: this user needs Describe on it to see it"
+        if cluster.topics[topic.name] != nil { return "another program has created \(topic.name) in the meantime" }
+        return "\(topic.name) already exists, but was not checked: this user needs Describe on it"
     }
 
     /// Converts a Kafka error into a one-line failure that names the operation and the brokers.
@@ -128,7 +128,7 @@ struct TopicCreation {
             return try await body()
         } catch let error as KafkaError where error.kind == .unsupported {
             throw Failure(
-                "\(what): these brokers offer no such request, and the embedded broker is one of them;"
+                "\(what): these brokers, such as the embedded broker, do not support this request;"
                     + " use their own tools (\(error))")
         } catch let error as KafkaError {
             throw Failure(error, doing: what)

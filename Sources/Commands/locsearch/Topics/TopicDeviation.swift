@@ -26,13 +26,13 @@ extension RecommendedTopic {
                 deviation(
                     "partitions", actual: "\(topic.partitions)", recommended: "at least \(partitions)",
                     consequence: role == .deadLetters
-                        ? "dead letters wait for each other" : "it bounds how many workers share the work"))
+                        ? "dead letters wait for each other" : "it limits the number of workers"))
         }
         if topic.replicationFactor < replicationFactor {
             deviations.append(
                 deviation(
                     "replication factor", actual: "\(topic.replicationFactor)", recommended: "\(replicationFactor)",
-                    consequence: "records are lost with fewer brokers"))
+                    consequence: "records can be lost if brokers fail"))
         }
 
         for wanted in configurations {
@@ -84,6 +84,6 @@ extension RecommendedTopic.Configuration {
     /// Returns a value with its duration: `86400000 (24h)`.
     static func shown(_ value: String, of name: String) -> String {
         guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
-        return milliseconds < 0 ? "\(value) (for ever)" : "\(value) (\(Duration.milliseconds(milliseconds).text))"
+        return milliseconds < 0 ? "\(value) (forever)" : "\(value) (\(Duration.milliseconds(milliseconds).text))"
     }
 }

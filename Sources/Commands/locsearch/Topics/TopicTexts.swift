@@ -42,7 +42,7 @@ enum TopicTexts {
 
     private static func cell(_ value: String, _ name: String) -> String {
         guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
-        return milliseconds < 0 ? "for ever" : Duration.milliseconds(milliseconds).text
+        return milliseconds < 0 ? "forever" : Duration.milliseconds(milliseconds).text
     }
 
     /// Returns the table in docs/operations.md. A test compares the two.

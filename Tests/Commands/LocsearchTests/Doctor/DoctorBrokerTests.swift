@@ -238,7 +238,7 @@ struct DoctorBrokerTests {
         let broker = try EmbeddedBroker(topics: topics)
         await check(
             Self.wrong(
-                "no topic for results", check: "topics", "\(names.results) (topics.results) is not there",
+                "no topic for results", check: "topics", "\(names.results) (topics.results) does not exist",
                 cure: "locsearch topics create", code: 1),
             at: broker.bootstrapServers)
         await check(

@@ -23,13 +23,13 @@ struct DoctorTopicTests {
 
     @Test(arguments: [
         (RecommendedTopic.Role.requests, "retention.ms", "3600000", "would be deleted without an outcome"),
-        (.results, "retention.ms", "2592000000", "the providers' terms ask for little storage"),
-        (.results, "segment.ms", "604800000", "results would be kept for longer"),
+        (.results, "retention.ms", "2592000000", "the providers' terms limit storage"),
+        (.results, "segment.ms", "604800000", "results would be kept longer"),
         (.requests, "max.message.bytes", "1000", "producers could not send requests"),
-        (.requests, "cleanup.policy", "compact", "compaction would drop records"),
-        (.fleet, "cleanup.policy", "compact", "compaction would drop records"),
-        (.errors, "min.insync.replicas", "1", "would be lost with fewer brokers"),
-        (.requests, "unclean.leader.election.enable", "true", "could forget records"),
+        (.requests, "cleanup.policy", "compact", "compaction would delete unread records"),
+        (.fleet, "cleanup.policy", "compact", "compaction would delete unread records"),
+        (.errors, "min.insync.replicas", "1", "could be lost if a broker fails"),
+        (.requests, "unclean.leader.election.enable", "true", "could lose acknowledged records"),
     ])
     func topicThatDeviatesIsNamedWithItsCommand(
         role: RecommendedTopic.Role, setting: String, value: String, consequence: String
