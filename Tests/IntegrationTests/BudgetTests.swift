@@ -123,7 +123,7 @@ struct BudgetTests {
     @Test func orderThatWouldBindNobodyFailsAndSaysHowManyWorkersKeepTheBudget() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let bound = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
-            #expect(bound.contains("1 worker keeps a daily budget of hotpepper"))
+            #expect(bound.contains("1 worker has a daily budget of hotpepper"))
 
             let unbound = try await Self.command(["set", "google-places", "100", "--yes"], in: harness, code: 1)
             #expect(unbound.contains("0 workers of the group"))

@@ -29,7 +29,7 @@ struct ControlTests {
     @Test func pausedProviderIsNotCalledAndAnswersAfterItIsResumed() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
             let paused = try await Self.controls("pause", "hotpepper", "--yes", in: harness)
-            #expect(paused.contains("1 of 1 worker has taken it up"))
+            #expect(paused.contains("1 of 1 worker has applied it"))
             #expect(paused.contains("hotpepper is paused"))
             #expect(try await Self.isPaused("hotpepper", in: harness))
             #expect(
@@ -155,7 +155,7 @@ struct ControlTests {
                 (try await harness.status("controls", as: [String: Any].self))?["instance"] as? String)
 
             let drained = try await Self.controls("drain", instance, "--yes", in: harness)
-            #expect(drained.contains("ends with status 0"))
+            #expect(drained.contains("exits with status 0"))
             try await eventually("the worker ends", within: .seconds(30)) { !harness.worker.isRunning }
             #expect(harness.worker.code == 0)
             #expect(second.isRunning)
@@ -166,7 +166,7 @@ struct ControlTests {
         try await WorkerHarness.run { harness in
             let unknown = try await Self.controls(
                 "pause", "hotpepper", "--worker", "nobody", "--yes", in: harness, code: 1)
-            #expect(unknown.contains("no worker nobody answers"))
+            #expect(unknown.contains("no worker nobody responds"))
 
             harness.worker.signal(SIGTERM)
             try await eventually("the worker ends") { !harness.worker.isRunning }

@@ -93,7 +93,7 @@ struct PaidCallsTests {
             #expect(try await harness.calls(to: "hotpepper") == 4)
             for outcome in try await harness.outcomes(20).values { #expect(outcome.places != nil) }
             #expect(try await harness.calls(to: "hotpepper") == 24)
-            #expect(try await harness.awaitedLogLines(with: "provider answers again", "hotpepper") == 1)
+            #expect(try await harness.awaitedLogLines(with: "provider has recovered", "hotpepper") == 1)
             #expect(try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 0)
         }
     }
@@ -117,10 +117,11 @@ struct PaidCallsTests {
             }
             for provider in Self.providers {
                 #expect(try await harness.calls(to: provider) == 1)
-                #expect(try await harness.awaitedLogLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
+                #expect(try await harness.awaitedLogLines(with: "provider rejects the API key", "\"\(provider)\"") == 1)
                 #expect(try await harness.status(of: provider)["breakerReason"] as? String == "key-refused")
             }
-            #expect(try await harness.awaitedLogLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
+            #expect(
+                try await harness.awaitedLogLines(with: "provider rejects the API key", #""httpStatus":"401""#) == 1)
             let readiness = try await harness.get("/readyz")
             #expect(readiness.status == 503)
             #expect(readiness.body.contains("hotpepper: key-refused"), "\(readiness.body)")
@@ -187,7 +188,7 @@ struct PaidCallsTests {
                 #expect(try await harness.metric("locsearch_provider_breaker_state{\(labels)}") == 1)
                 #expect(
                     try await harness.awaitedLogLines(
-                        with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
+                        with: "requested a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
             }
         }
     }

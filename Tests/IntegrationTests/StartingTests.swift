@@ -119,7 +119,7 @@ struct StartingTests {
                 #expect(try await harness.get("/livez").body == "ok\n")
                 try await Task.sleep(for: .milliseconds(100))
             }
-            #expect(harness.logLines(with: "an event loop is stuck") == 0)
+            #expect(harness.logLines(with: "an event loop is blocked") == 0)
         }
     }
 

@@ -42,7 +42,7 @@ struct ControlTimeTests {
         #expect(try ControlChange.worker("c3", among: workers).name == "web-2")
     }
 
-    @Test(arguments: [("web-2", "b2, c3"), ("web-9", "there are web-1, web-2")])
+    @Test(arguments: [("web-2", "b2, c3"), ("web-9", "running workers: web-1, web-2")])
     func nameThatIsNotOneWorkersIsRefused(name: String, words: String) {
         #expect { try ControlChange.worker(name, among: workers) } throws: { "\($0)".contains(words) }
     }

@@ -100,7 +100,9 @@ struct DeadLetterWorkbenchTests {
         let run = try await edit(harness, by: "sed -i s/135.69/35.69/")
         #expect(run.code == 1, "\(run.output)\(run.error)")
         #expect(run.output.contains("2 dead letters went back"), "\(run.output)\(run.error)")
-        #expect(run.error.contains("the letter at 0/1 is no request (value): ") && run.error.contains("1 were left"))
+        #expect(
+            run.error.contains("the letter at 0/1 is not a valid request (value): ")
+                && run.error.contains("1 were not sent"))
         let sent = try await harness.requests()
         #expect(sent.map { String(decoding: $0.value ?? [], as: UTF8.self) } == [Self.right, Self.right])
         #expect(sent.map { $0.key.map { String(decoding: $0, as: UTF8.self) } } == ["k0", "k2"])
@@ -127,7 +129,9 @@ struct DeadLetterWorkbenchTests {
         defer { program.end() }
         try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
 
-        #expect(program.output.contains("is no request (value)") && program.output.contains("Edit it again? [Y/n]"))
+        #expect(
+            program.output.contains("is not a valid request (value)") && program.output.contains("Edit it again? [Y/n]")
+        )
         #expect(program.output.contains("Send them? [y/N]"), "\(program.output)")
         let sent = try await harness.requests().map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(sent == [Self.right], "\(program.output)")
@@ -139,7 +143,7 @@ struct DeadLetterWorkbenchTests {
         try await harness.put(0, value: Self.right)
 
         let run = try await edit(harness, by: "false")
-        #expect(run.code == 1 && run.error.contains("the editor false did not end well"), "\(run.error)")
+        #expect(run.code == 1 && run.error.contains("the editor false failed"), "\(run.error)")
         #expect(try await harness.requests().isEmpty)
         let usage = try await edit(harness, by: "true", "--dry-run")
         #expect(usage.code == 64, "\(usage.error)")

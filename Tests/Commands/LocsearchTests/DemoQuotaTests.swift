@@ -16,7 +16,7 @@ struct DemoQuotaTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let demo = try RunningProgram(["demo"], environment: ["XDG_RUNTIME_DIR": folder.path])
         defer { demo.end() }
-        try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("Everything stays up") }
+        try await eventually("the demo is up", within: .seconds(120)) { demo.output.contains("The demo keeps running") }
         #expect(demo.output.contains("quota used up"))
         let state = try #require(DemoState.running(in: folder.appending(path: "locsearch")).first)
 

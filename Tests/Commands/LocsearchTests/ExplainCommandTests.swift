@@ -39,7 +39,7 @@ struct ExplainCommandTests {
             for words in [
                 "request r-1: answered after 612ms with nothing found from google-places", "partition 1, offset 0",
                 "from /shop", "waited in the topic",
-                "called google-places: upstream-unavailable, HTTP 503; asked again",
+                "called google-places: upstream-unavailable, HTTP 503; retried",
                 "paused before the next call to google-places", "called google-places: answered",
                 "https://jaeger.example/trace/\(Self.trace)", "2 calls, 382ms at providers",
             ] { #expect(shown.output.contains(words), "\(id), \(words): \(shown.output)") }

@@ -75,8 +75,8 @@ struct LoopWatchTests {
         let blockade = Blockade(of: worker.loops[0])
         defer { blockade.release() }
         try await eventually("the process is not alive") { await status.livenessProblem() != nil }
-        #expect(await status.readinessProblem() == "an event loop does not answer")
+        #expect(await status.readinessProblem() == "an event loop does not respond")
         #expect(await status.metrics().contains("locsearch_build_info"))
-        #expect(await status.status().contains(#""notReady":"an event loop does not answer""#))
+        #expect(await status.status().contains(#""notReady":"an event loop does not respond""#))
     }
 }

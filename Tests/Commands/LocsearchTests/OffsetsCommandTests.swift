@@ -79,7 +79,7 @@ struct OffsetsCommandTests {
         let before = try await commits()
         let program = try await run("reset", "--to", "earliest", "--yes")
         #expect(program.code == 1)
-        #expect(program.error.contains("nothing was changed: whether the group"), "\(program.error)")
+        #expect(program.error.contains("nothing was changed: cannot check whether the group"), "\(program.error)")
         #expect(
             program.error.contains("--force") && program.error.split(separator: "\n").count == 1, "\(program.error)")
         #expect(try await commits() == before)

@@ -80,7 +80,7 @@ struct SecretRotationTests {
 
         // A file that is empty for a moment has no effect.
         try "".write(toFile: files.path("token"), atomically: false, encoding: .utf8)
-        try await eventually("the empty file is told") { worker.error.contains("the last one stays in use") }
+        try await eventually("the empty file is told") { worker.error.contains("the previous one stays in use") }
         #expect(try await status(of: metrics, token: Self.oldToken) == 200)
 
         try files.replace("hotpepper", with: Self.newKey)
@@ -89,7 +89,7 @@ struct SecretRotationTests {
         for setting in ["hotpepper.apiKeyFile", "googlePlaces.apiKeyFile", "admin.tokenFile"] {
             try await eventually("\(setting) is read anew") {
                 worker.error.split(separator: "\n").contains {
-                    $0.contains("a secret was read anew from its file") && $0.contains(setting)
+                    $0.contains("a secret was reloaded from its file") && $0.contains(setting)
                 }
             }
         }

@@ -280,7 +280,7 @@ struct SeveralTopicsCommandTests {
             "kafka.bootstrapServers": broker.bootstrapServers, "topics.requests": "\(live),gone:batch,\(night):batch",
         ])
         let topics = report.findings.filter { $0.check == "topics" }
-        #expect(topics.contains { $0.state == .failed && $0.text.hasPrefix("gone (topics.requests) is not there") })
+        #expect(topics.contains { $0.state == .failed && $0.text.hasPrefix("gone (topics.requests) does not exist") })
         for name in [live, night] { #expect(topics.contains { $0.text.hasPrefix(name) }, "\(topics.map(\.text))") }
         await admin.close()
     }

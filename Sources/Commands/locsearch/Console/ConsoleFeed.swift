@@ -54,7 +54,7 @@ struct ConsoleFeed: Sendable {
                 }
                 take(records, progress: &progress)
             } catch {
-                log.warning("the console reads the topics anew", metadata: ["reason": "\(error)"])
+                log.warning("the console reopens the topics", metadata: ["reason": "\(error)"])
                 reader = nil
                 try? await Task.sleep(for: Self.pauseAfterFailure)
             }

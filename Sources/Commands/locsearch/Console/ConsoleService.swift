@@ -85,7 +85,7 @@ final class ConsoleService: Sendable {
         let isForOthers = configuration.token == nil && !settings.isLocal("console.host")
         guard isForOthers, configuration.allowedHosts.isEmpty else { return }
         log.warning(
-            "the console answers under this machine's own names only: set console.allowedHosts to those that others use",
+            "the console accepts only this machine's own names: set console.allowedHosts to other names in use",
             metadata: ["host": "\(configuration.host)"])
     }
 

@@ -104,7 +104,7 @@ final class DeadLetterService: Sendable {
         guard let letter = try await ConsoleError.asking({ try await topic.letter(at: mark) }) else {
             throw ConsoleError(
                 .notFound,
-                "there is no dead letter at \(mark.partition)/\(mark.offset), or the topic has deleted it by now")
+                "there is no dead letter at \(mark.partition)/\(mark.offset), or the topic has deleted it")
         }
         state.withLock { state in
             state.letters.append((mark, letter))
@@ -124,13 +124,13 @@ final class DeadLetterService: Sendable {
         // Two runs at the same time would not see each other's marks, and would send letters twice.
         let isFirst = try state.withLock { state throws(ConsoleError) in
             guard state.runs.count < Self.mostRuns else {
-                throw ConsoleError(.busy, "outcomes of earlier letters are still waited for: try again in a minute")
+                throw ConsoleError(.busy, "outcomes of earlier letters are still pending: try again in a minute")
             }
             defer { state.isRedriving = true }
             return !state.isRedriving
         }
         guard isFirst else {
-            throw ConsoleError(.changed, "somebody else is sending dead letters back: look again in a moment")
+            throw ConsoleError(.changed, "another user is sending dead letters back: try again in a moment")
         }
 
         do throws(ConsoleError) {
@@ -157,19 +157,19 @@ final class DeadLetterService: Sendable {
         let topic = try Self.topic(settings, log: log)
         let snapshot = try await ConsoleError.asking { try await topic.snapshot(of: letters) }
         guard snapshot.continues(version) else {
-            throw ConsoleError(.changed, "the topic was made anew: look at its dead letters again")
+            throw ConsoleError(.changed, "the topic was recreated: reload its dead letters")
         }
 
         let plan = RedrivePlan(snapshot.letters, limit: nil)
         if let faulty = plan.faulty.first(where: { values[$0.mark] != nil }) {
             throw ConsoleError(
-                .invalid, "this is still no request: \(faulty.fault ?? "")", member: faulty.faultMember)
+                .invalid, "this is still not a valid request: \(faulty.fault ?? "")", member: faulty.faultMember)
         }
         guard plan.crashing == 0 else {
             throw ConsoleError(
                 .invalid,
                 """
-                worker processes have crashed with \(plan.crashing) of them, so nothing was sent: once the cause is mended, \
+                \(plan.crashing) of them have crashed worker processes, so nothing was sent: after the cause is fixed, \
                 `locsearch dead-letters redrive --reason \(DeadLetter.crashedWorkers) --force` sends them
                 """)
         }

@@ -45,7 +45,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
             // The user is waiting at the page.
             try await sender.send(request, at: time, expiry: expiry, priority: .interactive)
         } catch {
-            throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
+            throw ConsoleError(.unavailable, "\(settings.topics.requests) does not accept the request: \(error)")
         }
     }
 

@@ -48,8 +48,8 @@ struct WorkerPoll: Sendable {
             let answer = try await http.send(
                 HTTPRequest(url: url + "/status", headers: headers), before: .now + Self.timeout)
             guard answer.status == 200 else {
-                let cure = answer.status == 401 ? ": set admin.token or admin.tokenFile here as there" : ""
-                return WorkerReport(url: url, problem: "it answers \(answer.status)\(cure)")
+                let cure = answer.status == 401 ? ": set the worker's admin.token or admin.tokenFile here too" : ""
+                return WorkerReport(url: url, problem: "it returns HTTP \(answer.status)\(cure)")
             }
             return WorkerReport(url: url, status: answer.body)
         } catch {

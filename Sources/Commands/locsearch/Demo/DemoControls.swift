@@ -45,7 +45,7 @@ actor DemoControls: DemoPanel {
             return
         }
         guard let fault = DemoFault(rawValue: name) else {
-            throw ConsoleError(.notFound, "the demo has no control of this name: GET shows all", member: "name")
+            throw ConsoleError(.notFound, "the demo has no such control: GET lists all", member: "name")
         }
         try await set(fault, isOn: isOn)
     }
@@ -70,7 +70,7 @@ actor DemoControls: DemoPanel {
             try stack.simulator.setProfile(DemoFault.hotpepper(under: faults), of: [.hotpepper])
             try stack.simulator.setProfile(DemoFault.google(under: faults), of: [.googlePlaces, .googlePlacesLegacy])
         } catch {
-            throw ConsoleError(.unavailable, "the simulated provider does not take it: \(error)")
+            throw ConsoleError(.unavailable, "the simulated provider rejects it: \(error)")
         }
     }
 

@@ -98,18 +98,18 @@ struct DemoRequest: Sendable {
 
     private static var failing: [Search] {
         [
-            Search("nothing there", at: .hotpepper, keyword: "fault:none"),
+            Search("no places found", at: .hotpepper, keyword: "fault:none"),
             Search("provider fails once", at: .googlePlaces, keyword: "fault:503*1"),
             Search(
-                "provider never answers", at: .hotpepper, keyword: "fault:hang", timeout: .milliseconds(1500)),
-            Search("broken answer", at: .hotpepper, keyword: "fault:cut"),
+                "provider never responds", at: .hotpepper, keyword: "fault:hang", timeout: .milliseconds(1500)),
+            Search("broken response", at: .hotpepper, keyword: "fault:cut"),
         ]
     }
 
     private static var shutting: [Search] {
         [
             Search("quota used up", at: .googlePlacesLegacy, keyword: "fault:rate-limited-day"),
-            Search("key not accepted", at: .googlePlaces, keyword: "fault:unauthorized"),
+            Search("key rejected", at: .googlePlaces, keyword: "fault:unauthorized"),
         ]
     }
 }

@@ -110,7 +110,7 @@ actor WorkerChild {
     /// The path of this program's executable.
     private static func program() throws -> String {
         guard let program = Bundle.main.executablePath else {
-            throw Failure("the demo's second worker: this program's file is not to be found")
+            throw Failure("the demo's second worker: the program file was not found")
         }
         return program
     }

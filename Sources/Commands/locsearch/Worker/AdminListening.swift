@@ -10,7 +10,7 @@ extension AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         if token == nil, !settings.isLocal("admin.host") {
             log.warning(
-                "whoever reaches the admin port may read /metrics and /status: set admin.token or admin.tokenFile",
+                "anyone who can reach the admin port can read /metrics and /status: set admin.token or admin.tokenFile",
                 metadata: ["host": "\(host)"])
         }
 

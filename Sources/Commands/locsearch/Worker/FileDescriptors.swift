@@ -24,7 +24,7 @@ enum FileDescriptors {
         guard unsafe setrlimit(resource, &limits) != 0 else { return }
         let reason = unsafe String(cString: strerror(errno))
         log.warning(
-            "the limit of open files stays as it is, because the system does not let it be raised",
+            "the limit of open files could not be raised",
             metadata: ["limit": "\(before)", "reason": "\(reason)"])
     }
 

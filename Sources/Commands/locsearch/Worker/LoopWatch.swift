@@ -36,7 +36,7 @@ final class LoopWatch: Sendable {
     var problem: String? {
         let missed = pulses.withLock { $0.map(\.missedIntervals) }
         guard let number = missed.firstIndex(where: { $0 >= mostMissed }) else { return nil }
-        return "event loop \(number) has run nothing for \((interval * missed[number]).readable)"
+        return "event loop \(number) has been blocked for \((interval * missed[number]).readable)"
     }
 
     /// Watches until the task is cancelled.
@@ -57,7 +57,7 @@ final class LoopWatch: Sendable {
         }
         if missed == mostMissed {
             log.error(
-                "an event loop is stuck; /livez fails until it goes on",
+                "an event loop is blocked; /livez fails until it continues",
                 metadata: ["loop": "\(number)", "for": "\((interval * missed).readable)"])
         }
 
@@ -71,6 +71,7 @@ final class LoopWatch: Sendable {
             return pulses[number].missedIntervals
         }
         guard missed >= mostMissed else { return }
-        log.info("the event loop goes on", metadata: ["loop": "\(number)", "after": "\((interval * missed).readable)"])
+        log.info(
+            "the event loop continues", metadata: ["loop": "\(number)", "after": "\((interval * missed).readable)"])
     }
 }

@@ -76,7 +76,7 @@ extension ProviderSummary {
             json.member("day", budget.day)
             for figure in budgetFigures { figure.write(budget, to: &json) }
             json.member("since", budget.since)
-            json.member("problem", budget.isFull ? "the fleet has used too many API keys" : nil)
+            json.member("problem", budget.isFull ? "the fleet uses too many API keys" : nil)
             json.member("made", calls: budget.made)
         }
     }

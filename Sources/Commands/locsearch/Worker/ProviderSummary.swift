@@ -47,7 +47,7 @@ struct ProviderSummary: Sendable {
             guard let reason = summary.breakerReason, reason.concernsKey || reason == .pausedByOrder else { return nil }
             problems.append("\(summary.provider.rawValue): \(pause(summary.provider) ?? reason.rawValue)")
         }
-        return problems.isEmpty ? nil : "no provider can be asked: " + problems.joined(separator: ", ")
+        return problems.isEmpty ? nil : "no provider is available: " + problems.joined(separator: ", ")
     }
 
     /// Returns the providers that requests use: those that `auto` uses, and those that a request has named.

@@ -40,7 +40,7 @@ struct QuotaScopes: Sendable {
         var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         // Safe: OpenSSL keeps none of the pointers, and no digest is longer than `code`.
         let isMade = unsafe HMAC(EVP_sha256(), salt, Int32(clamping: salt.count), text, text.count, &code, nil) != nil
-        precondition(isMade, "this system's OpenSSL makes no HMAC-SHA-256")
+        precondition(isMade, "this system's OpenSSL does not support HMAC-SHA-256")
         return code.prefix(digestBytes).map { byte in
             let digits = String(byte, radix: 16)
             return digits.count < 2 ? "0" + digits : digits

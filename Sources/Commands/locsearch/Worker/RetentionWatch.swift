@@ -82,7 +82,7 @@ final class RetentionWatch: Sendable {
             state.endangered = endangered
         } catch {
             state.endangered = nil
-            log.debug("how long requests may wait is not known", metadata: ["reason": "\(error)"])
+            log.debug("the time that requests may wait is unknown", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -93,7 +93,7 @@ final class RetentionWatch: Sendable {
             return Self.retention(from: settings)
         } catch {
             guard error.kind == .authentication || error.kind == .unsupported else { throw error }
-            log.debug("how long requests are kept may not be asked for", metadata: ["reason": "\(error)"])
+            log.debug("the retention of requests cannot be read", metadata: ["reason": "\(error)"])
             return nil
         }
     }

@@ -59,7 +59,7 @@ final class SecretFiles: Sendable {
             SecretRegistry.shared.add(secret)
             await entry.use(secret)
             state.withLock { $0.secrets[index] = secret }
-            log.info("a secret was read anew from its file", metadata: ["setting": "\(entry.setting)"])
+            log.info("a secret was reloaded from its file", metadata: ["setting": "\(entry.setting)"])
         } catch {
             let isNews = state.withLock { state in
                 defer { state.problems[index] = error.description }
@@ -67,7 +67,8 @@ final class SecretFiles: Sendable {
             }
             guard isNews else { return }
             log.warning(
-                "a secret cannot be read anew; the last one stays in use", metadata: ["reason": "\(error.description)"])
+                "a secret cannot be reloaded; the previous one stays in use",
+                metadata: ["reason": "\(error.description)"])
         }
     }
 }

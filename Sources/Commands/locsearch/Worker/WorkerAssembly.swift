@@ -157,18 +157,18 @@ struct WorkerAssembly: Sendable {
         case (.closed, _) where transition.from == .open: break
         case (.open, .budgetUsedUp):
             log.error(
-                "the day's budget of calls is used up; the provider is not asked until the next", metadata: metadata)
+                "the daily call budget is used up; no calls until the next day", metadata: metadata)
         case (.open, .keyRefused):
-            log.error("provider refuses our key; check it, for it is tried again only later", metadata: metadata)
+            log.error("provider rejects the API key; calls are paused, check the key", metadata: metadata)
         case (.open, .quotaUsedUp):
-            log.error("the key's quota at the provider is used up; not asked for a while", metadata: metadata)
-        case (.open, _): log.warning("provider is failing; not asked for a while", metadata: metadata)
+            log.error("the key's quota at the provider is used up; calls are paused", metadata: metadata)
+        case (.open, _): log.warning("provider is failing; calls are paused", metadata: metadata)
         case (.paused, _):
-            log.warning("provider asked for a pause; not asked until it is over", metadata: metadata)
-        case (.halfOpen, _): log.info("provider is tried again", metadata: metadata)
+            log.warning("provider requested a pause; calls are paused", metadata: metadata)
+        case (.halfOpen, _): log.info("provider is probed", metadata: metadata)
         case (.closed, _) where transition.from == .paused:
-            log.info("the pause is over; the provider is asked again", metadata: metadata)
-        case (.closed, _): log.info("provider answers again", metadata: metadata)
+            log.info("the pause has ended; calls resume", metadata: metadata)
+        case (.closed, _): log.info("provider has recovered", metadata: metadata)
         }
     }
 }

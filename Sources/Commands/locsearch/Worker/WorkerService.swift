@@ -75,7 +75,7 @@ struct WorkerService {
         let missing = await worker.missingTopics()
         guard !missing.isEmpty else { return }
         log.warning(
-            "topics are missing, or this user may not see them: make them, or correct topics.*",
+            "topics are missing, or this user may not see them: create them, or correct topics.*",
             metadata: ["topics": "\(missing.joined(separator: ", "))"])
     }
 

@@ -11,7 +11,7 @@ import WorkerRuntime
 struct WorkerStatus: AdminSource {
     /// How long the event loops may take to answer.
     private static let timeout = Duration.seconds(2)
-    private static let loopProblem = "an event loop does not answer"
+    private static let loopProblem = "an event loop does not respond"
 
     let worker: WorkerProcess
     let watch: LoopWatch
