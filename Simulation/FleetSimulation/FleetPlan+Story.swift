@@ -11,11 +11,11 @@ extension FleetPlan: CustomStringConvertible {
         seed \(seed): \(members) members of \(lanes) lanes\(isStatic ? ", static" : ""), \(brokers) brokers, \
         \(partitions) partitions, group protocol \(groupProtocol) (\(assignor.rawValue)), \(delivery.rawValue), \
         \(ordering.rawValue), concurrency \(concurrency), \(requests.count) requests
-        provider: answers in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
+        provider: responds in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
         limit \(rateLimit.map { "\($0.perSecond)/s, burst \($0.burst.short)" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
-        \(callsPerDay.map { "\($0) calls a day" } ?? "no budget")
+        \(callsPerDay.map { "\($0) calls per day" } ?? "no budget")
         \(mixture.map { "classes, floor \($0.batchFloor)\($0.hasTenants ? ", tenants" : ""), \($0.lookAheadBytes) bytes read ahead\($0.unconfirmedOutcomes.map { ", \($0) outcomes" } ?? "")\n" } ?? "")\
-        messages: \(fateOfMessages); beside an offset: \(keepsMetadata ? "\(settings.doneSetBytes) bytes" : "nothing is kept")\
+        messages: \(fateOfMessages); metadata of an offset: \(keepsMetadata ? "\(settings.doneSetBytes) bytes" : "none")\
         \(olderProcesses == 0 ? "" : ", and some processes are of an older version")
         """
     }

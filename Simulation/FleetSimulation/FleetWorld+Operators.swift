@@ -118,7 +118,7 @@ extension FleetWorld {
 
     /// Lets an operator notice, 2 s after a partition was paused because of its offset, that it is not read, and act.
     func notePause(of partition: PartitionID) {
-        say("\(partition) is read no more, because its offset is past its end")
+        say("reading of \(partition) stops, because its offset is past its end")
         guard pausedPartitions.insert(partition).inserted, pausedPartitions.count == 1 else { return }
         after(2) { [self] in resetPausedPartitions() }
     }
@@ -135,7 +135,7 @@ extension FleetWorld {
                 let offsets = [partition: OffsetToCommit(start)]
                 network.reach { _ = $0.offsetCommit(OffsetCommitRequest(SimulatedWorker.group, offsets)) }
                 movedOffsets.append(MovedOffsets(partition: partition, offsets: start..<end))
-                say("\(partition) is read from \(start) on")
+                say("reading of \(partition) starts at \(start)")
             }
         }
     }
@@ -189,7 +189,7 @@ extension FleetWorld {
         for (partition, error) in answer.results where error == .none {
             guard let from = offsets[partition], let end = committed[partition], from < end else { continue }
             movedOffsets.append(MovedOffsets(partition: partition, offsets: from..<end))
-            say("\(partition) goes back from \(end) to \(from)")
+            say("\(partition) moves back from \(end) to \(from)")
         }
     }
 

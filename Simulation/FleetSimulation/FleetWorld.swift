@@ -531,7 +531,7 @@ final class FleetWorld {
 
     /// Ends all faults, and makes sure that every place has a worker.
     private func heal() {
-        say("all faults are over")
+        say("all faults have ended")
         areFaultsOver = true
         provider.mood = .usual
         // A breaker that a provider keeps open forever would park requests forever.
@@ -553,7 +553,7 @@ final class FleetWorld {
     /// of them. A coordinator that loads for longer than the heartbeat interval gives each member such an error.
     private func reportAssignments() {
         guard network.cluster.repeatedJoins(of: SimulatedWorker.group) > 0 else { return }
-        say("coordinators load once more, so that members learn which partitions they have")
+        say("coordinators load once more, so that members learn their partitions")
         moveCoordinators(to: 1, loading: 1_500_000_000)
     }
 

@@ -100,12 +100,12 @@ final class LongRun {
         if ended.process.failure == nil, let tally, tally.schedules == part.count { return result.tally.add(tally) }
 
         result.lost.append(part)
-        let why = ended.process.failure ?? "it ended well and did not say what its schedules came to"
+        let why = ended.process.failure ?? "it exited successfully without reporting its schedules"
         let seed = try? String(contentsOf: Self.noteOfSeed(ended.file), encoding: .utf8).trimmingCharacters(
             in: .newlines)
         let place = seed.map { " at seed \($0)" } ?? ""
         say(
-            "error: seeds \(part.first) to \(part.end - 1) are not counted, their process is lost\(place): \(why); "
+            "error: seeds \(part.first) to \(part.end - 1) are not counted, because their process was lost\(place): \(why); "
                 + "run them again: make simulate FROM=\(part.first) SEEDS=\(part.count)")
     }
 
@@ -116,8 +116,8 @@ final class LongRun {
         let done = running.map(\.part.first).min() ?? next
         let (tally, rate) = (result.tally, (Double(result.tally.schedules) / seconds * 10).rounded() / 10)
         say(
-            "\(tally.schedules) of \(end - first) schedules, \(tally.failing.count) failed, \(rate) a second; "
-                + "make simulate FROM=\(done) SEEDS=\(end - done) goes on from here")
+            "\(tally.schedules) of \(end - first) schedules, \(tally.failing.count) failed, \(rate) per second; "
+                + "make simulate FROM=\(done) SEEDS=\(end - done) continues from here")
     }
 }
 
@@ -125,8 +125,8 @@ extension Process: PartProcess {
     var failure: String? {
         switch (terminationReason, terminationStatus) {
         case (.exit, 0): nil
-        case (.exit, let code): "it ended with exit code \(code)"
-        case (_, let signal): "it was ended by signal \(signal)"
+        case (.exit, let code): "exit code \(code)"
+        case (_, let signal): "killed by signal \(signal)"
         }
     }
 }

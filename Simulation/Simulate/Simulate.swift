@@ -12,17 +12,17 @@ struct Simulate: ParsableCommand {
         commandName: "simulate",
         abstract: "Runs schedules of a whole fleet under virtual time, each from its seed.",
         discussion: """
-            A failing schedule is narrowed down to few faults and told as a story. --seed replays one, byte for byte.
-            docs/internals/simulation.md says what is simulated, and what must hold.
+            A failing schedule is reduced to few faults, and its events are printed. --seed replays one schedule
+            exactly. docs/internals/simulation.md describes what is simulated, and the rules.
             """)
 
-    @Option(help: "How many schedules to run.") var seeds = 1000
+    @Option(help: "Number of schedules to run.") var seeds = 1000
     @Option(help: "The first seed.") var from: UInt64 = 1
     @Option(help: "Runs this one alone and tells its story.") var seed: UInt64?
     @Option(help: "How many processes to run side by side.") var jobs = ProcessInfo.processInfo.activeProcessorCount
     @Flag(
         help:
-            "Runs in one process, and prints of each schedule the seed, milliseconds of processor time, seconds of virtual time, the digest and the head of its plan."
+            "Runs in one process, and prints for each schedule the seed, milliseconds of CPU time, seconds of virtual time, the digest and the head of its plan."
     )
     var costs = false
     @Flag(help: .hidden) var isPart = false
@@ -58,7 +58,7 @@ struct Simulate: ParsableCommand {
         print(result.tally.summary(seconds: run.seconds))
         if !result.lost.isEmpty {
             let count = result.lost.reduce(0) { $0 + $1.count }
-            print("error: \(count) of \(seeds) schedules are not counted, because their processes are lost: see above")
+            print("error: \(count) of \(seeds) schedules are not counted, because their processes were lost: see above")
             throw Self.lostParts
         }
         if !result.tally.failing.isEmpty { throw ExitCode(1) }

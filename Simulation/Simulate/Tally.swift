@@ -43,7 +43,7 @@ struct Tally: Codable {
         let seeds = failing.sorted().map(String.init).joined(separator: ", ")
         return """
             \(table)
-            \(schedules) schedules, \(failing.count) failed, \((rate * 10).rounded() / 10) a second, \(requests) requests, \
+            \(schedules) schedules, \(failing.count) failed, \((rate * 10).rounded() / 10) per second, \(requests) requests, \
             \(calls) calls, \(kills) processes killed
             """ + (failing.isEmpty ? "" : "\nfailing seeds: \(seeds)")
     }

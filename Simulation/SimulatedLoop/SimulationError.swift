@@ -10,12 +10,12 @@ public enum SimulationError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .escaped(let executor, let job, let loop, let callers):
             """
-            a job left the simulation for \(executor): \(job), \(loop.map { "in a turn of loop \($0)" } ?? "outside any loop"). \
-            Start its task with executorPreference, or let it sleep by its loop. It was enqueued by
+            a job left the simulation for \(executor): \(job), \(loop.map { "in an iteration of loop \($0)" } ?? "outside any loop"). \
+            Start its task with executorPreference, or use the loop's clock to sleep. It was enqueued by
             \(callers)
             """
         case .otherThread(let loop):
-            "loop \(loop) was woken from another thread: something answers from outside the simulation"
+            "loop \(loop) was woken from another thread, outside of the simulation"
         }
     }
 }

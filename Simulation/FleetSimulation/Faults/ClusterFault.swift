@@ -28,14 +28,14 @@ enum ClusterFault: Sendable {
 
     var name: String {
         switch self {
-        case .limitsSize(_, _, let seconds): seconds == nil ? "smaller limit for good" : "smaller limit"
+        case .limitsSize(_, _, let seconds): seconds == nil ? "permanently smaller limit" : "smaller limit"
         case .addPartitions(let topic, _):
             topic == SimulatedWorker.requests ? "requests topic grows" : "output topic grows"
         case .deleteRecords: "delete records"
         case .shortRetention: "short retention"
         case .compact: "compaction"
         case .makeAgain(let topic, _):
-            topic == SimulatedWorker.requests ? "requests topic made again" : "output topic made again"
+            topic == SimulatedWorker.requests ? "requests topic recreated" : "output topic recreated"
         case .deniesGroup: "group denied"
         case .deniesTransactions: "transactions denied"
         case .diskFull: "disk full"
@@ -51,12 +51,12 @@ enum ClusterFault: Sendable {
     var description: String {
         switch self {
         case .limitsSize(let topic, let bytes, let seconds):
-            "topic \(topic) takes \(bytes) bytes at most \(seconds.map { "for \($0.short) s" } ?? "from now on")"
+            "topic \(topic) accepts at most \(bytes) bytes \(seconds.map { "for \($0.short) s" } ?? "from now on")"
         case .addPartitions(let topic, let count): "topic \(topic) grows to \(count) partitions"
         case .deleteRecords(let partition): "the records of partition \(partition) are deleted"
-        case .shortRetention(let seconds): "requests are kept for a second, for \(seconds.short) s"
+        case .shortRetention(let seconds): "the retention of requests is 1 s, for \(seconds.short) s"
         case .compact: "the requests topic is compacted"
-        case .makeAgain(let topic, let gap): "topic \(topic) is deleted, and made again after \(gap.short) s"
+        case .makeAgain(let topic, let gap): "topic \(topic) is deleted, and recreated after \(gap.short) s"
         case .deniesGroup(let seconds): "the group is denied for \(seconds.short) s"
         case .deniesTransactions(let seconds): "transactional ids are denied for \(seconds.short) s"
         case .diskFull(let broker, let failover, let seconds):

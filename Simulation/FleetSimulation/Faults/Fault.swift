@@ -52,11 +52,11 @@ public struct Fault: Sendable, CustomStringConvertible {
         /// The brokers deny writes.
         case refusesWriters = "fleet topic refuses writers"
         /// The topic is deleted, and created again after a while.
-        case remade = "fleet topic made again"
+        case remade = "fleet topic recreated"
         /// The records before the current budget day are deleted, as retention does.
-        case cut = "fleet topic cut"
+        case cut = "fleet topic truncated"
         /// The records of the next few seconds are written a second time after that.
-        case doubled = "fleet topic doubled"
+        case doubled = "fleet topic records duplicated"
 
         /// The faults that may cause a failure.
         static let harmful: [FleetTopicTrouble] = [.refusesReaders, .refusesWriters, .remade, .cut]
@@ -120,35 +120,35 @@ public struct Fault: Sendable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .kill(let member, let back): "kill -9 of member \(member), replaced after \(back.short) s"
-        case .stop(let member, let seconds): "member \(member) stands still for \(seconds.short) s"
+        case .stop(let member, let seconds): "member \(member) is frozen for \(seconds.short) s"
         case .cut(let member, let broker, let direction, let seconds):
             "member \(member) and broker \(broker) are cut off (\(direction.map { "\($0)" } ?? "both ways")) for \(seconds.short) s"
         case .brokerDown(let broker, let failover, let seconds):
-            "broker \(broker) dies for \(seconds.short) s, failover after \(failover.short) s"
+            "broker \(broker) is down for \(seconds.short) s, failover after \(failover.short) s"
         case .coordinatorsMove(let broker, let loading):
             "coordinators move to broker \(broker), which loads for \(loading.short) s"
         case .deploy(let member): "member \(member) is replaced by a deploy"
         case .scale(let up): up ? "one more member joins" : "a member leaves"
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
-        case .fleetTopic(.cut, _): "what is older than the day is deleted from the fleet's topic"
-        case .fleetTopic(.remade, let seconds): "the fleet's topic is deleted, and made again after \(seconds.short) s"
+        case .fleetTopic(.cut, _): "records from before the current budget day are deleted from the fleet topic"
+        case .fleetTopic(.remade, let seconds): "the fleet topic is deleted, and recreated after \(seconds.short) s"
         case .fleetTopic(.doubled, let seconds):
-            "what is written to the fleet's topic within \(seconds.short) s is written again after that"
+            "records written to the fleet topic within \(seconds.short) s are written a second time after that"
         case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
-        case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
+        case .clockStep(let member, let seconds): "the wall clock of member \(member) changes by \(seconds.short) s"
         case .budgetOrder(let calls):
-            calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
+            calls.map { "the budget of the day is set to \($0) calls" } ?? "the count of the day's calls is reset"
         case .redrive: "dead letters go back to the requests topic"
         case .offsetsBack(let records):
-            "all workers stop, the group goes back by \(records) records, and they start again"
-        case .metadataLost: "all members die, and the group's offsets are committed without what stood beside them"
+            "all workers stop, the group's offsets move back by \(records) records, and the workers start again"
+        case .metadataLost: "all members are killed, and the group's offsets are committed without their metadata"
         case .metadataCopied(let records):
-            "all members die, and offsets \(records) records before the group's are committed with the texts of those"
+            "all members are killed, and offsets \(records) records before the group's are committed with the same metadata"
         case .cluster(let fault): fault.description
         case .poison(let number, let traps, let seconds):
-            "r\(number) ends each process that runs it (\(traps ? "a trap" : "a kill")), \(seconds.threeDecimals) s after the call"
+            "r\(number) crashes each process that runs it (\(traps ? "a trap" : "a kill")), \(seconds.threeDecimals) s after the call"
         }
     }
 }

@@ -20,7 +20,7 @@ extension FleetWorld {
                 let (member, worker) = workers.first(where: { $0.value.name == name }) ?? former(name), worker.isAlive
             else { return }
 
-            say("\(name) ends by \(keyword)")
+            say("\(name) is crashed by \(keyword)")
             for phase in worker.phases(in: self) { count(poison.fault, phase.rawValue) }
             noteCrash(
                 Crash(time: beginning.duration(to: simulation.now) / .seconds(1), process: name, keyword: keyword))

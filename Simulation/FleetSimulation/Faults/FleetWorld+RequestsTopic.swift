@@ -35,11 +35,11 @@ extension FleetWorld {
         let known = topic == newest ? readEnds[partition]?.offset ?? 0 : 0
         if isRemade(partition), start > known {
             staleStarts[partition] = max(staleStarts[partition] ?? 0, start)
-            say("\(partition) is read on at \(start), an offset of the former topic")
+            say("\(partition) continues at \(start), an offset of the former topic")
         }
         if next > known, inheritedDone[partition]?.contains(next - 1) == true {
             staleDone[partition, default: []].insert(next - 1)
-            say("\(partition)@\(next - 1) is passed over, because it was done of the former topic")
+            say("\(partition)@\(next - 1) is skipped, because it was finished in the former topic")
         }
         readEnds[partition] = (topic, max(known, next))
         if isRemade(partition) { waits[partition] = (topic, next) }

@@ -115,13 +115,13 @@ extension Judge {
                 }
                 made += 1
                 if made > granted {
-                    return find(.notGranted, "call \(made) of \(process), which was granted \(granted) by then")
+                    return find(.notGranted, "call \(made) of \(process), which had been granted \(granted)")
                 }
             }
 
             // At the end, returned calls count too.
             let kept = own.reduce(0) { $0 + $1.calls }
-            if made > kept { return find(.notGranted, "\(made) calls of \(process), which kept \(kept)") }
+            if made > kept { return find(.notGranted, "\(made) calls of \(process), which had reserved \(kept)") }
         }
     }
 }

@@ -115,7 +115,7 @@ extension Judge {
             if tokens < -0.01 {
                 let seconds = (call.time.nanoseconds - world.beginning.nanoseconds) / 1_000_000
                 return find(
-                    .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
+                    .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) per second")
             }
         }
     }
@@ -164,7 +164,7 @@ extension Judge {
             // Its caller read the request at some time since the beginning, and used the time of its wall clock then.
             let offset = world.leastWallOffset(of: call.member, upTo: call.time)
             if let end = ends[call.keyword], seconds > end - offset + slack {
-                find(.calledTooLate, "\(call.keyword) is over at \(end) s and was called at \(seconds) s")
+                find(.calledTooLate, "\(call.keyword) expired at \(end) s and was called at \(seconds) s")
             }
         }
     }

@@ -64,7 +64,7 @@ extension Judge {
                 guard Double(batch) > allowed else { continue }
                 find(
                     .batchBeforeInteractive,
-                    "r\(call.request.number), written at \(call.request.time.threeDecimals) s, was asked for at \(call.time.threeDecimals) s, after \(batch) batch requests of \(meanwhile.count) in between"
+                    "r\(call.request.number), written at \(call.request.time.threeDecimals) s, was called at \(call.time.threeDecimals) s, after \(batch) batch requests of \(meanwhile.count) in between"
                 )
             }
         }

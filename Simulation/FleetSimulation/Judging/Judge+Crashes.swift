@@ -34,12 +34,12 @@ extension Judge {
             if own == 0 { find(.setAside, place) }
             let least = Self.costOf(poison)
             if plan.isOnlyPoisoned, own < least.alone || crashes.count < least.all {
-                find(.setAsideEarly, "\(place) after \(own) ends of its own, of \(crashes.count)")
+                find(.setAsideEarly, "\(place) after \(own) crashes by it, of \(crashes.count)")
             }
             let internals = errors ?? internalErrors()
             errors = internals
             if internals[source.partition]?.contains(source.offset) != true {
-                find(.noDeadLetter, "\(place) is set aside, and no error event says so")
+                find(.noDeadLetter, "\(place) is set aside without an error event")
             }
         }
     }
@@ -82,7 +82,7 @@ extension Judge {
                 }
         }
         let most = world.poisons.values.reduce(0) { $0 + Self.costOf($1).all } + endsBeforeItsTurn
-        if ends > most { find(.crashedTooOften, "\(ends) processes ended, of \(most)") }
+        if ends > most { find(.crashedTooOften, "\(ends) processes crashed, of at most \(most)") }
     }
 
     /// The number of crashes until the period in which records run alone suffices for all records of a partition.
@@ -106,7 +106,7 @@ extension Judge {
             let tries = commit.crashes.tries
             // A member that leaves during a rebalance commits nothing, so it cannot withdraw its note.
             let isLeftBehind = world.handovers.contains { $0.partition == partition && $0.formsSince != nil }
-            if tries > 0, !isLeftBehind { find(.tryLeft, "\(tries) of \(partition) at \(commit.offset)") }
+            if tries > 0, !isLeftBehind { find(.tryLeft, "\(tries) tries of \(partition) at \(commit.offset)") }
         }
     }
 }

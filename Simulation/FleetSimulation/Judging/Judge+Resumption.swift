@@ -17,7 +17,7 @@ extension Judge {
                     if isOver || isReady { continue }
                     find(
                         .resumedLate,
-                        "\(worker.name) has no other producer \(Self.timeToResume) s after a call that hangs")
+                        "\(worker.name) has no other producer \(Self.timeToResume) s after a call that never returned")
                 }
             }
         }

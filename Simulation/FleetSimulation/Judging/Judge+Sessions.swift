@@ -105,7 +105,7 @@ extension Judge {
         if (late > slack || wasCutShort(older, end) && late > .zero - slack), !end.isSuperseded {
             find(
                 .olderGoesOn,
-                "r\(older.request.number) ended with \(end.code ?? "a result") \(late) after r\(newer.request.number) began"
+                "r\(older.request.number) ended with \(end.code ?? "a result") \(late) after r\(newer.request.number) started"
             )
         }
     }

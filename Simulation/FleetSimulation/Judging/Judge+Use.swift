@@ -28,7 +28,7 @@ extension Judge {
         guard Double(calls + callers) < possible * FullLoad.leastUse else { return }
         find(
             .notFullyUsed,
-            "\(calls) calls from \(time.lowerBound) to \(time.upperBound) s, of \(possible) by a limit of \(limit.perSecond) a second"
+            "\(calls) calls from \(time.lowerBound) to \(time.upperBound) s, of \(possible) by a limit of \(limit.perSecond) per second"
         )
     }
 

@@ -125,7 +125,7 @@ struct Judge {
             }
             for offset in missing?.sorted() ?? [] {
                 if !isExempt(partition, offset) {
-                    find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
+                    find(.committedTooFar, "\(partition) is committed up to \(committed), but \(offset) has no outcome")
                 }
             }
         }
@@ -212,7 +212,7 @@ struct Judge {
                     if let before = last[line], before > source.offset,
                         !isRepeatedByAHandover(source.partition, source.offset)
                     {
-                        find(.disordered, "in \(topic), \(line)@\(source.offset) stands behind @\(before)")
+                        find(.disordered, "in \(topic), \(line)@\(source.offset) comes after @\(before)")
                     }
                     last[line] = source.offset
                 }
@@ -225,7 +225,7 @@ struct Judge {
     private mutating func judgeEnds() {
         for worker in world.everyWorker {
             switch worker.state {
-            case .running, .draining: find(.stuck, "\(worker.name) has not ended in time")
+            case .running, .draining: find(.stuck, "\(worker.name) has not stopped in time")
             case .ended(let failure):
                 if let leak = worker.leaks.first { find(.leaked, leak) }
                 // With a fault a worker may have to end; without one, never.
@@ -233,6 +233,6 @@ struct Judge {
             case .killed: break
             }
         }
-        if world.provider.underway < 0 { find(.leaked, "more calls ended than began") }
+        if world.provider.underway < 0 { find(.leaked, "more calls ended than started") }
     }
 }

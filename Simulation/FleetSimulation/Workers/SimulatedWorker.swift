@@ -198,7 +198,7 @@ final class SimulatedWorker: @unchecked Sendable {
         source.onBeginning = { [unowned world] in world.noteBeginning(of: $0, at: $1) }
         source.onWaiting = { [unowned world] in world.noteWaiting(for: $0, readFrom: $1, topic: $2) }
         source.onStoredUnread = { [unowned world] in
-            world.unreadCommits.append("\($0) is to be committed up to \($1.offset), which is beyond what was read")
+            world.unreadCommits.append("the commit of \($0) at \($1.offset) is beyond the records that were read")
         }
         source.onOwned = { [unowned world] in world.ownership.note($0, of: "\(name)-\(index)", at: world.simulation.now)
         }
@@ -224,7 +224,7 @@ final class SimulatedWorker: @unchecked Sendable {
             let lane = try assembly.makeLane(index, on: loop.eventLoop, clients: clients, link: link)
             return SimulatedLane(loop: loop, assembled: lane, source: source, sinks: sinks)
         } catch {
-            preconditionFailure("simulated clients can always be made: \(error)")
+            preconditionFailure("creating simulated clients never fails: \(error)")
         }
     }
 
@@ -306,13 +306,13 @@ final class SimulatedWorker: @unchecked Sendable {
 
     private func noteLeaks(of lane: AssembledLane) async {
         let status = await lane.lane.status
-        if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) places in flight") }
-        if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) places of outcomes") }
+        if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) requests in flight") }
+        if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) unconfirmed outcomes") }
         for provider in await lane.searches.statuses {
             if provider.concurrency.inFlight != 0 {
-                leaks.append("\(name): \(provider.concurrency.inFlight) slots of the adaptive limit")
+                leaks.append("\(name): \(provider.concurrency.inFlight) permits of the adaptive limit")
             }
-            if provider.held != 0 { leaks.append("\(name): \(provider.held) requests that wait for a breaker") }
+            if provider.held != 0 { leaks.append("\(name): \(provider.held) parked requests") }
         }
     }
 

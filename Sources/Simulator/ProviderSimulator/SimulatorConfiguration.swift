@@ -103,12 +103,12 @@ package struct TrafficProfile: Sendable, Hashable {
         for (spelling, share) in faults {
             try check(
                 Fault(spelling) != nil, member: "faults",
-                expected: "a spelling of the fault table, not \"\(spelling.prefix(40))\"")
+                expected: "a name of the fault table, not \"\(spelling.prefix(40))\"")
             try check((0...1).contains(share), member: "faults", expected: "shares of 0...1")
             sum += share
         }
 
-        try check(sum <= 1.000_001, member: "faults", expected: "at most 1 in all")
+        try check(sum <= 1.000_001, member: "faults", expected: "a sum of at most 1")
         if let capacity {
             try check(
                 (1...1_000_000).contains(capacity.concurrent), member: "capacity.concurrent", expected: "1...1000000")
@@ -149,7 +149,7 @@ package enum SimulatorError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invalidConfiguration(let member, let expected): "\(member): expected \(expected)"
-        case .startedTwice: "the simulator was started before"
+        case .startedTwice: "the simulator was already started"
         case .cannotListen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
         }
     }

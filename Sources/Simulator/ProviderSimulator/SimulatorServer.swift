@@ -101,10 +101,10 @@ package final class SimulatorServer: Sendable {
     /// Describes in a few words why the server cannot listen. The descriptions of NIO's errors do not help users.
     private static func reason(of error: any Error) -> String {
         switch (error as? IOError)?.errnoCode {
-        case EADDRINUSE?: "another program listens there"
-        case EADDRNOTAVAIL?: "the host is none of this machine's"
+        case EADDRINUSE?: "another program already listens there"
+        case EADDRNOTAVAIL?: "the host is not an address of this machine"
         case EACCES?: "this user may not use the port"
-        case let code?: "error \(code) of the system"
+        case let code?: "system error \(code)"
         case nil: "the host has no address"
         }
     }

@@ -86,11 +86,11 @@ struct WrongUsageTests {
         let second = try await run(["simulate", "--port", String(address.drop { $0 != ":" }.dropFirst())])
         #expect(second.code == 78, "\(second.error)")
         #expect(
-            second.error == "locsearch: cannot listen on \(address): another program listens there; "
+            second.error == "locsearch: cannot listen on \(address): another program already listens there; "
                 + "use --port 0 for any free port, or --host for another address\n")
     }
 
-    @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is none of this")])
+    @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is not an address")])
     func simulateSaysInOneLineThatItsHostIsWrong(host: String, reason: String) async throws {
         let program = try await run(["simulate", "--host", host])
 

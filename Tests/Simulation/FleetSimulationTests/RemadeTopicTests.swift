@@ -13,8 +13,8 @@ struct RemadeTopicTests {
     /// answered, and members are killed.
     private func plan(seed: UInt64) -> FleetPlan? {
         var plan = FleetPlan(seed: seed)
-        guard plan.faults.contains(where: { $0.name == "requests topic made again" }) else { return nil }
-        let time = plan.faults.first { $0.name == "requests topic made again" }?.time ?? 5
+        guard plan.faults.contains(where: { $0.name == "requests topic recreated" }) else { return nil }
+        let time = plan.faults.first { $0.name == "requests topic recreated" }?.time ?? 5
         for member in 0..<plan.members {
             let kill = Fault(time: time + 1.5 + Double(seed % 7), kind: .kill(member: member, back: 0.5))
             plan.faults.append(kill)

@@ -72,7 +72,7 @@ struct LongRunTests {
         #expect(
             lines.all == [
                 """
-                error: seeds 1 to \(lost.count) are not counted, their process is lost at seed 7: it was ended by signal 9; \
+                error: seeds 1 to \(lost.count) are not counted, because their process was lost at seed 7: killed by signal 9; \
                 run them again: make simulate FROM=1 SEEDS=\(lost.count)
                 """
             ])
@@ -91,7 +91,7 @@ struct LongRunTests {
     @Test func partThatFailsIsLostEvenWithATally() throws {
         let result = try run(seeds: 20, jobs: 1) { part, file in
             try writeTally(of: part.count, to: file)
-            return FakeProcess(failure: "it ended with exit code 1")
+            return FakeProcess(failure: "exit code 1")
         }
         #expect(result.lost.count == 1 && result.tally.schedules == 0)
     }

@@ -2,27 +2,27 @@
 package enum FaultTable {
     /// The faults with their meanings. `MS`, `S`, `MB` and `N` stand for numbers.
     package static let rows: [(spelling: String, meaning: String)] = [
-        ("delay=MS", "answers that much later; may stand beside another fault"),
-        ("NAME*N", "only the first N times that this very request comes, e.g. fault:503*1: a retry succeeds"),
+        ("delay=MS", "delays the response; can be combined with another fault"),
+        ("NAME*N", "only for the first N identical requests, e.g. fault:503*1: a retry succeeds"),
         ("300 ... 599", "that HTTP status with a page of HTML: 301, 404, 408, 413, 429, 500, 502, 503, 504, ..."),
-        ("503=S, 503=dateS", "the same with Retry-After, in seconds or as a date (with any status)"),
+        ("503=S, 503=dateS", "that status with Retry-After, in seconds or as a date (any status)"),
         ("html", "status 200, a page of HTML"), ("empty", "status 200, no body"),
         ("garbage", "status 200, random bytes"), ("xml", "status 200, XML"),
-        ("cut", "status 200, JSON that ends in the middle (the connection is fine)"),
-        ("deep", "status 200, 100,000 arrays within each other"),
-        ("shape", "status 200, JSON of quite another shape"), ("utf8", "status 200, JSON with a name that is no UTF-8"),
+        ("cut", "status 200, incomplete JSON in a complete response"),
+        ("deep", "status 200, 100,000 nested arrays"),
+        ("shape", "status 200, JSON of a different shape"), ("utf8", "status 200, JSON with a name that is not UTF-8"),
         ("none", "nothing found"), ("truncated", "the connection ends before Content-Length is reached"),
         ("cut-chunked", "chunked, the connection ends before the last chunk"),
-        ("bad-gzip", "Content-Encoding: gzip, the data are damaged"),
-        ("huge, huge=MB", "a body of 100 MB (or that many), streamed"), ("hang", "never answers"),
-        ("hang-body", "half of the body, then silence"),
+        ("bad-gzip", "Content-Encoding: gzip with damaged data"),
+        ("huge, huge=MB", "a body of 100 MB (or that many), streamed"), ("hang", "never responds"),
+        ("hang-body", "half of the body, then nothing"),
         ("drip, drip=MS", "the body in pieces over 10 s (or that long)"),
         ("reset", "RST before the first byte"), ("reset-body", "RST after half of the body"),
-        ("close", "the connection ends without an answer"),
-        ("1000, 2000, 3000", "Hot Pepper's errors; Google answers with the nearest of its own"),
+        ("close", "closes the connection without a response"),
+        ("1000, 2000, 3000", "Hot Pepper's errors; Google returns its most similar error"),
         (
             "OVER_QUERY_LIMIT, OVER_DAILY_LIMIT, REQUEST_DENIED, INVALID_REQUEST, NOT_FOUND, ZERO_RESULTS, UNKNOWN_ERROR",
-            "statuses of Google's legacy API; the others answer with the nearest of their own"
+            "statuses of Google's legacy API; the others return their most similar error"
         ),
         (
             "INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE, UNAUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, ABORTED, "
@@ -35,7 +35,7 @@ package enum FaultTable {
                 + "API_KEY_IP_ADDRESS_BLOCKED, API_KEY_ANDROID_APP_BLOCKED, API_KEY_IOS_APP_BLOCKED, CONSUMER_SUSPENDED, "
                 + "CONSUMER_INVALID, CREDENTIALS_MISSING, ACCESS_TOKEN_EXPIRED", "reasons of Google's new API, likewise"
         ),
-        ("PerMinute, PerDay", "rate limits of that span; PerDay has legacy's text of the daily quota"),
+        ("PerMinute, PerDay", "rate limits of that period; PerDay has the legacy API's text for daily quotas"),
         (
             "unauthorized, legacy-off, invalid, not-found, server-error, rate-limited, rate-limited-day, unknown_status",
             "the same for all three"

@@ -86,12 +86,12 @@ struct ProfileChange {
 
     private static func faults(_ reader: inout JSONReader) throws -> [String: Double] {
         if try reader.skipNull() { return [:] }
-        guard try reader.enterObject() else { throw wrong("faults", expected: "an object of shares by spelling") }
+        guard try reader.enterObject() else { throw wrong("faults", expected: "an object of fractions by fault name") }
         var faults: [String: Double] = [:]
         while let key = try reader.nextKey() {
             let name = try key.string()
             guard let share = try reader.double() else {
-                throw wrong("faults.\(name.prefix(40))", expected: "a share of 0...1")
+                throw wrong("faults.\(name.prefix(40))", expected: "a fraction of 0...1")
             }
             faults[name] = share
         }
