@@ -71,7 +71,7 @@ def fault_picture(browser: Browser, harness: ConsoleHarness, console: Console, f
     window.wait_for_places()
     harness.kill_worker()
     window.click(".search-here")
-    window.wait_for_text("#banner-title", "No worker is there")
+    window.wait_for_text("#banner-title", "No worker is running")
     window.wait_for("#connection")
     window.run("document.activeElement.blur()")
     save(window, folder / "console-no-worker-light.png")
@@ -121,7 +121,7 @@ def traffic_pictures(browser: Browser, harness: ConsoleHarness, console: Console
     sender.start()
     try:
         is_over.wait(TRAFFIC_SECONDS)
-        window.wait(lambda: "to look at" in window.text("#dead-summary"), "the number of dead letters")
+        window.wait(lambda: "pending" in window.text("#dead-summary"), "the number of dead letters")
         window.run("document.activeElement.blur()")
         both_themes(window, folder, "traffic")
     finally:

@@ -47,7 +47,7 @@ def test_provider_is_paused_after_a_question_and_resumed(window, console):
 
     pause(window, "hotpepper")
     window.click("#controls-do")
-    window.wait(lambda: "1 of 1 workers have taken it up" in text(window, "#controls-note"), "the worker's answer")
+    window.wait(lambda: "1 of 1 workers have applied it" in text(window, "#controls-note"), "the worker's answer")
     window.wait_for_count("#controls-orders li", 1)
     order = text(window, "#controls-orders li")
     assert "Hot Pepper is paused" in order
@@ -65,10 +65,10 @@ def test_provider_is_paused_after_a_question_and_resumed(window, console):
 
 def test_paused_intake_is_shown_by_whom(window, console):
     pause(window, "", "4")
-    assert "No worker of the fleet begins a request" in text(window, "#controls-text")
+    assert "No worker of the fleet starts a request" in text(window, "#controls-text")
     window.click("#controls-do")
     window.wait(lambda: "intake is paused by console@" in text(window, ".worker .worker-problem"), "who paused it")
-    assert "until it is taken back" in text(window, "#controls-orders li")
+    assert "until it is withdrawn" in text(window, "#controls-orders li")
     for size in (DESKTOP, PHONE):
         window.emulate(size, "light")
         assert window.run("return document.documentElement.scrollWidth <= innerWidth"), size
@@ -91,7 +91,7 @@ def test_pause_that_would_bind_nobody_needs_a_choice(window, console, harness, a
         assert not window.run("return document.getElementById('controls-later').checked")
         window.click("#controls-later")
         window.click("#controls-do")
-        window.wait(lambda: "It counts for those that start" in text(window, "#controls-note"), "the note")
+        window.wait(lambda: "It applies to workers that start later" in text(window, "#controls-note"), "the note")
         window.wait_for_count("#controls-orders li", 1)
     finally:
         harness.restart_worker()

@@ -78,7 +78,7 @@ def test_letters_are_grouped_and_filtered(window, harness):
     groups = window.texts(".group")
     shop = next(group for group in groups if "shop.example" in group)
     assert re.search(r"^3invalid-request · location.latitudefrom https://shop.example3 can go back, 3 of them", shop)
-    assert any("names no producer" in group for group in groups)
+    assert any("no producer given" in group for group in groups)
 
     # A group is a filter; chosen once more, it is none.
     number = next(number for number, group in enumerate(groups) if "shop.example" in group)
@@ -121,7 +121,7 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     window.click("#letter-edit")
     window.wait_for_focus("#letter-text")
     window.wait_for("#letter-verdict.is-bad")
-    assert window.text("#letter-verdict").startswith("No request yet. location.latitude is not valid")
+    assert window.text("#letter-verdict").startswith("Still invalid. location.latitude is not valid")
     assert window.text(".editor-marks mark") == '"latitude": 135.5'
 
     # Another mistake, which is told while it is typed, and its cure.
@@ -141,7 +141,7 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     assert not window.is_seen("#confirm-faulty")
     window.wait_for_focus("#confirm-cancel")
     window.click("#confirm-do")
-    window.wait_for_text("#run-text", "1 went back. What became of them: 1 succeeded.")
+    window.wait_for_text("#run-text", "1 went back. Results: 1 succeeded.")
     window.wait_for_text("#letter-now", "It went back already.")
     window.click("#letter-close")
     window.wait_gone("#letter")
@@ -161,15 +161,15 @@ def test_many_go_back_and_some_come_back(window, harness):
     for number in range(3):
         harness.produce("letters", broken(f"{mark}-right{number}", 35.69), mark, [*letters, *place])
     filter_and_wait(window, mark, 5)
-    assert sum("still no request" in row for row in rows(window)) == 2
-    assert sum("a request now" in row for row in rows(window)) == 3
+    assert sum("still invalid" in row for row in rows(window)) == 2
+    assert sum("now valid" in row for row in rows(window)) == 3
 
     window.click("#dead-all")
     window.wait_for_text("#dead-redrive", "Send 5 back …")
     window.click("#dead-redrive")
     window.wait_for("#confirm-faulty")
     assert window.text("#confirm-title") == "Send 3 dead letters back?", "the others are left out at first"
-    assert "2 of 5 are still no request" in window.text("#confirm-faulty")
+    assert "2 of 5 are still invalid" in window.text("#confirm-faulty")
     window.click("#confirm-skip")
     window.wait_for_text("#confirm-title", "Send 5 dead letters back?")
     window.click("#confirm-cancel")
@@ -179,11 +179,11 @@ def test_many_go_back_and_some_come_back(window, harness):
     window.click("#dead-redrive")
     window.click("#confirm-skip")
     window.click("#confirm-do")
-    window.wait_for_text("#run-text", "5 went back. What became of them: 3 succeeded, 2 came back.")
+    window.wait_for_text("#run-text", "5 went back. Results: 3 succeeded, 2 are dead letters again.")
     window.wait(lambda: sum("went back" in row for row in rows(window)) == 5, "the marks of what went back")
     # Those that came back are letters again.
     filter_and_wait(window, mark, 7)
-    assert sum("still no request" in row for row in rows(window)) == 2
+    assert sum("still invalid" in row for row in rows(window)) == 2
 
 
 def test_record_that_crashes_workers_is_not_sent_from_here(window, harness):
@@ -204,7 +204,7 @@ def test_record_that_crashes_workers_is_not_sent_from_here(window, harness):
 
     window.click("#dead-rows .time button")
     window.wait_for("#letter-now")
-    assert window.text("#letter-now").startswith("Worker processes have crashed with this record")
+    assert window.text("#letter-now").startswith("This record has crashed worker processes")
     assert window.text("#letter .where code") == (
         "locsearch dead-letters redrive --force --reason crashed-workers --partition 1 --from-offset 7 --to-offset 8"
     )
@@ -217,7 +217,7 @@ def test_letter_that_is_gone_says_so(browser, console, allowed):
     allowed["errors"].append("404 (Not Found)")
     window = browser.window(console.url + "/dead-letters#0/999999")
     window.wait_for("#letter .note")
-    assert "There is no dead letter at 0/999999, or the topic has deleted it by now." in window.text("#letter .note")
+    assert "There is no dead letter at 0/999999, or the topic has deleted it." in window.text("#letter .note")
     window.press("#letter", Keys.ESCAPE)
     window.wait_gone("#letter")
 
@@ -228,7 +228,7 @@ def test_letter_that_went_back_meanwhile_is_not_sent_twice(browser, window, cons
     filter_and_wait(window, mark, 1)
     other = browser.window(console.url + "/dead-letters")
     filter_and_wait(other, mark, 1)
-    for each, text in ((window, "1 went back."), (other, "0 went back. 1 had gone back before.")):
+    for each, text in ((window, "1 went back."), (other, "0 went back. 1 had been sent back before.")):
         each.use()
         each.click("#dead-all")
         each.click("#dead-redrive")
@@ -265,7 +265,7 @@ def test_broker_that_is_away_is_told_and_old_figures_are_marked(window, harness,
         again = "const list = document.getElementById('dead-list'); if (!list.disabled) list.click()"
         window.wait(lambda: window.is_seen("#dead-note") or window.run(again), "word of the broker")
         assert re.search(
-            r"Not done: Kafka does not answer: .*What is shown is of \d+:\d+:\d+\.", window.text("#dead-note")
+            r"Not done: Kafka does not answer: .*Showing the state of \d+:\d+:\d+\.", window.text("#dead-note")
         )
         assert window.count(".dead-page.is-old") == 1 and len(rows(window)) == 1
         assert window.run("return document.getElementById('dead-redrive').disabled")

@@ -141,7 +141,7 @@ def test_failing_provider_opens_its_breaker_which_closes_again(browser, demo, tr
         within=UNTIL_OPEN,
     )
     window = search(browser, demo, provider="hotpepper")
-    titles = {"The provider is resting after failures", "The provider is out of order"}
+    titles = {"Calls to the provider are paused after failures", "The provider is out of order"}
     window.wait(lambda: window.text("#banner-title") in titles, "a search that fails")
     window = search(browser, demo)
     window.wait_for_places()
@@ -159,7 +159,7 @@ def test_failing_provider_opens_its_breaker_which_closes_again(browser, demo, tr
 @pytest.mark.parametrize(
     ("fault", "reason", "title"),
     [
-        ("refused-key", "key-refused", "The provider does not let us in"),
+        ("refused-key", "key-refused", "The provider rejected the API key"),
         ("used-up-quota", "quota-used-up", "Too many requests just now"),
     ],
 )

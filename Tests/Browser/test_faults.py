@@ -57,11 +57,11 @@ def test_search_without_a_worker_says_so_and_is_answered_by_one_that_comes(brows
     window, names = begin(browser, console)
     harness.kill_worker()
     try:
-        search_and_time(window, "No worker is there")
-        assert re.search(r"waits in Kafka.* by \d+:\d+:\d+.* nobody pays", window.text("#banner-advice"))
-        window.wait_for_text("#connection", "No worker is there")
+        search_and_time(window, "No worker is running")
+        assert re.search(r"waits in Kafka.* by \d+:\d+:\d+.* costs nothing", window.text("#banner-advice"))
+        window.wait_for_text("#connection", "No worker is running")
         assert window.texts("#places .place-name") == names
-        assert window.text("#superseded") == "Still showing the search before this one"
+        assert window.text("#superseded") == "Still showing the previous search"
 
         for size, theme in [(DESKTOP, "light"), (PHONE, "dark")]:
             window.emulate(size, theme)
@@ -72,9 +72,9 @@ def test_search_without_a_worker_says_so_and_is_answered_by_one_that_comes(brows
         window.click("#language")
 
         # The time of the request ends, and the page waits no longer.
-        window.wait(lambda: "given up" in window.text("#banner-advice"), "the end of the request")
+        window.wait(lambda: "expired at" in window.text("#banner-advice"), "the end of the request")
         window.wait_gone("#progress")
-        assert window.text("#superseded").startswith("The last search was not answered")
+        assert window.text("#superseded").startswith("The last search had no response")
         window.wait_for("#banner-retry")
     finally:
         harness.restart_worker()
@@ -107,7 +107,7 @@ def test_search_while_the_broker_is_away_is_not_sent_and_its_banner_goes(browser
     harness.broker.send_signal(signal.SIGSTOP)
     try:
         search_and_time(window, "Kafka does not take requests at present")
-        assert "nothing was sent" in window.text("#banner-advice")
+        assert "was probably not sent" in window.text("#banner-advice")
         window.wait_for_text("#connection", "Kafka does not answer")
         assert window.texts("#places .place-name") == names
     finally:
@@ -125,7 +125,7 @@ def test_browser_that_is_offline_says_so_until_it_is_back(browser, console):
     go_offline(window, True)
     try:
         search_and_time(window, "This browser is offline")
-        assert "nothing was sent" in window.text("#banner-advice")
+        assert "was probably not sent" in window.text("#banner-advice")
         window.wait_for_text("#connection", "This browser is offline")
         window.wait_for_text("#superseded", "As it was before the connection was lost")
         assert window.count("#map-area.is-old") == 1 and window.texts("#places .place-name") == names
@@ -147,7 +147,7 @@ def test_search_goes_on_while_the_console_is_away(browser, harness, allowed):
     window.wait_for("#results[aria-busy=true]")
     console.kill()
     window.wait_for_text("#banner-title", "The console does not answer")
-    assert "goes on without this page" in window.text("#banner-advice")
+    assert "continues without this page" in window.text("#banner-advice")
     window.wait_for_text("#connection", "Connection lost, trying again")
 
     console.start()

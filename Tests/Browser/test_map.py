@@ -37,7 +37,7 @@ def test_console_with_a_token_asks_for_it_once(browser, tiled):
     window = browser.window(search_url(tiled))
     window.fill("#token", "another")
     window.click("#login button")
-    window.wait_for_text("#problem", "This is not the token.")
+    window.wait_for_text("#problem", "The token is wrong.")
     assert window.axe() == []
 
     log_in(window)

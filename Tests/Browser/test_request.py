@@ -55,7 +55,7 @@ def test_life_of_a_request_is_told_with_its_steps(browser, console, harness):
 
     window = browser.window(console.url + "/request")
     shown = find_answered(window, id)
-    for words in ("Answered after", "Waited in the topic", "Called Hot Pepper", "Its outcome waited to be written"):
+    for words in ("Answered after", "Waited in the topic", "Called Hot Pepper", "Its outcome waited for publication"):
         assert words in shown, shown
     kinds = window.run("return [...document.querySelectorAll('.phase')].map((row) => row.className.split(' ')[1])")
     assert kinds[0] == "phase-topic" and "phase-call" in kinds and kinds[-1] == "phase-publish"
@@ -96,7 +96,7 @@ def test_page_is_reached_from_search_traffic_and_dead_letters(browser, console, 
     window.wait_for("#banner-life")
     window.click("#banner-life")
     window.wait_for(".life .phases .is-failed")
-    assert "HTTP 503 – nobody else was asked" in life(window)
+    assert "HTTP 503 – no further call" in life(window)
 
     broken = fresh_session()
     harness.produce("requested", {"requestId": broken, "location": {"latitude": 91}}, broken)
@@ -118,7 +118,7 @@ def test_page_is_reached_from_search_traffic_and_dead_letters(browser, console, 
 
 def test_id_that_nobody_knows_says_what_was_read(browser, console):
     window = browser.window(f"{console.url}/request?id={quote('<img src=x>')}")
-    window.wait_for_text("#life-note p", "Nothing is known of this id in what was read:")
+    window.wait_for_text("#life-note p", "This id was not found in the records that were read:")
     note = window.run("return document.getElementById('life-note').innerText")
     assert "location-search.requests" in note and "location-search.dead-letters" in note
     assert window.count("img") == 0

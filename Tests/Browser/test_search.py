@@ -227,7 +227,7 @@ def test_failed_search_that_retrying_cannot_help_has_no_retry(browser, console):
     window.search()
 
     window.wait_for("#banner")
-    window.wait_for_text("#banner-title", "This request is not understood")
+    window.wait_for_text("#banner-title", "The request is invalid")
     assert not window.is_seen("#banner-retry")
     window.click("#banner-close")
     window.wait_gone("#banner")
