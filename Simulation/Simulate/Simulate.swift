@@ -18,7 +18,7 @@ struct Simulate: ParsableCommand {
 
     @Option(help: "Number of schedules to run.") var seeds = 1000
     @Option(help: "The first seed.") var from: UInt64 = 1
-    @Option(help: "Runs this one alone and tells its story.") var seed: UInt64?
+    @Option(help: "Runs only this seed, and prints its events.") var seed: UInt64?
     @Option(help: "How many processes to run side by side.") var jobs = ProcessInfo.processInfo.activeProcessorCount
     @Flag(
         help:
