@@ -73,7 +73,7 @@ struct DemoStateTests {
             let demo = try RunningProgram(["demo"], environment: environment)
             do {
                 try await eventually("the demo is up", within: .seconds(90)) {
-                    demo.output.contains("Everything stays up") || !demo.isRunning
+                    demo.output.contains("The demo keeps running") || !demo.isRunning
                 }
                 let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("broker ") })
                 return (demo, String(try #require(line.split(separator: " ").dropFirst().first)))

@@ -56,7 +56,7 @@ struct StatusCommandTests {
         let text = try await run([], workers: nobody)
         #expect(text.code == 2)
         for words in [
-            "no worker is there", "waiting   13 requests, the oldest for 15m", "what waits does not get less",
+            "no worker runs", "waiting   13 requests, the oldest for 15m", "the backlog does not shrink",
             "the connection was refused, or the host is unreachable",
         ] { #expect(text.output.contains(words), "\(words): \(text.output)") }
         await group.admin.close()
