@@ -127,7 +127,9 @@ def test_letter_is_put_right_and_goes_back(window, harness):
     # Another mistake, which is told while it is typed, and its cure.
     edited = window.run("return document.getElementById('letter-text').value")
     write(window, edited.replace('"latitude": 135.5,', '"latitude": 35.69'))
-    window.wait(lambda: "value is not valid: expected valid JSON" in window.text("#letter-verdict"), "that it is no JSON")
+    window.wait(
+        lambda: "value is not valid: expected valid JSON" in window.text("#letter-verdict"), "that it is no JSON"
+    )
     window.wait_for_result("return document.getElementById('letter-send-edited').disabled", True)
     assert window.run("return document.getElementById('letter-text').ariaInvalid") == "true"
     assert window.count(".editor-marks mark") == 1
