@@ -297,7 +297,8 @@ def check_ratio_and_last_spans(harness: TracingHarness) -> None:
     }
     worker.stop(30)
 
-    spans = harness.collector.spans[before:]
+    # An export without an answer in time is sent again.
+    spans = list({span.id: span for span in harness.collector.spans[before:]}.values())
     assert abs(len(sampled) - 0.3 * count) < 5 * (0.3 * 0.7 * count) ** 0.5, f"{len(sampled)} of {count}"
     assert {span.trace for span in spans} == sampled and len(spans) == 4 * len(sampled), (
         f"{len(spans)} spans of {len(sampled)} traces"
