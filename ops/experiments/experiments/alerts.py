@@ -161,7 +161,6 @@ def run(lab: Lab) -> None:
         providers__googlePlaces__breaker__enabled=False,
         providers__googlePlaces__adaptiveConcurrency=False,
         providers__googlePlacesLegacy__breaker__openDuration="1s",
-        providers__googlePlacesLegacy__breaker__window="2s",
         providers__googlePlacesLegacy__breaker__minimumCalls=5,
     )
     for worker in fleet.workers.values():
