@@ -198,7 +198,7 @@ class ProviderAnswers(KafkaSurface):
 
     def __init__(self, *args):
         super().__init__(*args)
-        fixtures = ROOT / "Tests" / "PlaceProvidersTests" / "Fixtures"
+        fixtures = ROOT / "Tests" / "Domain" / "PlaceProvidersTests" / "Fixtures"
         self.bodies: dict[str, list] = {}
         self.refusals: dict[str, list] = {}
         for provider, folder in self.FOLDERS.items():
