@@ -211,8 +211,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: safe),
         .target(
             name: "KafkaTestSupport", dependencies: ["CRdkafka", "Kafka", "TestSupport"],
-            path: "Tests/KafkaTestSupport",
-            swiftSettings: safe),
+            path: "Tests/KafkaTestSupport", swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["Basics", "EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
@@ -315,8 +314,7 @@ let package = Package(
 let layers: KeyValuePairs = [
     "Platform": [
         "Basics", "CCrash", "CCurl", "CLinux", "CMimalloc", "COpenSSL", "CRdkafka", "CScan", "EventLoop",
-        "HTTPTransport", "JSON", "Kafka",
-        "LibC",
+        "HTTPTransport", "JSON", "Kafka", "LibC",
     ],
     "Domain": ["EventContract", "LocationSearch", "PlaceProviders"],
     "Fleet": ["QuotaSharing"],

@@ -1,5 +1,4 @@
 public import Basics
-import LibC
 import Synchronization
 
 /// Receives a loop's readiness events for file descriptors.
@@ -286,19 +285,5 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         guard let due = unsafe timers.nextDue else { return -1 }
         let wait = (due - now).milliseconds(roundedUp: true)
         return Int32(min(max(wait, 0), 3_600_000))
-    }
-}
-
-/// Thrown when the system has no file descriptor or thread left for a loop. Raise the limits of the process.
-public struct EventLoopError: Error, Hashable, CustomStringConvertible {
-    /// The system call that failed.
-    public let operation: String
-    /// `errno` of the failed call.
-    public let code: Int32
-
-    /// One line for operators, with the limits to check.
-    public var description: String {
-        "cannot start an event loop: \(operation) failed, \(unsafe String(cString: strerror(code)))"
-            + "; check the limits on open files and threads (ulimit -n, ulimit -u)"
     }
 }

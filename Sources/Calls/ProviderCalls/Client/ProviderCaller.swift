@@ -197,12 +197,12 @@ final class ProviderCaller {
         _ grant: consuming Grant, failedWith error: SearchError, after duration: Duration,
         at now: Instant
     ) {
-        let telling = attemptTimer.conclusiveTimeout(slowCallDuration: policy.breaker.slowCallDuration)
+        let conclusive = attemptTimer.conclusiveTimeout(slowCallDuration: policy.breaker.slowCallDuration)
         if error.load == .answered { attemptTimer.noteAnswer(after: duration) }
 
         judgedFailure = error
         queue.finish(
-            grant, failedWith: error, health: error.health(after: duration, conclusiveTimeout: telling), at: now)
+            grant, failedWith: error, health: error.health(after: duration, conclusiveTimeout: conclusive), at: now)
         judgedFailure = nil
     }
 

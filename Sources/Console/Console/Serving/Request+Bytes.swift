@@ -1,5 +1,4 @@
 internal import Hummingbird
-internal import NIOCore
 
 extension Request {
     /// Returns the body.
@@ -10,15 +9,5 @@ extension Request {
         } catch {
             throw ConsoleError(.invalid, "the body has more than \(limit) bytes, or broke off")
         }
-    }
-}
-
-/// Answers with JSON.
-enum JSONAnswer {
-    static func response(_ json: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
-        var response = Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
-        response.headers[.contentType] = "application/json; charset=utf-8"
-        response.headers[.cacheControl] = "no-store"
-        return response
     }
 }
