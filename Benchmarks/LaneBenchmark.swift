@@ -34,8 +34,8 @@ enum LaneBenchmark {
         configuration.shutdownGrace = .seconds(60)
         configuration.requestSteps = true
         if course.waits {
-            configuration.fairBy = .header(BenchmarkSource.tenantHeader)
-            configuration.lookAheadBytes = 1 << 40
+            configuration.flows.fairBy = .header(BenchmarkSource.tenantHeader)
+            configuration.flows.lookAheadBytes = 1 << 40
             // Disables periodic commits: their number would depend on the speed of the machine.
             configuration.commitInterval = .seconds(3600)
         }

@@ -205,7 +205,7 @@ struct BadRecordTests {
             $0.shutdownGrace = .seconds(1)
         } _: { lane in
             try await eventually("the lane says which topic takes nothing") {
-                await lane.status.deliveryProblem?.contains(fixture.topics.deadLetters) == true
+                await lane.status.delivery.problem?.contains(fixture.topics.deadLetters) == true
             }
             try await fixture.sender.send(
                 ProducerRecord(
@@ -217,7 +217,7 @@ struct BadRecordTests {
             broker.setError(0, ofTopic: fixture.topics.deadLetters)
             let all = try await fixture.records(of: fixture.outcomeTopics) { $0.count == 2 }
             #expect(all.map(\.keyText).sorted() == ["bad", "good"])
-            try await eventually("nothing is wrong any more") { await lane.status.deliveryProblem == nil }
+            try await eventually("nothing is wrong any more") { await lane.status.delivery.problem == nil }
         }
         await fixture.stop()
     }
@@ -236,7 +236,7 @@ struct BadRecordTests {
             $0.delivery = delivery
             $0.shutdownGrace = .seconds(1)
         } _: { lane in
-            try await eventually("the lane says what is wrong") { await lane.status.deliveryProblem != nil }
+            try await eventually("the lane says what is wrong") { await lane.status.delivery.problem != nil }
             let paid = fixture.provider.targets.count
             try await fixture.send((0..<20).map { ("later", Self.search(#""keyword":"later-\#($0)""#)) })
             try await eventually("the consumer has seen them") {

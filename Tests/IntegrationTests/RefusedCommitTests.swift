@@ -44,7 +44,7 @@ struct RefusedCommitTests {
         try await eventually("nothing begins any more", within: .seconds(40)) {
             let status = await lane.status
             return fixture.provider.targets.count > begun && status.inFlight == 0
-                && (status.commitOverdue ?? .zero) > .milliseconds(300)
+                && (status.delivery.commitOverdue ?? .zero) > .milliseconds(300)
         }
         return fixture.provider.targets.count
     }
@@ -56,7 +56,7 @@ struct RefusedCommitTests {
             let begun = try await stopped(lane, fixture)
             // A commit interval at full speed, the requests in flight before it, and those in flight after it.
             #expect(begun <= 100 + 4 + 4)
-            try await eventually("it lasts") { (await lane.status.commitOverdue ?? .zero) > .seconds(2) }
+            try await eventually("it lasts") { (await lane.status.delivery.commitOverdue ?? .zero) > .seconds(2) }
             #expect(fixture.provider.targets.count == begun)
             accept(at: fixture)
             return try await fixture.outcomes { $0.count >= Self.count }

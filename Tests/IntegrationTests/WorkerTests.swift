@@ -48,7 +48,7 @@ struct WorkerTests {
         try await fixture.send((0..<200).map { ("r\($0)", WorkerFixture.request("r\($0)", #","keyword":"k\#($0)""#)) })
         let settings = { (configuration: inout WorkerConfiguration) in
             configuration.concurrency = 200
-            (configuration.deadline, configuration.maxDeadline) = (.seconds(60), .seconds(60))
+            configuration.timeLimits = RequestTimeLimits(deadline: .seconds(60), maxDeadline: .seconds(60))
         }
         try await fixture.whileWorking(settings) { lane in
             defer { mayAnswer.open() }

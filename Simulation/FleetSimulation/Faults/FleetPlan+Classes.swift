@@ -63,10 +63,10 @@ extension FleetPlan.Mixture {
         if batchPartitions != nil {
             configuration.topics.requestTopics.append(RequestTopic(SimulatedWorker.batchRequests, classes: [.batch]))
         }
-        configuration.fairBy = hasTenants ? .header("tenant") : .none
-        configuration.lookAheadBytes = lookAheadBytes
+        configuration.flows.fairBy = hasTenants ? .header("tenant") : .none
+        configuration.flows.lookAheadBytes = lookAheadBytes
         configuration.unconfirmedOutcomes = unconfirmedOutcomes
-        configuration.fairness = fairness
+        configuration.flows.fairness = fairness
     }
 
     var fairness: FairTerms {

@@ -38,7 +38,7 @@ struct DrawnSettings: Sendable {
     }
 
     func apply(to configuration: inout WorkerConfiguration) {
-        configuration.deadline = .seconds(deadline)
+        configuration.timeLimits.deadline = .seconds(deadline)
         configuration.commitInterval = .seconds(commitInterval)
         configuration.doneSetBytes = doneSetBytes
     }

@@ -248,7 +248,7 @@ final class SimulatedWorker: @unchecked Sendable {
         configuration.delivery = plan.delivery
         configuration.ordering = plan.ordering
         configuration.shutdownGrace = .seconds(plan.shutdownGrace)
-        configuration.maxAge = plan.maxAge.map { .seconds($0) }
+        configuration.timeLimits.maxAge = plan.maxAge.map { .seconds($0) }
         plan.settings.apply(to: &configuration)
         plan.mixture?.apply(to: &configuration, topic: requests)
         return configuration

@@ -32,21 +32,3 @@ public struct WaitingRequests: Sendable, Hashable {
         self.tenants = tenants
     }
 }
-
-extension SearchWorker: CallQueues {
-    public nonisolated func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
-        assumeIsolated { $0.client(of: provider).hasShortLine(for: requestClass) }
-    }
-
-    public nonisolated func pace(of provider: ProviderID) -> Double? {
-        assumeIsolated { $0.client(of: provider).pace }
-    }
-
-    public nonisolated func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {
-        assumeIsolated { $0.takeNote(of: waiting) }
-    }
-
-    public nonisolated func onShorterLine(_ wake: @escaping @Sendable () -> Void) {
-        assumeIsolated { $0.follow(wake) }
-    }
-}

@@ -34,3 +34,11 @@ final class ProviderSearch {
         return service
     }
 }
+
+/// The wait of a request for one provider's answer.
+protocol ProviderWait: AnyObject {
+    /// Called once.
+    func begin()
+    /// Ends the wait. The result is delivered in a later job, not within this call. Has no effect after the end.
+    func cancel()
+}

@@ -15,6 +15,20 @@ public protocol SearchReporting: Sendable {
     func cancel(_ search: Int)
 }
 
+/// A search that has begun.
+public struct RunningSearch: Sendable {
+    private let worker: any SearchReporting
+    private let number: Int
+
+    init(_ number: Int, of worker: any SearchReporting) {
+        self.number = number
+        self.worker = worker
+    }
+
+    /// Ends the search early. Its completion is called in a later job. Has no effect after the end.
+    public func cancel() { worker.cancel(number) }
+}
+
 /// The use case: chooses the providers for a request, passes it to the worker, and has the presenter make the outcome.
 public struct SearchInteractor: Sendable {
     private let selection: ProviderSelection
@@ -41,22 +55,20 @@ public struct SearchInteractor: Sendable {
     ///   - lifetime: the times after which the request is useless; `nil` if only the deadline counts.
     ///   - context: records the calls for the request.
     ///   - completion: called once on the worker's executor, possibly before this returns; not called if this throws.
-    /// - Returns: the number by which the search can be cancelled.
+    /// - Returns: the search, which can be cancelled.
     /// - Throws: the reason why no provider can serve the request.
     public func begin(
         _ request: SearchRequest, at candidates: [any PlaceService] = [], before deadline: Deadline,
         lifetime: RequestLifetime? = nil, context: RequestContext? = nil,
         then completion: @escaping @Sendable (SearchReport) -> Void
-    ) throws(SearchError) -> Int {
+    ) throws(SearchError) -> RunningSearch {
         let addressed = try request.addressedToProviders()
         let services = candidates.isEmpty ? try selection.candidates(for: addressed) : candidates
-        return worker.begin(
+        let number = worker.begin(
             AddressedRequest(addressed, to: services, lifetime: lifetime, context: context), before: deadline,
             then: completion)
+        return RunningSearch(number, of: worker)
     }
-
-    /// Ends a search early. Its completion is called in a later job. Has no effect after the end.
-    public func cancel(_ search: Int) { worker.cancel(search) }
 
     /// Makes the outcome of a request from the report.
     public func outcome(of report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {

@@ -2,7 +2,7 @@ public import Basics
 internal import DequeModule
 public import LocationSearch
 public import QuotaSharing
-public import Resilience
+internal import Resilience
 
 /// Calls providers for requests: tries the candidates in order, each through its `ProviderClient`, within one deadline.
 ///
@@ -17,9 +17,7 @@ public actor SearchWorker: SearchReporting {
     private let timekeeper: (any Timekeeper & Sendable)?
     private let taskExecutor: (any TaskExecutor)?
     private let random: any RandomNumberGenerator & Sendable
-    private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
-    private let onWasted: @Sendable (ProviderID, Int) -> Void
-    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
+    private let observer: CallObserver
     private nonisolated let hasBudgets: Bool
     private var clients: [ProviderClient] = []
     private var searches = NumberedValues<ProviderSearch>()
@@ -37,10 +35,6 @@ public actor SearchWorker: SearchReporting {
     /// - Parameter taskExecutor: `executor` as a task executor, if it is one. Without it, a resumed call takes a detour
     ///   through the runtime's thread pool: see docs/internals/concurrency.md, 1.
     /// - Parameter random: the source of jitter.
-    /// - Parameter onTransition: called on `executor` with each breaker's change of state and the failure that opened it.
-    /// - Parameter onWasted: called on `executor` with the number of wasted calls. Such a call was abandoned before its
-    ///   deadline, or ended when no request waited for it.
-    /// - Parameter onCall: called on `executor` for each call that has ended, with its price class, end and duration.
     /// - Parameter onIgnored: called on `executor` for each message of the fleet topic that does not concern this worker's quota.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
@@ -48,10 +42,7 @@ public actor SearchWorker: SearchReporting {
         clock: any MonotonicClock, timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable,
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
-        },
-        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
-        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in },
+        observer: CallObserver = CallObserver(),
         onIgnored: @escaping @Sendable (ScopeRelation) -> Void = { _ in }
     ) {
         self.executor = executor
@@ -62,9 +53,7 @@ public actor SearchWorker: SearchReporting {
         self.timekeeper = timekeeper
         self.taskExecutor = taskExecutor
         self.random = random
-        self.onTransition = onTransition
-        self.onWasted = onWasted
-        self.onCall = onCall
+        self.observer = observer
         quota = QuotaMember(
             name: name,
             shares: policies.compactMapValues { $0.rateLimit == nil ? nil : $0.share }, budgets: budgets,
@@ -152,7 +141,7 @@ public actor SearchWorker: SearchReporting {
         let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
             startCall: { [weak self] in self?.assumeIsolated { $0.startCall(to: id) } }, random: random,
-            budget: quota.budget(of: id), onTransition: onTransition, onWasted: onWasted, onCall: onCall)
+            budget: quota.budget(of: id), observer: observer)
         quota.add(new)
         clients.append(new)
         if controls != LaneControls() { apply(controls, to: new) }
@@ -224,4 +213,22 @@ extension SearchWorker: FleetMember {
     public func tick() -> FleetTick { quota.tick() }
 
     public func leave() -> [FleetMessage] { quota.leave() }
+}
+
+extension SearchWorker: CallQueues {
+    public nonisolated func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
+        assumeIsolated { $0.client(of: provider).hasShortLine(for: requestClass) }
+    }
+
+    public nonisolated func pace(of provider: ProviderID) -> Double? {
+        assumeIsolated { $0.client(of: provider).pace }
+    }
+
+    public nonisolated func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {
+        assumeIsolated { $0.takeNote(of: waiting) }
+    }
+
+    public nonisolated func onShorterLine(_ wake: @escaping @Sendable () -> Void) {
+        assumeIsolated { $0.follow(wake) }
+    }
 }

@@ -56,13 +56,7 @@ public struct LaneStatus: Sendable, Hashable {
     /// The reason why the group refuses the lane; `nil` if it has not refused it.
     public let groupRefusal: String?
     public let isDraining: Bool
-    /// The time for which intake has been paused because finished work cannot be committed; `nil` while it can.
-    public let commitOverdue: Duration?
-    /// The reason why outcomes cannot be written at present, as one line for an operator; `nil` while they can. Short
-    /// interruptions do not count.
-    public let deliveryProblem: String?
-    /// The topics that accept or acknowledge no records although the brokers answer.
-    public let blockedTopics: [String]
+    public let delivery: DeliveryStatus
     /// The number of unconfirmed records in the producer; `queuedBytes` is the size of their values.
     public let queuedRecords: Int
     public let queuedBytes: Int

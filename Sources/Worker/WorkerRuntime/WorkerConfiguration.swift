@@ -59,6 +59,15 @@ public struct WorkerConfiguration: Sendable, Hashable {
         case header(String)
     }
 
+    /// How requests that differ in class or tenant wait for their calls.
+    public struct Flows: Sendable, Hashable {
+        public var fairBy = FairBy.none
+        /// `worker.batchFloor` and `worker.fairWeights`.
+        public var fairness = FairTerms()
+        /// `worker.lookAheadBytes`: the most bytes of memory for waiting requests in this process.
+        public var lookAheadBytes = 64 << 20
+    }
+
     public var topics = Topics()
     /// The name by which operators know this worker: its host or pod. Dead letters name it. `nil`: they do not.
     public var name: String?
@@ -66,20 +75,11 @@ public struct WorkerConfiguration: Sendable, Hashable {
     public var concurrency = 256
     /// `worker.loops`: the number of event loops, each with a dedicated thread, consumer, producer and connections.
     public var loops = 1
-    /// `worker.deadline`: the default deadline of a request without `timeoutMs`.
-    public var deadline: Duration = .seconds(5)
-    /// `worker.maxDeadline`: the largest effective `timeoutMs`.
-    public var maxDeadline: Duration = .seconds(30)
+    public var timeLimits = RequestTimeLimits()
     /// `worker.maxRequestBytes`: larger records are rejected as invalid.
     public var maxRequestBytes = 65_536
-    /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
-    public var maxAge: Duration?
     public var ordering = Ordering.unordered
-    public var fairBy = FairBy.none
-    /// `worker.batchFloor` and `worker.fairWeights`.
-    public var fairness = FairTerms()
-    /// `worker.lookAheadBytes`: the most bytes of memory for waiting requests in this process.
-    public var lookAheadBytes = 64 << 20
+    public var flows = Flows()
     public var delivery = Delivery.atLeastOnce
     /// `worker.shutdownGrace`: the time for requests in flight to finish when a drain begins.
     public var shutdownGrace: Duration = .seconds(25)
@@ -102,9 +102,12 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// True if requests differ in class or tenant. The worker then reads ahead, and requests wait in this process until
     /// they may begin. Otherwise they wait in their topic, and are taken as they come.
     public var ordersRequests: Bool {
-        fairBy != .none || Set(topics.requestTopics.map(\.classes)).count > 1
+        flows.fairBy != .none || Set(topics.requestTopics.map(\.classes)).count > 1
             || topics.requestTopics.contains { $0.classes.count > 1 }
     }
+
+    /// The most outcomes in one transaction. It keeps the retry of an aborted transaction short.
+    static let largestTransaction = 1000
 
     /// The most unconfirmed outcomes of one loop; `nil`: the number in `intakeLimits`. Simulations use a small number.
     package var unconfirmedOutcomes: Int?
@@ -125,7 +128,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     var intakeLimits: IntakeGate.Limits {
         let inFlight = max(1, concurrency / loops)
         let (outcomes, unconfirmedBytes) =
-            delivery == .exactlyOnce ? (2 * ReadyOutcomes.largestBatch, 16 << 20) : (512, 3 << 20)
+            delivery == .exactlyOnce ? (2 * Self.largestTransaction, 16 << 20) : (512, 3 << 20)
         return IntakeGate.Limits(
             inFlight: inFlight, open: inFlight + (unconfirmedOutcomes ?? max(outcomes, 2 * concurrency / loops)),
             unconfirmedBytes: unconfirmedBytes / loops)

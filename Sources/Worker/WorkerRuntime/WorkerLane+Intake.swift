@@ -10,7 +10,7 @@ extension WorkerLane {
         while let room = await waitForPlaces() {
             // In a cancelled task, every read would return nothing at once.
             if Task.isCancelled { await drain() }
-            await partitions.holdBack()
+            await partitions.pauses.pauseDue()
             var records = try await source.records(max: min(room, Self.largestRead))[...]
             // The records may have taken long to arrive, or may be the first of an assignment, and others may have
             // begun meanwhile.
@@ -19,7 +19,7 @@ extension WorkerLane {
                 take(records.prefix(room))
                 records = records.dropFirst(room)
             }
-            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+            if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
         }
     }
 
@@ -28,7 +28,7 @@ extension WorkerLane {
     private func waitForPlaces() async -> Int? {
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
-            guard let room = await gate.waitForRoom(while: { !delivery.acceptsRequests }) else { return nil }
+            guard let room = await gate.waitForRoom(while: { !delivery.outcomes.acceptsRequests }) else { return nil }
             if requestsMayBegin() { return room }
         }
         return nil
@@ -46,10 +46,10 @@ extension WorkerLane {
                 await loop.pause(.milliseconds(5))
             } else if !rebalancing.fleet.isReady {
                 await loop.pause(.milliseconds(50))
-            } else if !isIntakeOpen {
+            } else if gate.isPaused {
                 await loop.pause(.milliseconds(50))
-            } else if !delivery.acceptsRequests {
-                _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
+            } else if !delivery.outcomes.acceptsRequests {
+                _ = await gate.waitForRoom(while: { !delivery.outcomes.acceptsRequests })
             } else {
                 return true
             }
@@ -59,8 +59,8 @@ extension WorkerLane {
 
     /// False while `waitUntilRequestsMayBegin` would wait.
     private func requestsMayBegin(isAlone: Bool = false) -> Bool {
-        state.isRunning && isIntakeOpen && rebalancing.isShareKnown && !carefulIntake.mustWait(isAlone: isAlone)
-            && rebalancing.fleet.isReady && delivery.acceptsRequests
+        state.isRunning && !gate.isPaused && rebalancing.isShareKnown && !carefulIntake.mustWait(isAlone: isAlone)
+            && rebalancing.fleet.isReady && delivery.outcomes.acceptsRequests
     }
 
     /// Begins records, or keeps those of partitions that need care.
@@ -70,7 +70,7 @@ extension WorkerLane {
             guard let partition = partitions.owner(of: record) else { continue }
             if !partition.holdsRecords {
                 begin(record, of: partition, at: arrival)
-            } else if partitions.hold(record, of: partition) {
+            } else if partitions.pauses.keep(record, of: partition) {
                 carefulIntake.willTakeHeld()
                 Task(executorPreference: loop) { [id = partition.id] in await self.takeHeld(of: id) }
             }
@@ -86,7 +86,7 @@ extension WorkerLane {
             let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
             return begin(record, of: partition, at: arrival, how)
         }
-        if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+        if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
     }
 
     /// Waits until a kept record may begin.

@@ -24,17 +24,16 @@ extension WorkerLane {
                 let owned = partitions[position.partition.id]
                 return LaneStatus.Partition(
                     id: position.partition.id, open: owned?.requests.count ?? 0, committed: position.committed,
-                    end: position.end, next: owned?.tracker.nextToTake, problem: position.problem)
+                    end: position.end, next: owned?.commits.tracker.nextToTake, problem: position.problem)
             }
             let brokersAreDown = await source.brokersAreDown
-            let (delivering, sink) = (delivery.status, delivery.sink)
+            let sink = delivery.outcomes.sink
 
             return LaneStatus(
                 positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [], inFlight: gate.inFlight,
                 unconfirmed: gate.open - gate.inFlight,
                 brokersAreDown: brokersAreDown, groupRefusal: await source.groupRefusal, isDraining: state.isDraining,
-                commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
-                blockedTopics: delivering.blockedTopics,
+                delivery: delivery.outcomes.status,
                 queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
                 consumer: source.statistics, producer: sink.statistics, busy: loop.busy,
                 longestPass: loop.longestPassWithoutPolling)
@@ -70,13 +69,11 @@ extension WorkerLane: RebalanceListener {
     public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
 
     public func answered(_ kind: RebalanceKind, after time: Duration) async {
-        meters.kafka.countRebalance(kind, after: time)
+        rebalancing.answered(kind, after: time)
     }
 
     public func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
-        let missed = partitions[partition]?.tracker.countUndone(among: offsets) ?? Int64(offsets.count)
-        meters.kafka.countMissed(missed)
-        return missed
+        partitions.countMissed(offsets, of: partition)
     }
 
     public func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {

@@ -13,18 +13,18 @@ extension WorkerLane {
         let room = waitingRoom
         room?.configuredProviders = runner.configuredProviders
         gate.onRoom = { [weak room] in room?.noteChange() }
-        calls?.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
+        room?.calls.onShorterLine { [weak self] in self?.assumeIsolated { $0.waitingRoom?.noteChange() } }
         Task(executorPreference: loop) { await self.serveWaitingRoom() }
 
         while await waitUntilRequestsMayBegin() {
             // In a cancelled task, every read would return nothing at once.
             if Task.isCancelled { await drain() }
-            await partitions.holdBack()
+            await partitions.pauses.pauseDue()
             let records = try await source.records(max: Self.largestRead)
             guard await waitUntilRequestsMayBegin() else { return }
 
             take(records)
-            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
+            if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }
         }
     }
 
@@ -36,26 +36,26 @@ extension WorkerLane {
         guard let room = waitingRoom else { return nil }
         var decoded: DecodedRequest?
         let request = partitions.admit(record, of: partition, at: arrival) { incoming in
-            decoded = decode(incoming)
-            return flow(of: incoming, decoded)
+            decoded = runner.decode(incoming)
+            return runner.flow(of: incoming, decoded)
         }
         guard let request else { return nil }
 
-        request.candidates = decoded.map(runner.candidates) ?? []
-        let providers = request.candidates.map(\.id)
+        request.wait.candidates = decoded.map(runner.candidates) ?? []
+        let providers = request.wait.candidates.map(\.id)
         let time = decoded.flatMap(runner.timeToLastCall)
         if let provider = providers.first, let time, time > .zero,
             let wait = room.expectedWait(of: request.flow, for: providers), wait > time
         {
-            request.refusal = .turnTooLate(at: provider, retryAfter: wait)
+            request.wait.refusal = .turnTooLate(at: provider, retryAfter: wait)
         }
 
         if let decoded { request.keep(decoded) }
         // An expired search does not supersede others of its session.
         let isInTime = time.map { $0 > .zero } ?? true
-        let needsCall = !providers.isEmpty && request.refusal == nil && isInTime
+        let needsCall = !providers.isEmpty && request.wait.refusal == nil && isInTime
         room.enter(request, for: needsCall ? providers : [], atMost: needsCall ? time : nil)
-        partitions.adaptReading(of: partition, to: room)
+        room.adaptReading(of: partition)
         if isInTime, let decoded { endSuperseded(by: request, decoded) }
         return request
     }
@@ -68,8 +68,8 @@ extension WorkerLane {
     ) -> RequestInProgress? {
         var decoded: DecodedRequest?
         let request = partitions.admit(record, of: partition, at: arrival) { incoming in
-            if isDecoded { decoded = decode(incoming) }
-            return flow(of: incoming, decoded)
+            if isDecoded { decoded = runner.decode(incoming) }
+            return runner.flow(of: incoming, decoded)
         }
         guard let request else { return nil }
         if let decoded { request.keep(decoded) }
@@ -77,18 +77,10 @@ extension WorkerLane {
         return request
     }
 
-    private func decode(_ record: IncomingRecord) -> DecodedRequest? {
-        runner.decode(record, choosesClass: flowRule.choosesClass(in: record.source.topic))
-    }
-
-    private func flow(of record: IncomingRecord, _ decoded: DecodedRequest?) -> Flow {
-        decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.source.topic))
-    }
-
     /// Ends the older search of a session if it still waits, so that no call is made for it.
     private func endSuperseded(by request: RequestInProgress, _ decoded: DecodedRequest) {
         guard let older = runner.joinSession(request, as: decoded.request) as? RequestInProgress,
-            older.waitingBytes > 0, waitingRoom?.isOrdered == false
+            older.wait.isWaiting, waitingRoom?.isOrdered == false
         else { return }
         waitingRoom?.endWait(of: older)
     }
@@ -100,10 +92,11 @@ extension WorkerLane {
         guard let room = waitingRoom else { return }
         while await waitUntilRequestsMayBegin() {
             gate.adaptWindow()
-            while state.isRunning, delivery.acceptsRequests, !carefulIntake.runsAlone,
-                noting.count < 2 * CarefulIntake.largestStepFromRoom, let request = room.next(behind: noting.count)
+            while state.isRunning, delivery.outcomes.acceptsRequests, !carefulIntake.runsAlone,
+                suspended.behindNotes.count < 2 * CarefulIntake.largestStepFromRoom,
+                let request = room.next(behind: suspended.behindNotes.count)
             {
-                if request.partition.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
+                if request.partition.commits.isWatched { beginOnceNoted(request) } else { beginWaiting(request) }
                 // The request joins its provider's queue in a separate job. Until then, that queue would also seem
                 // short for the next request.
                 await Task.yield()
@@ -117,18 +110,18 @@ extension WorkerLane {
     /// Begins a request of a watched partition once the brokers have the note about it. Requests of other partitions
     /// begin meanwhile.
     private func beginOnceNoted(_ request: RequestInProgress) {
-        noting.append(request)
-        guard noting.count == 1 else { return }
+        suspended.behindNotes.append(request)
+        guard suspended.behindNotes.count == 1 else { return }
         Task(executorPreference: loop) { await self.beginNoted() }
     }
 
     /// Begins the requests that wait for their notes, a few with each commit.
     private func beginNoted() async {
-        while !noting.isEmpty {
-            let step = Array(noting.prefix(CarefulIntake.largestStepFromRoom))
+        while !suspended.behindNotes.isEmpty {
+            let step = Array(suspended.behindNotes.prefix(CarefulIntake.largestStepFromRoom))
             await carefulIntake.note(step) { state.isRunning }
 
-            noting.removeFirst(step.count)
+            suspended.behindNotes.removeFirst(step.count)
             for request in step {
                 if state.isRunning { beginWaiting(request) } else { leaveToNextOwner(request) }
             }
@@ -146,7 +139,7 @@ extension WorkerLane {
         partitions.begin(request)
         start(request)
         // The memory of this request may have been the reason why reading of its partition was paused.
-        if let waitingRoom { partitions.adaptReading(of: request.partition, to: waitingRoom) }
+        waitingRoom?.adaptReading(of: request.partition)
     }
 
     /// Abandons all waiting requests. The partitions' next owners read them again. Call it once no request may begin.

@@ -29,27 +29,15 @@ public actor WorkerLane {
     /// The requests that wait to begin; `nil` if requests do not differ in class or tenant, and begin in the order in
     /// which they come.
     let waitingRoom: WaitingRoom?
-    let flowRule: FlowRule
-    let calls: (any CallQueues)?
     let runner: RequestRunner
-    let delivery: any OutcomeDelivery
+    let delivery: LaneDelivery
     let carefulIntake: CarefulIntake
     let rebalancing: Rebalancing
     private let shutdown: LaneShutdown
     private let log: Logger
-    let meters: WorkerMeters
     var state = LaneState.running
     private var isPrepared = false
-    /// `false` while no request may begin: controls have not been read yet, or they pause intake.
-    private(set) var isIntakeOpen = true
-    /// The requests whose searches are in progress.
-    private var searching = NumberedValues<RequestInProgress>()
-    /// Requests whose tasks have yet to run, oldest first. They wait for dead letters, or (in `leaving`) for their
-    /// position in the order of outcomes.
-    private var waitingForDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
-    private var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
-    /// Requests of watched partitions that begin once the brokers have the notes about them.
-    var noting: Deque<RequestInProgress> = []
+    var suspended = SuspendedRequests()
 
     /// - Parameter source: the consumer, on the same loop.
     /// - Parameter sink: the producer, on the same loop.
@@ -75,20 +63,15 @@ public actor WorkerLane {
         self.loop = loop
         self.configuration = configuration
         self.source = source
-        self.meters = meters
         self.log = log
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)
-        flowRule = FlowRule(configuration)
-        let calls = configuration.ordersRequests ? calls : nil
-        let waitingRoom: WaitingRoom? =
-            if let calls {
-                WaitingRoom(configuration, gate: gate, partitions: partitions, calls: calls, loop: loop)
-            } else {
-                nil
-            }
-        (self.calls, self.waitingRoom) = (calls, waitingRoom)
+        if let calls, configuration.ordersRequests {
+            waitingRoom = WaitingRoom(configuration, gate: gate, partitions: partitions, calls: calls, loop: loop)
+        } else {
+            waitingRoom = nil
+        }
         runner = RequestRunner(
             interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing,
             log: log)
@@ -102,7 +85,8 @@ public actor WorkerLane {
             looksAhead: waitingRoom != nil, loop: loop, log: log)
         rebalancing = Rebalancing(
             partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
-            fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
+            fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, meters: meters,
+            log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
     }
@@ -139,7 +123,7 @@ public actor WorkerLane {
         isPrepared = true
 
         do throws(KafkaError) {
-            try await delivery.prepare()
+            try await delivery.outcomes.prepare()
         } catch {
             // If the lane drains before it has begun, the drain itself interrupted this call.
             if !state.isDraining { fail(error) }
@@ -154,7 +138,7 @@ public actor WorkerLane {
         guard state.isRunning else { return nil }
 
         carefulIntake.join { [weak self] in await self?.isQuiet ?? true }
-        delivery.onWaiting = { [unowned self] in
+        delivery.atLeastOnce?.onWaiting = { [unowned self] in
             Task(executorPreference: self.loop) { await self.deliverNext() }
         }
         var delivering: Task<Void, Never>?
@@ -184,7 +168,7 @@ public actor WorkerLane {
 
     private func runDelivery() async {
         do throws(KafkaError) {
-            try await delivery.run()
+            try await delivery.offsets.run()
         } catch {
             fail(error)
         }
@@ -192,7 +176,7 @@ public actor WorkerLane {
 
     private func deliverNext() async {
         do throws(KafkaError) {
-            try await delivery.deliverNext()
+            try await delivery.atLeastOnce?.deliverNext()
         } catch {
             fail(error)
         }
@@ -205,7 +189,7 @@ public actor WorkerLane {
         state = .draining(until: end)
         gate.close()
         await emptyWaitingRoom()
-        await delivery.limit(to: end)
+        await delivery.transactions?.limit(to: end)
         await source.stopReading()
     }
 
@@ -223,14 +207,14 @@ public actor WorkerLane {
 
         gate.close()
         partitions.abandonAll()
-        delivery.stop()
+        delivery.outcomes.stop()
         Task(executorPreference: loop) { await self.cutShort() }
     }
 
     /// Ends the waits for Kafka that would otherwise delay a failed lane before it leaves its group.
     private func cutShort() async {
         await emptyWaitingRoom()
-        await delivery.cutCallsShort()
+        await delivery.transactions?.cutCallsShort()
         await source.stopReading()
     }
 
@@ -248,7 +232,7 @@ public actor WorkerLane {
 
     /// Applies control orders, replacing the previous ones.
     func apply(_ controls: LaneControls) {
-        isIntakeOpen = controls.isIntakeOpen
+        gate.isPaused = !controls.isIntakeOpen
         gate.limit(inFlight: controls.concurrency)
     }
 
@@ -280,7 +264,7 @@ public actor WorkerLane {
             end(request, with: rejection)
         case .request(let decoded):
             if request.partition.awaitsDeadLetter(before: request.slot) {
-                waitingForDeadLetters.append((request, decoded))
+                suspended.behindDeadLetters.append((request, decoded))
                 gate.leaveFlight()
                 Task(executorPreference: loop) { await self.startBehindDeadLetters() }
             } else {
@@ -293,25 +277,25 @@ public actor WorkerLane {
     /// in-flight permit, and its deadline does not run. The request cannot be passed to the task: see
     /// docs/internals/concurrency.md, 4.
     private func startBehindDeadLetters() async {
-        guard let (request, decoded) = waitingForDeadLetters.popFirst() else { return }
+        guard let (request, decoded) = suspended.behindDeadLetters.popFirst() else { return }
         await request.partition.waitForDeadLetters(before: request)
-        guard request.fate != .abandoned else { return drop(request, calls: 0) }
+        guard request.fate != .abandoned else { return partitions.drop(request, calls: 0) }
         gate.returnToFlight()
         search(decoded, for: request)
     }
 
     private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
-        let number = searching.insert(request)
+        let number = suspended.searching.insert(request)
         let outcome = runner.begin(decoded, of: request) { report in
             self.assumeIsolated { $0.endSearch(number, with: report) }
         }
         guard let outcome else { return }
-        searching.remove(number)
+        suspended.searching.remove(number)
         end(request, with: outcome)
     }
 
     private func endSearch(_ number: Int, with report: SearchReport) {
-        guard let request = searching.remove(number) else { return }
+        guard let request = suspended.searching.remove(number) else { return }
         var report = report
         end(request, with: runner.end(request, with: &report))
     }
@@ -322,10 +306,10 @@ public actor WorkerLane {
         // publish first. An invalid record may have to wait for a request that waits for a dead letter, and so for
         // requests that have yet to begin.
         if !keepsPlace(request) { gate.leaveFlight() }
-        guard request.turn?.hasCome == false || request.permission == .runsAlone else {
+        guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
             return leave(request, with: outcome)
         }
-        leaving.append((request, outcome))
+        suspended.leaving.append((request, outcome))
         Task(executorPreference: loop) { await self.leaveNext() }
     }
 
@@ -334,8 +318,8 @@ public actor WorkerLane {
     }
 
     private func leaveNext() async {
-        guard let (request, outcome) = leaving.popFirst() else { return }
-        await request.turn?.wait()
+        guard let (request, outcome) = suspended.leaving.popFirst() else { return }
+        await request.orderPosition?.wait()
         // The request's result is about to be committed, so the crash note must be withdrawn.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
         leave(request, with: outcome)
@@ -344,14 +328,23 @@ public actor WorkerLane {
     private func leave(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
         if keepsPlace(request) { gate.leaveFlight() }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
-        guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
+        guard request.fate != .abandoned, state.failure == nil else {
+            return partitions.drop(request, calls: outcome.calls)
+        }
 
-        delivery.deliver(outcome, of: request)
+        delivery.outcomes.deliver(outcome, of: request)
     }
+}
 
-    private func drop(_ request: RequestInProgress, calls: Int) {
-        request.leaveTurn()
-        meters.calls.countWasted(calls)
-        partitions.finish(request, isDelivered: false)
-    }
+/// The requests that wait for something between two jobs of the loop. Closures and tasks cannot hold them: see
+/// docs/internals/concurrency.md, 4. Those with a task each are in the order of these tasks.
+struct SuspendedRequests {
+    /// Requests whose searches are in progress.
+    var searching = NumberedValues<RequestInProgress>()
+    /// Requests that wait for the dead letters of earlier records.
+    var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
+    /// Requests of watched partitions that begin once the brokers have the notes about them.
+    var behindNotes: Deque<RequestInProgress> = []
+    /// Requests that wait for their position in the order of outcomes.
+    var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
 }

@@ -62,7 +62,7 @@ struct AttemptTimeTests {
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
         return SearchWorker(
             executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
-            onWasted: { [wasted] in wasted.add($1) })
+            observer: CallObserver(onWasted: { [wasted] in wasted.add($1) }))
     }
 
     private func service(_ id: ProviderID, _ latency: @escaping @Sendable (Int) -> Duration) -> SlowService {

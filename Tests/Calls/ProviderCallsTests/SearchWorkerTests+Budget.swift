@@ -59,7 +59,8 @@ extension SearchWorkerTests {
         let worker = SearchWorker(
             executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
             taskExecutor: loop, random: SystemRandomNumberGenerator(),
-            onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
+            observer: CallObserver(
+                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
         await worker.topicOpened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
         return (worker, BudgetLog(worker, clock: clock))
     }

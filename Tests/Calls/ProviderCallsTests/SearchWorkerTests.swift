@@ -35,7 +35,8 @@ struct SearchWorkerTests {
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
         return SearchWorker(
             executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
-            onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
+            observer: CallObserver(
+                onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
     }
 
     func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {

@@ -2,12 +2,20 @@ internal import Basics
 internal import LocationSearch
 import Resilience
 
-/// The wait of a request for one provider's answer.
-protocol ProviderWait: AnyObject {
-    /// Called once.
-    func begin()
-    /// Ends the wait. The result is delivered in a later job, not within this call. Has no effect after the end.
-    func cancel()
+extension ProviderClient {
+    /// Returns the wait of a request for this provider's answer. It does nothing until its `begin` is called.
+    ///
+    /// `whenOpen` decides whether a request without an alternative provider is parked while the breaker is open.
+    /// - Parameter then: called once on this client's actor, possibly before `begin` has returned.
+    func ask(
+        _ query: ProviderQuery, before deadline: Deadline,
+        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
+    ) -> any ProviderWait {
+        guard !query.hasAlternative, policy.whenOpen == .hold else {
+            return takePart(query, before: deadline, then: then)
+        }
+        return HeldRequest(query, before: deadline, at: self, then: then)
+    }
 }
 
 /// A request that is parked while its provider is shut, and sent when the provider is open again (`whenOpen=hold`).

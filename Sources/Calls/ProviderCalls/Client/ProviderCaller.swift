@@ -11,8 +11,7 @@ final class ProviderCaller {
     private let policy: ProviderPolicy
     let queue: ProviderQueue
     private let clock: any MonotonicClock
-    private let onWasted: @Sendable (ProviderID, Int) -> Void
-    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
+    private let observer: CallObserver
     /// The budget for retries and for calls that are abandoned in favour of a retry.
     var retryBudget: RetryBudget
     private var attemptTimer: AttemptTimer
@@ -23,15 +22,13 @@ final class ProviderCaller {
 
     init(
         _ id: ProviderID, policy: ProviderPolicy, queue: ProviderQueue, clock: any MonotonicClock,
-        onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
-        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
+        observer: CallObserver
     ) {
         self.id = id
         self.policy = policy
         self.queue = queue
         self.clock = clock
-        self.onWasted = onWasted
-        self.onCall = onCall
+        self.observer = observer
         retryBudget = RetryBudget(policy.budget)
         attemptTimer = AttemptTimer(policy.attemptTimeout)
     }
@@ -146,7 +143,7 @@ final class ProviderCaller {
         cost.upstream += duration
         let isCancelled = Task.isCancelled
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
-        onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
+        observer.onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
         // The failure of a cancelled task is no evidence about the provider, so its grant is dropped.
         guard let grant = attempt.grant.take() else { preconditionFailure("the attempt has no grant") }
@@ -190,7 +187,7 @@ final class ProviderCaller {
     private func noteGivenUp(cost: inout CallCost) {
         attemptTimer.noteGivenUp()
         cost.givenUp += 1
-        onWasted(id, 1)
+        observer.onWasted(id, 1)
     }
 
     private func finish(

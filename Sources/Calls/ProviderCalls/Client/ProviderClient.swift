@@ -18,7 +18,7 @@ import Resilience
 /// awaits are inlined where they are called: see docs/internals/concurrency.md.
 final class ProviderClient: SharedRateLimit {
     let id: ProviderID
-    private let policy: ProviderPolicy
+    let policy: ProviderPolicy
     let clock: any MonotonicClock
     let timekeeper: any Timekeeper
     private let startCall: @Sendable () -> Void
@@ -29,7 +29,7 @@ final class ProviderClient: SharedRateLimit {
         start: { [unowned self] in startTask(for: $0) }, onEnd: { [unowned self] in end($0, as: $1) },
         onMoreUrgent: { [unowned self] in caller.promote($0) })
     let caller: ProviderCaller
-    private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private let observer: CallObserver
     /// This loop's share of the key's rate limit, 0 to 1.
     private var share: Double
     private var rateDemand = RateDemand()
@@ -47,15 +47,13 @@ final class ProviderClient: SharedRateLimit {
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         startCall: @escaping @Sendable () -> Void, random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?,
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
-        onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
-        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
+        observer: CallObserver
     ) {
         self.id = id
         self.policy = policy
         self.clock = clock
         self.random = random
-        self.onWasted = onWasted
+        self.observer = observer
         self.timekeeper = timekeeper
         self.startCall = startCall
         share = policy.share.initial
@@ -66,9 +64,9 @@ final class ProviderClient: SharedRateLimit {
             concurrency: ConcurrencyLimit(policy.concurrency, timekeeper: timekeeper), budget: budget,
             timekeeper: timekeeper)
         let queue = ProviderQueue(limits, timekeeper: timekeeper, fairness: policy.fairness)
-        caller = ProviderCaller(id, policy: policy, queue: queue, clock: clock, onWasted: onWasted, onCall: onCall)
+        caller = ProviderCaller(id, policy: policy, queue: queue, clock: clock, observer: observer)
         limits.breaker.onTransition = { [weak caller] transition in
-            onTransition(id, transition, caller?.judgedFailure)
+            observer.onTransition(id, transition, caller?.judgedFailure)
             caller?.queue.serve()
         }
         budget?.onUsedUp = { time in
@@ -76,24 +74,8 @@ final class ProviderClient: SharedRateLimit {
             let transition = time.map {
                 CircuitBreaker.Transition(from: closed, to: open, reason: .budgetUsedUp, openFor: $0)
             }
-            onTransition(id, transition ?? CircuitBreaker.Transition(from: open, to: closed), nil)
+            observer.onTransition(id, transition ?? CircuitBreaker.Transition(from: open, to: closed), nil)
         }
-    }
-
-    // MARK: - Ask
-
-    /// Returns the wait of a request for this provider's answer. It does nothing until its `begin` is called.
-    ///
-    /// `whenOpen` decides whether a request without an alternative provider is parked while the breaker is open.
-    /// - Parameter then: called once on this client's actor, possibly before `begin` has returned.
-    func ask(
-        _ query: ProviderQuery, before deadline: Deadline,
-        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
-    ) -> any ProviderWait {
-        guard !query.hasAlternative, policy.whenOpen == .hold else {
-            return takePart(query, before: deadline, then: then)
-        }
-        return HeldRequest(query, before: deadline, at: self, then: then)
     }
 
     // MARK: - Coalesce
@@ -157,7 +139,7 @@ final class ProviderClient: SharedRateLimit {
         } catch {
             (result, cost) = (.failure(error), error.cost)
         }
-        if Task.isCancelled { onWasted(id, cost.attempts - cost.givenUp) }
+        if Task.isCancelled { observer.onWasted(id, cost.attempts - cost.givenUp) }
         sharedCalls.finish(call, with: result)
     }
 

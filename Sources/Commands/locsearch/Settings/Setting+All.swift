@@ -86,15 +86,15 @@ extension Setting {
                 "maximum number of requests in flight in this process",
             Setting("worker.loops", .integer(1...64), default: "\(worker.loops)"):
                 "event loops; each uses up to one core",
-            Setting("worker.deadline", deadlines, default: worker.deadline.text):
+            Setting("worker.deadline", deadlines, default: worker.timeLimits.deadline.text):
                 "default deadline of a request",
-            Setting("worker.maxDeadline", deadlines, default: worker.maxDeadline.text):
+            Setting("worker.maxDeadline", deadlines, default: worker.timeLimits.maxDeadline.text):
                 "longest deadline that a request's timeoutMs can set",
             Setting("worker.maxRequestBytes", .integer(1024...10_485_760), default: "\(worker.maxRequestBytes)"):
                 "larger records are rejected",
             Setting(
                 "worker.maxAge", .duration(.seconds(1) ... .seconds(604_800), canBeOff: true),
-                default: worker.maxAge?.text ?? "off"):
+                default: worker.timeLimits.maxAge?.text ?? "off"):
                 "requests older than this end as expired",
             Setting(
                 "worker.ordering", .choice(WorkerConfiguration.Ordering.allCases.map(\.rawValue)),
@@ -103,9 +103,11 @@ extension Setting {
             Setting("worker.fairBy", .fairBy, default: "none"):
                 "what identifies a tenant; tenants then get equal shares of limits and permits",
             Setting("worker.fairWeights", .weights): "weights of tenants that get more than one share",
-            Setting("worker.batchFloor", .number(0...1), default: "\(worker.fairness.batchFloor)"):
+            Setting("worker.batchFloor", .number(0...1), default: "\(worker.flows.fairness.batchFloor)"):
                 "minimum share of a limit for batch requests while some wait",
-            Setting("worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.lookAheadBytes)"):
+            Setting(
+                "worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.flows.lookAheadBytes)"
+            ):
                 "memory for requests that wait in the process, if classes or tenants are in use",
             Setting(
                 "worker.delivery", .choice(WorkerConfiguration.Delivery.allCases.map(\.rawValue)),

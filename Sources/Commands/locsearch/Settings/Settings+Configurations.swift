@@ -95,16 +95,16 @@ extension Settings {
         worker.concurrency = integer("worker.concurrency")
         worker.loops = integer("worker.loops")
         worker.maxRequestBytes = integer("worker.maxRequestBytes")
-        worker.maxAge = duration("worker.maxAge")
-        if let deadline = duration("worker.deadline") { worker.deadline = deadline }
-        if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
+        worker.timeLimits.maxAge = duration("worker.maxAge")
+        if let deadline = duration("worker.deadline") { worker.timeLimits.deadline = deadline }
+        if let deadline = duration("worker.maxDeadline") { worker.timeLimits.maxDeadline = deadline }
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
         worker.doneSetBytes = integer("worker.doneSetBytes")
         worker.requestSteps = flag("worker.requestSteps")
-        if let fairBy = WorkerConfiguration.FairBy(text: text("worker.fairBy")) { worker.fairBy = fairBy }
-        worker.fairness = fairness
-        worker.lookAheadBytes = integer("worker.lookAheadBytes")
+        if let fairBy = WorkerConfiguration.FairBy(text: text("worker.fairBy")) { worker.flows.fairBy = fairBy }
+        worker.flows.fairness = fairness
+        worker.flows.lookAheadBytes = integer("worker.lookAheadBytes")
         if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
         if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
         return worker

@@ -106,7 +106,7 @@ extension SettingsRule {
         }
 
         let isBound =
-            switch (worker.ordering, worker.fairBy) {
+            switch (worker.ordering, worker.flows.fairBy) {
             case (.unordered, _), (_, .none), (.key, .key): false
             case (.key, _), (.partition, _): true
             }

@@ -30,7 +30,7 @@ extension WorkerStatus {
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
             + PrometheusText.family(
-                "locsearch_delivery_blocked", lanes.contains { $0.deliveryProblem != nil } ? 1 : 0)
+                "locsearch_delivery_blocked", lanes.contains { $0.delivery.problem != nil } ? 1 : 0)
             + PrometheusText.family("locsearch_topic_blocked", blockedTopics(of: lanes))
             + PrometheusText.family("locsearch_producer_queue_records", sum(\.queuedRecords))
             + PrometheusText.family("locsearch_producer_queue_bytes", sum(\.queuedBytes))
@@ -73,7 +73,7 @@ extension WorkerStatus {
     }
 
     private static func blockedTopics(of lanes: [LaneStatus]) -> [Sample] {
-        Set(lanes.flatMap(\.blockedTopics)).sorted().map { (labels: [("topic", $0)], value: 1) }
+        Set(lanes.flatMap(\.delivery.blockedTopics)).sorted().map { (labels: [("topic", $0)], value: 1) }
     }
 
     // MARK: - Client statistics
@@ -129,7 +129,7 @@ extension WorkerStatus {
         _ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]
     ) -> Int64 {
         guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
-        let able = lanes.filter { $0.deliveryProblem == nil }
+        let able = lanes.filter { $0.delivery.problem == nil }
         let read = able.flatMap(\.waiting).reduce(0) { $0 + Int64($1.count) }
         return able.flatMap(\.positions).reduce(read) { $0 + ($1.waiting ?? 0) }
     }

@@ -51,7 +51,7 @@ struct WorkerStatus: AdminSource {
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
         // A rebalance may delay commits for up to this long.
         if let overdue = Self.longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
-        if let problem = lanes.compactMap(\.deliveryProblem).first { return problem }
+        if let problem = lanes.compactMap(\.delivery.problem).first { return problem }
         if lanes.allSatisfy(\.positions.isEmpty) {
             return lanes.compactMap(\.groupRefusal).first ?? "no partitions assigned yet"
         }
@@ -64,7 +64,7 @@ struct WorkerStatus: AdminSource {
     }
 
     /// Returns the longest time for which a lane could not commit; `nil` if all can commit.
-    static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
+    static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.delivery.commitOverdue).max() }
 
     // MARK: - Metrics
 
@@ -156,7 +156,7 @@ struct WorkerStatus: AdminSource {
             json.member("longestSeconds", waiting.longest / .seconds(1))
         }
         json.member("draining", lanes.contains(where: \.isDraining))
-        json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
+        json.member("deliveryProblem", lanes.compactMap(\.delivery.problem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
 
         json.objects("assignment", of: lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id })) { partition, json in

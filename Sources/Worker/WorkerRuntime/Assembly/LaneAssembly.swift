@@ -116,9 +116,9 @@ public struct LaneAssembly: Sendable {
         SearchWorker(
             executor: loop, policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop), scopes: scopes,
             clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random,
-            onTransition: onTransition,
-            onWasted: { [meters] in meters.calls.countWasted($1) },
-            onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) },
+            observer: CallObserver(
+                onTransition: onTransition, onWasted: { [meters] in meters.calls.countWasted($1) },
+                onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }),
             // Every lane reads every message of the fleet topic, so only the first counts an ignored one.
             onIgnored: { [meters] in if number == 0 { meters.calls.countIgnoredMessage($0) } })
     }

@@ -10,7 +10,7 @@ internal import Logging
 /// `handOverAtOnce` publishes nearly all outcomes without a task. `OutcomeWriter` publishes the others.
 ///
 /// Confined to its lane; not `Sendable`.
-final class AtLeastOnceDelivery: OutcomeDelivery {
+final class AtLeastOnceDelivery: OutcomePublisher {
     private let sinks: ReplaceableSink
     private let singles: SingleRecordWriter
     private let writer: OutcomeWriter
@@ -24,6 +24,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let log: Logger
     /// Outcomes for the next calls of `deliverNext`, oldest first.
     private var waiting: Deque<WaitingOutcome> = []
+    /// Called for each outcome that has to wait. The handler starts a task that calls `deliverNext`. Set it before
+    /// calling `deliver`.
     var onWaiting: () -> Void = {}
 
     init(
@@ -44,6 +46,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         stalledTopics = StalledTopics(
             stallDetector, diagnostics: diagnostics, backoff: backoff, names: configuration.topics, loop: loop, log: log
         )
+        commits.onPause = { [stalledTopics] in stalledTopics.announceChanges() }
         writer = OutcomeWriter(
             sinks: sinks, singles: singles, backoff: backoff, stallDetector: stallDetector,
             configuration: configuration, loop: loop, meters: meters, log: log)
@@ -65,43 +68,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func prepare() async throws(KafkaError) { await sinks.current.start() }
 
-    func run() async throws(KafkaError) {
-        await commits.run { stalledTopics.announceChanges() }
-    }
-
-    func commitFinished() async { await commits.commit() }
-
-    /// Does nothing: the next commit includes them.
-    func commitPassedOver() {}
-
-    func commitNotes() async { await commits.commit() }
-
-    func storeFinished() async { await commits.storeProgress() }
-
-    /// Returns at once. A commit of a former assignment that is still in flight moves the offset only past delivered
-    /// outcomes. At worst, outcomes are published again.
-    func waitUntilCertain(of assigned: [AssignedPartition]) async {}
-
-    /// Returns at once, for the same reason. The consumer commits before it acknowledges the revocation.
-    func waitUntilArrived(of revoked: [AssignedPartition]) async {}
-
-    /// Does nothing: the outcomes of a revoked partition are already in the producer's queue.
-    func forget(_ partition: OwnedPartition) {}
-
-    /// Does nothing: each call to the brokers has its own timeout.
-    func limit(to end: Instant) async {}
-
-    func finish(before end: Instant) async { await commits.finish(before: end) }
-
     func stop() {
         commits.stop()
         writer.close()
     }
-
-    func commitAfterFailure() async { await commits.commitAfterFailure() }
-
-    /// Does nothing: a commit has its own timeout.
-    func cutCallsShort() async {}
 
     func close(within bound: Duration, hasFailed: Bool) async {
         writer.close()
@@ -154,12 +124,12 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
         stallDetector.handedOver(to: topic)
         // The next request in order may publish: its outcome will follow this one in the producer's queue.
-        request.leaveTurn()
+        request.leaveOrder()
         return true
     }
 
     private func finish(_ outcome: OutgoingOutcome, of request: RequestInProgress, isDelivered: Bool) {
-        request.leaveTurn()
+        request.leaveOrder()
         singles.finish(request)
         gate.outcomeConfirmed(bytes: outcome.bytes)
         partitions.finish(request, isDelivered: isDelivered)
@@ -181,6 +151,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         onWaiting()
     }
 
+    /// Delivers the outcome that has waited longest, after waiting for what that outcome needs.
+    /// - Throws: an error that ends the worker.
     func deliverNext() async throws(KafkaError) {
         guard let next = waiting.popFirst() else { return }
         let (outcome, request) = (next.outcome, next.request)

@@ -6,7 +6,7 @@ internal import Logging
 /// Commits finished offsets often enough to bound the work that a crash repeats: see `CommitPace`.
 ///
 /// Confined to its lane; not `Sendable`.
-final class CommitLoop {
+final class CommitLoop: OffsetCommitter {
     /// The timeout of the last commit of a worker that has failed.
     private static let timeAfterFailure = Duration.seconds(1)
 
@@ -25,6 +25,8 @@ final class CommitLoop {
     private var stored: [AssignedPartition: CommittedOffset] = [:]
     /// Set by a fatal failure: no further commit is made at the pace.
     private var isStopped = false
+    /// Called after each pause, before the commit.
+    var onPause: () -> Void = {}
 
     init(
         interval: Duration, source: any RequestSource, partitions: PartitionTable, gate: IntakeGate, loop: EventLoop,
@@ -46,8 +48,7 @@ final class CommitLoop {
     var overdue: Duration? { hasBegun ? pace.overdue(at: loop.now) : nil }
 
     /// Commits at the pace until `finish` or `stop` is called.
-    /// - Parameter onTurn: called before each commit.
-    func run(onTurn: () -> Void) async {
+    func run() async {
         hasBegun = true
         pace = CommitPace(interval: pace.interval, now: loop.now)
 
@@ -55,15 +56,21 @@ final class CommitLoop {
         while !isFinishing, !isStopped {
             await rest(for: hasFailed ? pace.retryPause : pace.pause)
             if isFinishing || isStopped { return }
-            onTurn()
+            onPause()
             hasFailed = await commit() != nil
         }
     }
 
+    func commitFinished() async { await commit() }
+
+    func commitNotes() async { await commit() }
+
+    func storeFinished() async { await storeProgress() }
+
     /// Commits everything that is finished. Does nothing after a fatal failure.
     /// - Returns: the error of a failed commit.
     @discardableResult
-    func commit() async -> KafkaError? {
+    private func commit() async -> KafkaError? {
         guard !isStopped else { return nil }
 
         let begin = loop.now
@@ -93,7 +100,7 @@ final class CommitLoop {
     /// Stores newly finished offsets in the consumer.
     /// - Returns: `true` if there were any.
     @discardableResult
-    func storeProgress() async -> Bool {
+    private func storeProgress() async -> Bool {
         guard !isStopped else { return false }
         let moved = partitions.takeProgress()
         if !moved.isEmpty { await source.store(moved) }

@@ -2,6 +2,17 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
+/// What a lane uses to publish outcomes and to commit offsets. `worker.delivery` chooses the parts once.
+struct LaneDelivery {
+    let outcomes: any OutcomePublisher
+    let offsets: any OffsetCommitter
+    /// The same object as `outcomes` for `at-least-once`, where some outcomes wait for a task each; otherwise `nil`.
+    let atLeastOnce: AtLeastOnceDelivery?
+    /// The same object as both of the above for `exactly-once`. Otherwise `nil`: a commit that is late moves the offset
+    /// only past delivered outcomes, so nobody has to wait for it.
+    let transactions: TransactionalDelivery?
+}
+
 /// The parts from which a lane's delivery is assembled.
 struct DeliveryParts {
     let sink: any OutcomeSink
@@ -18,7 +29,7 @@ struct DeliveryParts {
     let log: Logger
 
     /// Makes the kind of delivery that `worker.delivery` names.
-    func makeDelivery() -> any OutcomeDelivery {
+    func makeDelivery() -> LaneDelivery {
         let diagnostics = TopicDiagnostics(source: source, loop: loop)
         let backoff = TopicBackoff(
             deadLetters: configuration.topics.deadLetters, diagnostics: diagnostics, gate: gate, loop: loop, log: log)
@@ -28,13 +39,16 @@ struct DeliveryParts {
             let commits = CommitLoop(
                 interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
                 loop: loop, meters: meters, log: log)
-            return AtLeastOnceDelivery(
+            let outcomes = AtLeastOnceDelivery(
                 sinks: sinks, singles: makeSingles(), commits: commits, backoff: backoff, diagnostics: diagnostics,
                 partitions: partitions, gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
+            return LaneDelivery(outcomes: outcomes, offsets: commits, atLeastOnce: outcomes, transactions: nil)
         case .exactlyOnce:
-            return TransactionalDelivery(
+            let transactions = TransactionalDelivery(
                 sinks: sinks, source: source, backoff: backoff, partitions: partitions, gate: gate,
                 configuration: configuration, loop: loop, meters: meters, log: log)
+            return LaneDelivery(
+                outcomes: transactions, offsets: transactions, atLeastOnce: nil, transactions: transactions)
         }
     }
 

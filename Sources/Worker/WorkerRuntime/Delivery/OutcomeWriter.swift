@@ -116,7 +116,7 @@ final class OutcomeWriter {
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy sink: any OutcomeSink,
         with refusal: KafkaError
     ) async throws(KafkaError) {
-        let writer = request.isWrittenSingly && part == .event ? singles.open() ?? sinks : sinks
+        let writer = part == .event && singles.writes(request) ? singles.open() ?? sinks : sinks
         var refused = RefusedRecord(
             part: part, request: request, outcome: outcome, refusal: refusal, sink: sink, writer: writer,
             wentAlone: writer !== sinks)
@@ -216,7 +216,7 @@ final class OutcomeWriter {
         stallDetector.handedOver(to: topic)
         defer { stallDetector.confirmed(by: topic) }
         // The next request in order may publish: its outcome will follow this one in the producer's queue.
-        if part == .event { request.leaveTurn() }
+        if part == .event { request.leaveOrder() }
 
         let position = try await sink.confirm(receipt)
         noteConfirmed(part, at: position, by: topic, since: start, of: request)

@@ -29,9 +29,6 @@ final class ReadyOutcomes {
         }
     }
 
-    /// The most outcomes in one transaction. It keeps the retry of an aborted transaction short.
-    static let largestBatch = 1000
-
     private var hasSuspects = false
     private var entries: [ObjectIdentifier: [OffsetTracker.Slot: Entry]] = [:]
 
@@ -109,19 +106,20 @@ final class ReadyOutcomes {
 
         for partition in partitions {
             guard let waiting = entries[ObjectIdentifier(partition)] else { continue }
-            let room = Self.largestBatch - batch.count
-            let ready = partition.tracker.readySlots(atMost: max(1, room)).compactMap { waiting[$0] }
+            let room = WorkerConfiguration.largestTransaction - batch.count
+            let ready = partition.commits.tracker.readySlots(atMost: max(1, room)).compactMap { waiting[$0] }
 
             // An outcome that needs a separate transaction goes first. Otherwise it might wait forever.
             let held = inOrder ? ready.prefix(1) : ready[...]
             if let single = held.first(where: { !leavesWithOthers($0) && mayLeave($0) }),
-                !partition.publishable([single.request.slot]).isEmpty
+                !partition.commits.publishable([single.request.slot]).isEmpty
             {
                 return ([single], true)
             }
 
             let others = inOrder ? Array(ready.prefix(while: leavesWithOthers)) : ready.filter(leavesWithOthers)
-            let leaving = room > 0 ? partition.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
+            let leaving =
+                room > 0 ? partition.commits.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
             batch += leaving
             // An outcome that needs a separate transaction follows this batch, even if nothing else becomes ready.
             let isOneLeft = !leaving.isEmpty && leaving.count < ready.count

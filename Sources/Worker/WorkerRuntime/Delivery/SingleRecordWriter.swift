@@ -13,7 +13,9 @@ final class SingleRecordWriter {
     private let makeSinks: (() throws(KafkaError) -> ReplaceableSink)?
     private let log: Logger
     private var sinks: ReplaceableSink?
-    /// The number of this producer's unfinished outcomes, by order key.
+    /// The requests whose outcomes this producer writes.
+    private var underWay: Set<ObjectIdentifier> = []
+    /// The number of these outcomes, by order key.
     private var ordersUnderWay: [OrderKey: Int] = [:]
 
     /// - Parameter makeSinks: makes the producer; `nil`: records are not written singly.
@@ -43,22 +45,23 @@ final class SingleRecordWriter {
     /// `true` if this producer has an earlier outcome with the request's order key. The request's own outcome must then
     /// follow it there, because records of two producers have no defined order.
     func mustTake(_ request: RequestInProgress) -> Bool {
-        guard !ordersUnderWay.isEmpty, let order = request.turn?.group else { return false }
+        guard !ordersUnderWay.isEmpty, let order = request.orderPosition?.group else { return false }
         return ordersUnderWay[order] != nil
     }
 
+    /// True while this producer writes the request's outcome.
+    func writes(_ request: RequestInProgress) -> Bool { underWay.contains(ObjectIdentifier(request)) }
+
     /// Records that this producer writes the request's outcome. `finish` must follow each call.
     func begin(_ request: RequestInProgress) {
-        guard !request.isWrittenSingly else { return }
-        request.isWrittenSingly = true
-        if let order = request.turn?.group { ordersUnderWay[order, default: 0] += 1 }
+        guard underWay.insert(ObjectIdentifier(request)).inserted else { return }
+        if let order = request.orderPosition?.group { ordersUnderWay[order, default: 0] += 1 }
     }
 
     /// Records that the request's outcome is written or abandoned.
     func finish(_ request: RequestInProgress) {
-        guard request.isWrittenSingly else { return }
-        request.isWrittenSingly = false
-        guard let order = request.turn?.group, let count = ordersUnderWay[order] else { return }
+        guard !underWay.isEmpty, underWay.remove(ObjectIdentifier(request)) != nil else { return }
+        guard let order = request.orderPosition?.group, let count = ordersUnderWay[order] else { return }
         ordersUnderWay[order] = count > 1 ? count - 1 : nil
     }
 

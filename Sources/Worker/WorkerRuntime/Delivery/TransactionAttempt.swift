@@ -103,6 +103,18 @@ struct TransactionAttempt {
         }
     }
 
+    /// Counts a committed transaction and its records. All records count as acknowledged at the same time, because
+    /// their own times are not known.
+    func count(in meters: KafkaMeters) {
+        guard let times else { return }
+
+        meters.countCommit(of: nextOffsets.keys, after: times.confirmed.duration(to: times.committed))
+        for record in sent {
+            meters.countConfirmed(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
+            if record.kind == .deadLetters { meters.countDeadLetter() }
+        }
+    }
+
     private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {
         let outcome = entry.outcome
         for (record, kind) in outcome.records {

@@ -47,13 +47,13 @@ final class TransactionOffsets {
         var next: [AssignedPartition: CommittedOffset] = [:]
         for (id, entries) in Dictionary(grouping: batch, by: \.request.partition.id) {
             guard let partition = owned(id) else { continue }
-            partition.reviewCrashes(at: loop.now)
-            next[id] = partition.commit(publishing: Set(entries.map(\.request.slot)))
+            partition.commits.reviewCrashes(at: loop.now)
+            next[id] = partition.commits.commit(publishing: Set(entries.map(\.request.slot)))
             partitions.adaptIntake(of: partition)
         }
         // Records wait for these crash notes, independently of other partitions' outcomes.
         for partition in partitions.all where !partition.isNoted && next[partition.id] == nil {
-            next[partition.id] = partition.uncommittedProgress()
+            next[partition.id] = partition.commits.uncommittedProgress()
         }
         return next
     }
@@ -61,15 +61,15 @@ final class TransactionOffsets {
     private func nextWithoutOutcomes() -> [AssignedPartition: CommittedOffset] {
         var next: [AssignedPartition: CommittedOffset] = [:]
         for partition in partitions.all {
-            partition.reviewCrashes(at: loop.now)
-            next[partition.id] = partition.uncommittedProgress()
+            partition.commits.reviewCrashes(at: loop.now)
+            next[partition.id] = partition.commits.uncommittedProgress()
         }
         if !next.isEmpty { return next }
 
         // Outcomes wait only for the proof. Any partition with a taken record can provide it.
         guard partitions.metadataLimit.needsProof, !ready.isEmpty else { return [:] }
         for partition in partitions.all {
-            if let proof = partition.proof() { return [partition.id: proof] }
+            if let proof = partition.commits.proof() { return [partition.id: proof] }
         }
         return [:]
     }
@@ -78,7 +78,7 @@ final class TransactionOffsets {
 
     /// Records the committed offsets, so that they are not committed again.
     func noteCommitted(_ offsets: [AssignedPartition: CommittedOffset]) async {
-        for (id, commit) in offsets { owned(id)?.noteCommitted(commit) }
+        for (id, commit) in offsets { owned(id)?.commits.noteCommitted(commit) }
         partitions.noteCommitted(offsets.map { ($0.key, $0.value) })
         await source.noteCommitted(offsets.map { (partition: $0.key, next: $0.value.offset) })
     }
@@ -101,7 +101,7 @@ final class TransactionOffsets {
     func noteAborted(_ attempt: TransactionAttempt, after failure: KafkaError) {
         guard partitions.metadataLimit.shrink(after: failure), attempt.batch.isEmpty else { return }
         // The same text would be refused again, so the partition waits until more requests are done.
-        for (id, commit) in attempt.nextOffsets { owned(id)?.leave(commit) }
+        for (id, commit) in attempt.nextOffsets { owned(id)?.commits.leave(commit) }
     }
 
     /// Returns the partition, or `nil` if that assignment has ended.

@@ -16,7 +16,7 @@ internal import Logging
 /// replaces a producer that can run no further transaction.
 ///
 /// Confined to its lane; not `Sendable`.
-final class TransactionalDelivery: OutcomeDelivery {
+final class TransactionalDelivery: OutcomePublisher, OffsetCommitter {
     /// The time for committing outcomes that are ready at the end of the worker's grace period.
     static let timeAfterGrace = Duration.seconds(3)
     /// The shortest time from the start of one transaction to the next, in which outcomes gather. A transaction costs
@@ -42,7 +42,6 @@ final class TransactionalDelivery: OutcomeDelivery {
     private let isOrdered: Bool
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
-    var onWaiting: () -> Void = {}
     private var rest = Rest()
     /// True once no further transaction begins.
     private var hasEnded = false
@@ -86,6 +85,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         if phase == .starting { phase = .running }
     }
 
+    /// Begins the shutdown: no call, including one in flight, may last much beyond `end`.
     func limit(to end: Instant) async {
         switch phase {
         // No outcome is ready, so ending the registration loses nothing.
@@ -116,6 +116,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// end got no answer.
     func commitAfterFailure() async {}
 
+    /// Ends the waits for broker calls that are in flight. Call it after `stop`.
     func cutCallsShort() async { await sink.endTransactions(by: loop.now) }
 
     func close(within bound: Duration, hasFailed: Bool) async {
@@ -129,19 +130,16 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Adds the outcome to those that wait for a transaction, which finishes the request.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
-        request.leaveTurn()
+        request.leaveOrder()
         guard partitions.contains(request.partition) else {
             return partitions.finish(request, isDelivered: false)
         }
 
         gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
-        request.partition.tracker.markReady(request.slot)
+        request.partition.commits.tracker.markReady(request.slot)
         let limit = partitions.metadataLimit
-        if limit.bytes > 0 || limit.needsProof || request.partition.tracker.isOldestReady { wake() }
+        if limit.bytes > 0 || limit.needsProof || request.partition.commits.tracker.isOldestReady { wake() }
     }
-
-    /// Does nothing: with transactions, an outcome waits only for its commit.
-    func deliverNext() {}
 
     /// Drops the ready outcomes of a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
@@ -173,14 +171,20 @@ final class TransactionalDelivery: OutcomeDelivery {
         _ = await partitions.waitUntilNoted(noting, atMost: .seconds(1))
     }
 
+    /// Waits until the group's committed offsets of newly assigned partitions are certain, as far as that depends on
+    /// this lane. The caller fetches the offsets afterwards.
     func waitUntilCertain(of assigned: [AssignedPartition]) async {
         await offsets.waitUntilSettled(of: Set(assigned.map(\.id)))
     }
 
+    /// Waits while offsets of revoked partitions are in flight to the brokers. The caller acknowledges the revocation
+    /// afterwards.
     func waitUntilArrived(of revoked: [AssignedPartition]) async {
         await offsets.waitUntilArrived(of: Set(revoked.map(\.id)))
     }
 
+    /// Requests an early commit of the offsets behind records that a former owner had done, although no outcome follows
+    /// them.
     func commitPassedOver() { wake() }
 
     private func wake() {
@@ -237,7 +241,7 @@ final class TransactionalDelivery: OutcomeDelivery {
             ready.remove(entry)
             settle(entry, isDelivered: true)
         }
-        meters.kafka.countTransaction(attempt)
+        attempt.count(in: meters.kafka)
 
         health.noteSuccess()
         ready.clearSuspicions()

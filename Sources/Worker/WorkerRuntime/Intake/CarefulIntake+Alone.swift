@@ -30,9 +30,9 @@ extension CarefulIntake {
         _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool, isOpen: () -> Bool
     ) async -> Bool {
         while await mayBegin(), isOurs(partition) {
-            partition.willRunAlone(offset, at: loop.now)
+            partition.commits.willRunAlone(offset, at: loop.now)
             if await commitNotes(of: [partition], mayBegin: isOpen) { return true }
-            partition.watch.withdrawAlone()
+            partition.commits.watch.withdrawAlone()
             await tryCommit(of: partition)
         }
         return false
@@ -41,16 +41,18 @@ extension CarefulIntake {
     /// Runs a record with nothing else in flight in the process. A record that exceeds its time limit continues among
     /// others.
     private func runAlone(_ record: ConsumerRecord, of partition: OwnedPartition, begin: Begin) async {
-        if let commit = partition.commitOnCrash(with: record.offset) {
+        if let commit = partition.commits.commitOnCrash(with: record.offset) {
             await source.commitOnCrash((partition: partition.id, next: commit))
         }
-        var mustTakeBack = partition.isSuspect(record.offset)
+        var mustTakeBack = partition.commits.isSuspect(record.offset)
         if isOurs(partition) { partition.held.removeFirst() }
         if let request = begin(record, .runsAlone) {
             let start = loop.now
-            if await !partitions.waitForEnd(of: [request], atMost: partition.watch.nextTurn) { mustTakeBack = true }
-            partition.watch.spendCare(start.duration(to: loop.now))
-            if request.fate != .abandoned { partition.watch.hasRunAlone(record.offset) }
+            if await !partitions.waitForEnd(of: [request], atMost: partition.commits.watch.nextTurn) {
+                mustTakeBack = true
+            }
+            partition.commits.watch.spendCare(start.duration(to: loop.now))
+            if request.fate != .abandoned { partition.commits.watch.hasRunAlone(record.offset) }
         }
         await source.commitOnCrash(nil)
         // The next record's note clears the note of an ordinary record within milliseconds. A record that continues
@@ -66,7 +68,7 @@ extension CarefulIntake {
     private func mayBeAlone(
         _ offset: Int64, of partition: OwnedPartition, mayBegin: () async -> Bool
     ) async -> Bool {
-        guard partition.isSuspect(offset) else { return await waitUntilAlone(for: partition) }
+        guard partition.commits.isSuspect(offset) else { return await waitUntilAlone(for: partition) }
         guard await waitForRest(of: partition, mayBegin: mayBegin), await waitUntilAlone(for: partition) else {
             return false
         }
@@ -79,8 +81,8 @@ extension CarefulIntake {
     private func waitForRest(of partition: OwnedPartition, mayBegin: () async -> Bool) async -> Bool {
         guard groupRest.isWorthWaiting(at: loop.now) else { return false }
         let start = loop.now
-        defer { partition.watch.spendCare(start.duration(to: loop.now)) }
-        let end = start + min(partition.watch.careLeft, GroupRest.longestWait)
+        defer { partition.commits.watch.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.commits.watch.careLeft, GroupRest.longestWait)
 
         while loop.now < end, partitions.contains(partition), await mayBegin() {
             let isPrompt = await tryCommit(of: partition)
@@ -96,8 +98,8 @@ extension CarefulIntake {
     @discardableResult
     private func tryCommit(of partition: OwnedPartition) async -> Bool {
         let asked = loop.now
-        partition.repeatNotes()
-        await delivery.commitNotes()
+        partition.commits.repeatNotes()
+        await delivery.offsets.commitNotes()
         let isNoted = await partitions.waitUntilNoted([partition], atMost: GroupRest.promptCommit)
         groupRest.noteCommit(askedAt: asked, isCommitted: isNoted, at: loop.now)
         return isNoted
@@ -107,8 +109,8 @@ extension CarefulIntake {
     /// - Returns: `false` if that took too long: then no crash of the process may be attributed to the record.
     private func waitUntilAlone(for partition: OwnedPartition) async -> Bool {
         let start = loop.now
-        defer { partition.watch.spendCare(start.duration(to: loop.now)) }
-        let end = start + min(partition.watch.careLeft, Self.timeToGetQuiet)
+        defer { partition.commits.watch.spendCare(start.duration(to: loop.now)) }
+        let end = start + min(partition.commits.watch.careLeft, Self.timeToGetQuiet)
 
         while !exclusiveLock.take(for: lane) {
             guard loop.now < end else { return false }

@@ -27,7 +27,7 @@ final class CarefulIntake {
     static let pause = Duration.milliseconds(10)
 
     let partitions: PartitionTable
-    let delivery: any OutcomeDelivery
+    let delivery: LaneDelivery
     let source: any RequestSource
     let exclusiveLock: ExclusiveLock
     /// True if records may begin before others that were read earlier: see `WaitingRoom`.
@@ -47,7 +47,7 @@ final class CarefulIntake {
     private let log: Logger
 
     init(
-        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
+        partitions: PartitionTable, delivery: LaneDelivery, source: any RequestSource,
         exclusiveLock: ExclusiveLock,
         looksAhead: Bool, loop: EventLoop, log: Logger
     ) {
@@ -93,7 +93,7 @@ final class CarefulIntake {
         guard let partition = partitions[id.id], partition.id == id else { return }
 
         while isOurs(partition), let record = partition.held.first, await mayBegin(.runs), isOurs(partition) {
-            switch partition.permission(for: record.offset) {
+            switch partition.commits.permission(for: record.offset) {
             case .runs: await takeStep(of: partition, mayBegin: mayBegin, begin: begin)
             case .isSetAside:
                 partition.held.removeFirst()
@@ -102,7 +102,7 @@ final class CarefulIntake {
             case .runsAlone: await takeAlone(record, of: partition, mayBegin: mayBegin, isOpen: isOpen, begin: begin)
             }
         }
-        if partition.held.isEmpty { partitions.releaseCare(of: partition) }
+        if partition.held.isEmpty { partitions.pauses.release(partition, from: .care) }
     }
 
     /// Waits until no partition has kept records that are about to begin.
@@ -134,9 +134,9 @@ final class CarefulIntake {
     ) async {
         // An array, because a slice would make each removal copy the rest of the list.
         let next = Array(partition.held.prefix(Self.largestStep))
-        let others = next.dropFirst(count).prefix { partition.permission(for: $0.offset) == .runs }
+        let others = next.dropFirst(count).prefix { partition.commits.permission(for: $0.offset) == .runs }
         let records = next.prefix(count) + others
-        if partition.needsCare {
+        if partition.commits.needsCare {
             note(records.map(\.offset), of: partition)
             guard await commitNotes(of: [partition], mayBegin: { await mayBegin(.runs) }) else { return }
         }
@@ -146,32 +146,35 @@ final class CarefulIntake {
             guard await mayBegin(.runs), isOurs(partition) else { return }
             partition.held.removeFirst()
             if let request = begin(record, .runs) { requests.append(request) }
-            partition.watch.haveBegun(CollectionOfOne(record.offset))
+            partition.commits.watch.haveBegun(CollectionOfOne(record.offset))
         }
         // A request that waits to begin is noted again when it begins.
-        guard partition.isWatched, !looksAhead else { return }
+        guard partition.commits.isWatched, !looksAhead else { return }
         _ = await partitions.waitForEnd(of: requests, atMost: Self.stepTime)
     }
 
     private func note(_ offsets: [Int64], of partition: OwnedPartition) {
         guard let first = offsets.first, let last = offsets.last else { return }
         if looksAhead {
-            partition.willRead(offsets, at: loop.now)
+            partition.commits.willRead(offsets, beside: partition.inProgress, at: loop.now)
         } else {
-            partition.willBegin(first...last, count: offsets.count, at: loop.now)
+            partition.commits.willBegin(first...last, count: offsets.count, at: loop.now)
         }
     }
 
     /// Writes notes about waiting requests of watched partitions, and waits until they may begin.
     /// - Parameter isRunning: false once the lane takes no more requests.
     func note(_ requests: [RequestInProgress], while isRunning: () -> Bool) async {
-        let ofPartitions = Dictionary(grouping: requests.filter(\.partition.isWatched), by: \.partition.id)
-        let noting = ofPartitions.values.compactMap { requests in
-            requests.first?.partition.willBegin(requests.map(\.offset), at: loop.now)
-            return requests.first?.partition
+        let ofPartitions = Dictionary(grouping: requests.filter(\.partition.commits.isWatched), by: \.partition.id)
+        let noting = ofPartitions.values.compactMap { requests -> OwnedPartition? in
+            guard let partition = requests.first?.partition else { return nil }
+            partition.commits.willBegin(requests.map(\.offset), beside: partition.inProgress, at: loop.now)
+            return partition
         }
         _ = await commitNotes(of: noting, mayBegin: isRunning)
-        for requests in ofPartitions.values { requests.first?.partition.watch.haveBegun(requests.map(\.offset)) }
+        for requests in ofPartitions.values {
+            requests.first?.partition.commits.watch.haveBegun(requests.map(\.offset))
+        }
         // A record in isolation may have begun meanwhile.
         while runsAlone, isRunning() { await loop.pause(Self.pause) }
     }
@@ -181,7 +184,7 @@ final class CarefulIntake {
     func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
         while noting.contains(where: { !$0.isNoted && partitions.contains($0) && !$0.isLeaving }) {
             guard await mayBegin() else { return false }
-            for partition in noting { partition.renewNotes() }
+            for partition in noting { partition.commits.renewNotes() }
             await commitAllNotes()
             _ = await partitions.waitUntilNoted(noting, atMost: Self.retryPause)
         }
@@ -196,7 +199,7 @@ final class CarefulIntake {
         defer { isCommitting = false }
         while isCommitDue {
             isCommitDue = false
-            await delivery.commitNotes()
+            await delivery.offsets.commitNotes()
         }
     }
 }

@@ -14,7 +14,7 @@ struct FlowRule {
     init(_ configuration: WorkerConfiguration) {
         let named = configuration.topics.requestTopics.map { ($0.name, $0) }
         topics = Dictionary(named, uniquingKeysWith: { first, _ in first })
-        fairBy = configuration.fairBy
+        fairBy = configuration.flows.fairBy
     }
 
     /// Returns whether requests of a topic may choose their class.

@@ -29,6 +29,8 @@ final class IntakeGate {
     private var windowTimer: TimerID?
     private var change = Condition()
     private var isClosed = false
+    /// `true` while no request may begin: controls have not been read yet, or they pause intake.
+    var isPaused = false
     /// Called when there may be more room.
     var onRoom: (() -> Void)?
 

@@ -24,32 +24,13 @@ internal import Resilience
 ///
 /// Confined to its lane; not `Sendable`.
 final class WaitingRoom {
-    /// The waiting requests with the same list of providers.
-    fileprivate final class Queue {
-        /// Empty for requests that need no call.
-        let providers: [ProviderID]
-        let requests: CallOrder<RequestInProgress>
-        /// True if the queue holds requests for any of the providers.
-        let isForAll: Bool
+    private typealias Queue = WaitingQueue<RequestInProgress>
 
-        init(_ providers: [ProviderID], isForAll: Bool, _ terms: FairTerms) {
-            self.providers = providers
-            self.isForAll = isForAll
-            requests = CallOrder(terms)
-        }
-
-        func hasShortLine(for requestClass: RequestClass, in calls: any CallQueues) -> Bool {
-            func isShort(_ provider: ProviderID) -> Bool { calls.hasShortLine(for: requestClass, at: provider) }
-            return isForAll ? providers.allSatisfy(isShort) : providers.isEmpty || providers.contains(where: isShort)
-        }
-    }
-
-    /// The queue entry of a waiting request.
-    struct Place {
-        fileprivate let queue: Queue
-        fileprivate let ticket: CallOrder<RequestInProgress>.Ticket
-        /// Ends the wait of a request with a time limit.
-        fileprivate var timer: TimerID?
+    /// The waiting requests of one partition.
+    private struct OfPartition {
+        var requests: [OffsetTracker.Slot: RequestInProgress] = [:]
+        /// The bytes of memory of these requests.
+        var bytes = 0
     }
 
     /// The memory in bytes of a waiting request, in addition to its record. `bytesOfRequest`: the request, its table
@@ -64,7 +45,7 @@ final class WaitingRoom {
     private let gate: IntakeGate
     private let partitions: PartitionTable
     private let loop: EventLoop
-    private let calls: any CallQueues
+    let calls: any CallQueues
     private let terms: FairTerms
     /// The most bytes of waiting requests, for all partitions together.
     private let limit: Int
@@ -75,6 +56,8 @@ final class WaitingRoom {
     /// The providers of all requests if they wait in one queue.
     var configuredProviders: [ProviderID] = []
     private var queues: [Queue] = []
+    /// The waiting requests of each `OwnedPartition`.
+    private var ofPartition: [ObjectIdentifier: OfPartition] = [:]
     /// Signalled when a waiting request may have become able to begin.
     private var change = Condition()
     private var isChanged = true
@@ -87,8 +70,8 @@ final class WaitingRoom {
         self.partitions = partitions
         self.loop = loop
         self.calls = calls
-        terms = configuration.fairness
-        limit = configuration.lookAheadBytes / max(1, configuration.loops)
+        terms = configuration.flows.fairness
+        limit = configuration.flows.lookAheadBytes / max(1, configuration.loops)
         isOrdered = configuration.ordering != .unordered
         outcomesWait = isOrdered || configuration.delivery == .exactlyOnce
     }
@@ -103,21 +86,16 @@ final class WaitingRoom {
         let queue = queue(for: providers)
         let (ticket, isFirstOfFlow) = queue.requests.append(request, in: request.flow)
         let timer = isOrdered ? nil : time.map { watch(request, until: loop.now + $0) }
-        request.place = Place(queue: queue, ticket: ticket, timer: timer)
-        request.partition.waiting[request.slot] = request
-
-        count(request, isFirstOfLine: isFirstOfFlow, hasTimer: timer != nil)
-        noteChange()
-    }
-
-    /// Counts the memory of a waiting request.
-    private func count(_ request: RequestInProgress, isFirstOfLine: Bool, hasTimer: Bool) {
         // A decoded request keeps the key and the texts of its value.
-        var bytes = Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
-        if hasTimer { bytes += Self.bytesOfTimer }
-        if isFirstOfLine { bytes += Self.bytesOfLine }
-        request.waitingBytes = bytes
-        request.partition.waitingBytes += bytes
+        let bytes =
+            Self.bytesOfRequest + request.record.size + (request.decoded == nil ? 0 : request.bodySize)
+            + (timer == nil ? 0 : Self.bytesOfTimer) + (isFirstOfFlow ? Self.bytesOfLine : 0)
+
+        request.wait.place = WaitingPlace(queue: queue, ticket: ticket, timer: timer, bytes: bytes)
+        request.wait.isWaiting = true
+        ofPartition[ObjectIdentifier(request.partition), default: OfPartition()].requests[request.slot] = request
+        ofPartition[ObjectIdentifier(request.partition)]?.bytes += bytes
+        noteChange()
     }
 
     private func watch(_ request: RequestInProgress, until end: Instant) -> TimerID {
@@ -139,14 +117,13 @@ final class WaitingRoom {
         return new
     }
 
-    /// True if a partition must not be read further for now: it has used its share of the memory.
-    func isFull(of partition: OwnedPartition, among partitions: Int) -> Bool {
-        partition.waitingBytes > limit / max(1, partitions)
-    }
-
-    /// True if reading of a partition may resume.
-    func hasRoom(for partition: OwnedPartition, among partitions: Int) -> Bool {
-        partition.waitingBytes <= limit / max(1, partitions) / 2
+    /// Pauses reading of a partition whose waiting requests use their share of the memory. Resumes it once they use
+    /// half of that.
+    func adaptReading(of partition: OwnedPartition) {
+        let bytes = ofPartition[ObjectIdentifier(partition)]?.bytes ?? 0
+        let share = limit / max(1, partitions.count)
+        if bytes > share { partitions.pauses.hold(partition, because: .memory) }
+        if bytes <= share / 2 { partitions.pauses.release(partition, from: .memory) }
     }
 
     // MARK: - Removing
@@ -174,21 +151,27 @@ final class WaitingRoom {
     private func nextOldest() -> RequestInProgress? {
         // If batch requests have room, so do the others.
         guard outcomesWait, !gate.hasRoomForOutcome(of: .batch) else { return nil }
-        let oldest = partitions.oldestWaiting.first { request in
+        let waiting = partitions.all.lazy.compactMap(self.oldestIfWaiting)
+        let oldest = waiting.first { [self] request in
             let requestClass = request.flow.requestClass
             return !gate.hasRoomForOutcome(of: requestClass)
-                && request.place?.queue.hasShortLine(for: requestClass, in: calls) ?? false
+                && request.wait.place?.queue.hasShortLine(for: requestClass, in: calls) ?? false
         }
         guard let oldest, remove(oldest) else { return nil }
-        oldest.place?.queue.requests.charge(1, to: oldest.flow)
+        oldest.wait.place?.queue.requests.charge(1, to: oldest.flow)
         return oldest
+    }
+
+    /// Returns the oldest unfinished request of a partition, if it waits here.
+    private func oldestIfWaiting(of partition: OwnedPartition) -> RequestInProgress? {
+        partition.commits.tracker.oldestSlot.flatMap { ofPartition[ObjectIdentifier(partition)]?.requests[$0] }
     }
 
     /// Removes a request before it may begin.
     /// - Returns: false if the request does not wait.
     @discardableResult
     func remove(_ request: RequestInProgress) -> Bool {
-        guard let place = request.place, place.queue.requests.remove(place.ticket) != nil else { return false }
+        guard let place = request.wait.place, place.queue.requests.remove(place.ticket) != nil else { return false }
         _ = left(request)
         return true
     }
@@ -198,7 +181,8 @@ final class WaitingRoom {
     func leaveToNextOwners(_ leaving: [OwnedPartition]) async {
         var count = 0
         for partition in leaving {
-            for request in Array(partition.waiting.values) where remove(request) {
+            for request in ofPartition[ObjectIdentifier(partition)]?.requests.values.map({ $0 }) ?? []
+            where remove(request) {
                 leaveToNextOwner(request)
                 count += 1
                 if count.isMultiple(of: Self.mostLeftAtOnce) { await Task.yield() }
@@ -211,21 +195,25 @@ final class WaitingRoom {
         // A record that ran in isolation may wait for its predecessors' outcomes.
         if isOrdered { request.partition.abandonOvertaking(request.slot) }
         request.end(as: .abandoned)
-        request.leaveTurn()
+        request.leaveOrder()
     }
 
     private func left(_ request: RequestInProgress) -> RequestInProgress {
-        request.partition.waitingBytes -= request.waitingBytes
-        request.waitingBytes = 0
-        request.partition.waiting[request.slot] = nil
-        if let timer = request.place?.timer { loop.cancel(timer) }
+        let id = ObjectIdentifier(request.partition)
+        ofPartition[id]?.requests[request.slot] = nil
+        if let place = request.wait.place {
+            ofPartition[id]?.bytes -= place.bytes
+            if let timer = place.timer { loop.cancel(timer) }
+        }
+        if ofPartition[id]?.requests.isEmpty == true { ofPartition[id] = nil }
+        request.wait.isWaiting = false
         return request
     }
 
     /// Charges a finished request's calls beyond the first to its tenant: fairness counts calls.
     static func charge(_ request: RequestInProgress, for calls: Int) {
-        guard let place = request.place else { return }
-        request.place = nil
+        guard let place = request.wait.place else { return }
+        request.wait.place = nil
         place.queue.requests.charge(calls - 1, to: request.flow)
     }
 
@@ -274,7 +262,7 @@ final class WaitingRoom {
                 queue.requests.tenants(of: requestClass).map { tenant, count, first in
                     LaneStatus.WaitingFlow(
                         flow: Flow(requestClass, tenant: tenant), count: count,
-                        longest: first.takenAt.duration(to: now))
+                        longest: first.arrival.instant.duration(to: now))
                 }
             }
         }

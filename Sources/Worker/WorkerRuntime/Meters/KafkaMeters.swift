@@ -63,18 +63,6 @@ struct KafkaMeters: Sendable {
         }
     }
 
-    /// Counts a committed transaction and its records. All records count as acknowledged at the same time, because
-    /// their own times are not known.
-    func countTransaction(_ attempt: TransactionAttempt) {
-        guard let times = attempt.times else { return }
-
-        countCommit(of: attempt.nextOffsets.keys, after: times.confirmed.duration(to: times.committed))
-        for record in attempt.sent {
-            countConfirmed(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
-            if record.kind == .deadLetters { countDeadLetter() }
-        }
-    }
-
     /// Counts a commit that was refused or timed out.
     func countFailedCommit() { commitsFailed.increment() }
 

@@ -9,42 +9,45 @@ internal import Logging
 /// `take` adds requests, and `finish` removes them, which makes room for new ones. Confined to its lane; not
 /// `Sendable`.
 final class PartitionTable {
-    private let source: any RequestSource
+    let pauses: PartitionPauses
     private let gate: IntakeGate
     private let meters: WorkerMeters
     private let loop: EventLoop
     private let log: Logger
-    private let ordering: WorkerConfiguration.Ordering
     /// The names of the request topics, in the order of the settings.
     private let requestTopics: [String]
     private let maxSpan: Int
-    private let keepsSteps: Bool
-    /// The flow of all requests if they are not distinguished.
-    private let standardFlow: Flow
     let metadataLimit: MetadataLimit
-    private let sequencer = OutcomeSequencer<OrderKey>()
+    private let order: OutcomeOrder
+    private let standard: StandardRequest
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     private var endOfWork = Condition()
     private var commitOfNotes = Condition()
     /// True after a fatal failure: no wait continues.
     private var isAbandoned = false
     private var hasPassedOver = false
-    /// Partitions that the next `holdBack` pauses at the source.
-    private var partitionsToHold: [AssignedPartition] = []
+
+    /// What the settings say of every request.
+    private struct StandardRequest {
+        /// The flow of all requests if they are not distinguished.
+        let flow: Flow
+        let keepsSteps: Bool
+    }
 
     init(
         source: any RequestSource, gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters,
         loop: EventLoop, log: Logger
     ) {
-        self.source = source
+        pauses = PartitionPauses(source, loop: loop)
         self.gate = gate
         self.meters = meters
         self.loop = loop
-        ordering = configuration.ordering
+        order = OutcomeOrder(configuration.ordering)
         requestTopics = configuration.topics.requestTopics.map(\.name)
         maxSpan = configuration.maxSpan
-        keepsSteps = configuration.requestSteps
-        standardFlow = Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive)
+        standard = StandardRequest(
+            flow: Flow(configuration.topics.requestTopics.first?.standardClass ?? .interactive),
+            keepsSteps: configuration.requestSteps)
         metadataLimit = MetadataLimit(
             configuration.doneSetBytes, needsProof: configuration.delivery == .exactlyOnce, log: log)
         self.log = log
@@ -52,9 +55,6 @@ final class PartitionTable {
 
     var count: Int { partitions.count }
     var all: [OwnedPartition] { Array(partitions.values) }
-
-    /// The requests that have not begun although everything before them in their partitions has ended.
-    var oldestWaiting: some Sequence<RequestInProgress> { partitions.values.lazy.compactMap(\.oldestWaiting) }
 
     subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
 
@@ -93,10 +93,10 @@ final class PartitionTable {
             guard let partition = partitions[id.id], partition.id == id else { continue }
             switch CommitMetadata.read(commit) {
             case .known(let metadata):
-                partition.begin(at: commit, with: metadata)
+                partition.commits.begin(at: commit, with: metadata)
                 metadataLimit.noteReadBack(commit)
-                if partition.isCareful { reportCare(for: id.id, metadata.crashes) }
-            case .nothing: partition.begin(at: commit, with: CommitMetadata())
+                if partition.commits.isCareful { reportCare(for: id.id, metadata.crashes) }
+            case .nothing: partition.commits.begin(at: commit, with: CommitMetadata())
             case .copied: ignore(commit, of: partition, "belongs to another offset, and was copied by a tool")
             case .foreign: ignore(commit, of: partition, "has an unknown format")
             }
@@ -104,7 +104,7 @@ final class PartitionTable {
     }
 
     private func ignore(_ commit: CommittedOffset, of partition: OwnedPartition, _ reason: String) {
-        partition.begin(at: commit, with: CommitMetadata())
+        partition.commits.begin(at: commit, with: CommitMetadata())
         log.warning(
             "the metadata of a committed offset is ignored: requests finished beyond the offset may be repeated",
             metadata: ["partition": "\(partition.id.id)", "offset": "\(commit.offset)", "reason": "the text \(reason)"])
@@ -125,8 +125,8 @@ final class PartitionTable {
     /// Returns the offset to commit of each partition for which it has changed since the last call.
     func takeProgress() -> [(partition: AssignedPartition, next: CommittedOffset)] {
         partitions.values.compactMap { partition in
-            partition.reviewCrashes(at: loop.now)
-            guard let next = partition.takeProgress() else { return nil }
+            partition.commits.reviewCrashes(at: loop.now)
+            guard let next = partition.commits.takeProgress() else { return nil }
             adaptIntake(of: partition)
             return (partition: partition.id, next: next)
         }
@@ -134,7 +134,7 @@ final class PartitionTable {
 
     /// Makes the next `takeProgress` return all done offsets again.
     func renewProgress() {
-        for partition in partitions.values { partition.tracker.renewNews() }
+        for partition in partitions.values { partition.commits.tracker.renewNews() }
     }
 
     /// Pauses reading of a partition while its metadata is nearly full, so that its whole done-set can be committed.
@@ -142,23 +142,23 @@ final class PartitionTable {
     /// The former owners' done offsets are not counted. Waiting does not reduce them, so a partition that waited for
     /// that would wait forever.
     func adaptIntake(of partition: OwnedPartition) {
-        let room = max(0, 1 - partition.inheritedUse)
-        let use = partition.metadataUse - partition.inheritedUse
-        if use > 0.75 * room { hold(partition, because: .metadata) }
-        if use <= 0.5 * room { release(partition, from: .metadata) }
+        let room = max(0, 1 - partition.commits.inheritedUse)
+        let use = partition.commits.metadataUse - partition.commits.inheritedUse
+        if use > 0.75 * room { pauses.hold(partition, because: .metadata) }
+        if use <= 0.5 * room { pauses.release(partition, from: .metadata) }
     }
 
     /// Pauses reading of partitions while the brokers refuse their offsets because of the topic. A crash would repeat
     /// the uncommitted work and its costs.
     func noteRefusedCommits(_ refused: [AssignedPartition: KafkaError]) {
         for partition in partitions.values {
-            guard let reason = refused[partition.id] else { release(partition, from: .commit); continue }
+            guard let reason = refused[partition.id] else { pauses.release(partition, from: .commit); continue }
             if !partition.holdReasons.contains(.commit) {
                 log.error(
                     "offsets of a partition cannot be committed: the partition is paused until they can",
                     metadata: ["partition": "\(partition.id.id)", "reason": "\(reason)"])
             }
-            hold(partition, because: .commit)
+            pauses.hold(partition, because: .commit)
         }
     }
 
@@ -169,7 +169,7 @@ final class PartitionTable {
         var isAnyNoted = false
         for (id, commit) in committed {
             guard let partition = partitions[id.id], partition.id == id, !partition.isNoted else { continue }
-            partition.noteConfirmed(commit)
+            partition.commits.noteConfirmed(commit)
             isAnyNoted = isAnyNoted || partition.isNoted
         }
         if isAnyNoted { commitOfNotes.broadcast() }
@@ -217,7 +217,7 @@ final class PartitionTable {
     /// - Returns: `nil` for a record that is not to be run: it is in progress already, or a former owner has done it.
     @inline(__always)
     func take(_ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival) -> RequestInProgress? {
-        guard let request = admit(record, of: partition, at: arrival, flow: { _ in standardFlow }) else { return nil }
+        guard let request = admit(record, of: partition, at: arrival, flow: { _ in standard.flow }) else { return nil }
         begin(request)
         return request
     }
@@ -230,7 +230,7 @@ final class PartitionTable {
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
         flow: (IncomingRecord) -> Flow
     ) -> RequestInProgress? {
-        let beginning = partition.tracker.begin(record.offset)
+        let beginning = partition.commits.tracker.begin(record.offset)
         guard case .run(let slot) = beginning else {
             if beginning == .wasDone { notePassedOver() }
             return nil
@@ -240,9 +240,9 @@ final class PartitionTable {
         let flow = flow(incoming)
         let request = RequestInProgress(
             record: incoming, partition: partition, slot: slot,
-            turn: orderKey(of: record, flow.requestClass).map { sequencer.nextTurn(in: $0) }, arrival: arrival,
-            flow: flow, keepsSteps: keepsSteps)
-        if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
+            orderPosition: order.append(record, flow.requestClass), arrival: arrival,
+            flow: flow, keepsSteps: standard.keepsSteps)
+        if partition.commits.tracker.span >= maxSpan { pauses.hold(partition, because: .span) }
         return request
     }
 
@@ -265,16 +265,6 @@ final class PartitionTable {
         return hasPassedOver
     }
 
-    private func orderKey(of record: ConsumerRecord, _ requestClass: RequestClass) -> OrderKey? {
-        let id = record.partition.id
-        return switch ordering {
-        case .unordered: nil
-        case .partition: .partition(id.topic, number: id.partition, requestClass)
-        // A record without a key has no order to keep.
-        case .key: record.key.map { .key(partition: id.topic, number: id.partition, key: $0, requestClass) }
-        }
-    }
-
     /// Ends a request. It counts as done only if it was delivered and its partition is still assigned.
     func finish(_ request: RequestInProgress, isDelivered: Bool) {
         let partition = request.partition
@@ -282,7 +272,7 @@ final class PartitionTable {
         meters.requests.countSettled()
         if isDelivered {
             meters.requests.countDelivered(
-                after: request.takenAt.duration(to: loop.now), topicWait: request.topicWait,
+                after: request.arrival.instant.duration(to: loop.now), topicWait: request.topicWait,
                 topicIndex: partition.topicIndex)
         }
         if let trace = request.trace {
@@ -290,20 +280,36 @@ final class PartitionTable {
         }
 
         if isDelivered, contains(partition) {
-            partition.tracker.markDelivered(request.slot)
-            if partition.tracker.span < maxSpan / 2 { release(partition, from: .span) }
-            if partition.deadLetterIsWritten(of: request.slot) { release(partition, from: .deadLetter) }
+            partition.commits.tracker.markDelivered(request.slot)
+            if partition.commits.tracker.span < maxSpan / 2 { pauses.release(partition, from: .span) }
+            if partition.deadLetterIsWritten(of: request.slot) { pauses.release(partition, from: .deadLetter) }
         }
 
         gate.requestFinished()
-        if partition.isIdle || partition.isWatched { endOfWork.broadcast() }
+        if partition.isIdle || partition.commits.isWatched { endOfWork.broadcast() }
+    }
+
+    /// Ends a request without an outcome.
+    /// - Parameter calls: the number of provider calls made for it.
+    func drop(_ request: RequestInProgress, calls: Int) {
+        request.leaveOrder()
+        meters.calls.countWasted(calls)
+        finish(request, isDelivered: false)
+    }
+
+    /// Counts records that the brokers deleted before they were read.
+    /// - Returns: those of them that no owner has done.
+    func countMissed(_ offsets: Range<Int64>, of partition: TopicPartition) -> Int64 {
+        let missed = partitions[partition]?.commits.tracker.countUndone(among: offsets) ?? Int64(offsets.count)
+        meters.kafka.countMissed(missed)
+        return missed
     }
 
     /// Makes later requests of the partition wait until the dead letter of this record is written: see
     /// `OwnedPartition`.
     func expectDeadLetter(of request: RequestInProgress) {
         request.partition.expectDeadLetter(of: request.slot)
-        hold(request.partition, because: .deadLetter)
+        pauses.hold(request.partition, because: .deadLetter)
     }
 
     /// Ends every request that is not being delivered, and all waits for requests to end.
@@ -312,48 +318,6 @@ final class PartitionTable {
         for partition in partitions.values { partition.giveUp() }
         endOfWork.broadcast()
         commitOfNotes.broadcast()
-    }
-
-    // MARK: - Pausing
-
-    /// Pauses reading of a partition whose waiting requests use their share of the memory. Resumes it once they use
-    /// half of that.
-    func adaptReading(of partition: OwnedPartition, to room: WaitingRoom) {
-        if room.isFull(of: partition, among: partitions.count) { hold(partition, because: .memory) }
-        if room.hasRoom(for: partition, among: partitions.count) { release(partition, from: .memory) }
-    }
-
-    /// Keeps a record until careful intake begins it, and pauses reading of its partition.
-    /// - Returns: `true` for the first kept record.
-    func hold(_ record: ConsumerRecord, of partition: OwnedPartition) -> Bool {
-        partition.held.append(record)
-        defer { hold(partition, because: .care) }
-        return !partition.holdReasons.contains(.care)
-    }
-
-    /// Resumes reading once careful intake has begun all kept records.
-    func releaseCare(of partition: OwnedPartition) {
-        release(partition, from: .care)
-    }
-
-    private func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {
-        let wasHeld = !partition.holdReasons.isEmpty
-        partition.holdReasons.insert(reason)
-        guard !wasHeld else { return }
-        partitionsToHold.append(partition.id)
-        Task(executorPreference: loop) { [source, id = partition.id] in await source.hold(id) }
-    }
-
-    /// Pauses the partitions that are due for it. The reader calls this before each read. While records arrive, the
-    /// reader never waits, so the task that pauses a partition would run only after all fetched records were read.
-    func holdBack() async {
-        while let id = partitionsToHold.popLast() { await source.hold(id) }
-    }
-
-    private func release(_ partition: OwnedPartition, from reason: OwnedPartition.HoldReasons) {
-        guard partition.holdReasons.remove(reason) != nil, partition.holdReasons.isEmpty else { return }
-        partitionsToHold.removeAll { $0 == partition.id }
-        Task(executorPreference: loop) { [source, id = partition.id] in await source.resume(id) }
     }
 
     // MARK: - Waiting for the end

@@ -10,7 +10,7 @@ internal import QuotaSharing
 /// Confined to its lane; not `Sendable`.
 final class Rebalancing {
     private let partitions: PartitionTable
-    private let delivery: any OutcomeDelivery
+    private let delivery: LaneDelivery
     private let source: any RequestSource
     /// The requests that have not begun; `nil` without a waiting room.
     private let waitingRoom: WaitingRoom?
@@ -23,14 +23,16 @@ final class Rebalancing {
     private let revokeGrace: Duration
     private let isOrdered: Bool
     private let loop: EventLoop
+    private let meters: WorkerMeters
     private let log: Logger
     /// The number of partitions of `sharedTopic`; 0 while unknown.
     private var partitionCount = 0
     private var isUnknownShareLogged = false
 
     init(
-        partitions: PartitionTable, waitingRoom: WaitingRoom? = nil, delivery: any OutcomeDelivery,
-        source: any RequestSource, fleet: FleetTicker, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
+        partitions: PartitionTable, waitingRoom: WaitingRoom? = nil, delivery: LaneDelivery,
+        source: any RequestSource, fleet: FleetTicker, configuration: WorkerConfiguration, loop: EventLoop,
+        meters: WorkerMeters, log: Logger
     ) {
         self.partitions = partitions
         self.waitingRoom = waitingRoom
@@ -42,6 +44,7 @@ final class Rebalancing {
         revokeGrace = configuration.revokeGrace
         isOrdered = configuration.ordering != .unordered
         self.loop = loop
+        self.meters = meters
         self.log = log
     }
 
@@ -66,7 +69,7 @@ final class Rebalancing {
         partitions.add(assigned)
         await learnPartitionCount()
         await updateFleet()
-        await delivery.waitUntilCertain(of: assigned)
+        await delivery.transactions?.waitUntilCertain(of: assigned)
         log.info(
             "partitions assigned",
             metadata: ["added": "\(assigned.map(\.id))", "owned": "\(partitions.count)"])
@@ -88,17 +91,17 @@ final class Rebalancing {
 
         // The first commit secures what is finished, whatever happens later. The sooner it is made, the likelier is the
         // group still in the same generation.
-        await delivery.commitFinished()
+        await delivery.offsets.commitFinished()
         let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
-        for partition in leaving { partition.noteOrderlyEnd() }
-        await delivery.storeFinished()
+        for partition in leaving { partition.commits.noteOrderlyEnd() }
+        await delivery.offsets.storeFinished()
 
         remove(revoked)
         // The quota share shrinks before the revocation is acknowledged, because the next owner takes over this share
         // then.
         await updateFleet()
-        await delivery.waitUntilArrived(of: revoked)
+        await delivery.transactions?.waitUntilArrived(of: revoked)
         log.info(
             "partitions revoked",
             metadata: ["removed": "\(revoked.map(\.id))", "owned": "\(partitions.count)"])
@@ -124,7 +127,7 @@ final class Rebalancing {
         partitions.add([renewed])
         partitions.begin(at: [renewed: CommittedOffset(offset)])
         // A transaction of the former topic could otherwise commit its offset after those of the new one.
-        await delivery.waitUntilCertain(of: [renewed])
+        await delivery.transactions?.waitUntilCertain(of: [renewed])
         await leaveWaiting(of: [leaving])
     }
 
@@ -136,8 +139,10 @@ final class Rebalancing {
     }
 
     private func remove(_ assigned: [AssignedPartition]) {
-        for partition in partitions.remove(assigned) { delivery.forget(partition) }
+        for partition in partitions.remove(assigned) { delivery.transactions?.forget(partition) }
     }
+
+    func answered(_ kind: RebalanceKind, after time: Duration) { meters.kafka.countRebalance(kind, after: time) }
 
     // MARK: - The quota share
 

@@ -8,7 +8,7 @@ internal import EventLoop
 /// Confined to one actor; not `Sendable`.
 final class OutcomeSequencer<Group: Hashable> {
     /// A request's position in the order of its group.
-    final class Turn {
+    final class Position {
         let group: Group
         private unowned let sequencer: OutcomeSequencer
         fileprivate var hasLeft = false
@@ -20,11 +20,11 @@ final class OutcomeSequencer<Group: Hashable> {
         }
 
         /// True once all earlier requests of the group have left.
-        var hasCome: Bool { sequencer.isFirst(self) }
+        var isFirst: Bool { sequencer.isFirst(self) }
 
         /// Returns once all earlier requests of the group have left.
         func wait() async {
-            guard !hasCome else { return }
+            guard !isFirst else { return }
             await suspend(unless: sequencer.isFirst(self)) { start.add($0) }
         }
 
@@ -37,19 +37,19 @@ final class OutcomeSequencer<Group: Hashable> {
         }
     }
 
-    private var groups: [Group: Deque<Turn>] = [:]
+    private var groups: [Group: Deque<Position>] = [:]
 
     /// The number of groups with unpublished outcomes.
     var groupCount: Int { groups.count }
 
     /// Appends a position to the group's order. Call it in the order of the requests.
-    func nextTurn(in group: Group) -> Turn {
-        let turn = Turn(group, of: self)
-        groups[group, default: []].append(turn)
-        return turn
+    func append(to group: Group) -> Position {
+        let position = Position(group, of: self)
+        groups[group, default: []].append(position)
+        return position
     }
 
-    private func isFirst(_ turn: Turn) -> Bool { groups[turn.group]?.first === turn }
+    private func isFirst(_ position: Position) -> Bool { groups[position.group]?.first === position }
 
     private func advance(_ group: Group) {
         while let first = groups[group]?.first, first.hasLeft { groups[group]?.removeFirst() }

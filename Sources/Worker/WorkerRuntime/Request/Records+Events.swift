@@ -35,6 +35,6 @@ extension RequestInProgress {
         DeadLetter(
             record, error: rejected.error, reason: isSetAside ? DeadLetter.crashedWorkers : nil,
             isOutcome: rejected.outcome != nil, at: time, worker: worker,
-            tries: isSetAside ? partition.watch.ends : nil)
+            tries: isSetAside ? partition.commits.watch.ends : nil)
     }
 }

@@ -12,34 +12,20 @@ final class RequestInProgress: TakenRequest {
     private(set) var record: IncomingRecord
     /// The size of the record's value in bytes.
     let bodySize: Int
-    let takenAt: Instant
-    /// The time that the record had waited in its topic by `takenAt`; `nil` if its timestamp is unknown.
-    let topicWait: Duration?
+    /// When the record was taken.
+    let arrival: RecordArrival
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
     /// The request's position in the order of outcomes; `nil` if outcomes have no order.
-    let turn: OutcomeSequencer<OrderKey>.Turn?
+    let orderPosition: OutcomeSequencer<OrderKey>.Position?
     /// Records whether a provider was called for the request.
     let context: RequestContext
     /// The class and tenant by which the request waits.
     let flow: Flow
-    /// The bytes of memory for which a waiting request counts; 0 once it has begun.
-    var waitingBytes = 0
-    /// The request's entry in the waiting room; `nil` if it did not wait. Kept until the request has ended, because its
-    /// queue is charged for its calls.
-    var place: WaitingRoom.Place?
+    var wait = Wait()
     /// The decoded record; `nil` before decoding, and for an invalid record.
     private(set) var decoded: DecodedRequest?
-    /// The time at which the request began, for its outcome.
-    var receivedAt = EventTime(milliseconds: 0)
-    /// The runner of a request that has begun, and the number of its search there.
-    var (runner, search): (RequestRunner?, Int) = (nil, 0)
-    /// The candidate providers of a request that waits, chosen when it came; empty otherwise.
-    var candidates: [any PlaceService] = []
-    /// The error with which the request ends without a provider call; `nil` if it is to be run.
-    var refusal: SearchError?
-    /// True once the request is registered with its session.
-    var hasJoinedSession = false
+    var search = Search()
     /// The spans of the request; `nil` if it is not traced.
     var trace: RequestTrace?
     private(set) var fate = RequestFate.wanted
@@ -49,26 +35,54 @@ final class RequestInProgress: TakenRequest {
     var isSetAside: Bool { permission == .isSetAside }
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
-    /// `true` while `SingleRecordWriter` has the outcome.
-    var isWrittenSingly = false
+
+    /// The wait of a request in `WaitingRoom`, before it begins.
+    struct Wait {
+        /// `nil` if the request did not wait. Kept until the request has ended, because its queue is charged for its
+        /// calls.
+        var place: WaitingPlace<RequestInProgress>?
+        var isWaiting = false
+        /// The candidate providers, chosen when the request came; empty if it does not wait.
+        var candidates: [any PlaceService] = []
+        /// The error with which the request ends without a provider call; `nil` if it is to be run.
+        var refusal: SearchError?
+
+        /// Returns the candidates of a request that begins, and drops them.
+        mutating func takeCandidates() -> [any PlaceService] {
+            defer { candidates = [] }
+            return candidates
+        }
+    }
+
+    /// The search of a request that has begun.
+    struct Search {
+        /// The time at which the request began, for its outcome.
+        var receivedAt = EventTime(milliseconds: 0)
+        /// True once the request is registered with its session. A waiting request joins before it begins.
+        var hasJoinedSession = false
+        /// Cancels the search; `nil` before it has begun.
+        var running: RunningSearch?
+    }
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival, flow: Flow = .standard,
+        orderPosition: OutcomeSequencer<OrderKey>.Position? = nil, arrival: RecordArrival, flow: Flow = .standard,
         keepsSteps: Bool = false
     ) {
         self.flow = flow
         self.record = record
         bodySize = record.value?.count ?? 0
-        takenAt = arrival.instant
-        topicWait = arrival.wait(of: record)
+        self.arrival = arrival
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
         self.partition = partition
         self.slot = slot
-        self.turn = turn
+        self.orderPosition = orderPosition
     }
 
     var offset: Int64 { record.source.offset }
+
+    /// The time that the record had waited in its topic when it was taken; `nil` if its timestamp is unknown.
+    var topicWait: Duration? { arrival.wait(of: record) }
 
     /// The steps that the outcome names; `nil` if steps are off.
     var steps: RequestSteps? {
@@ -94,28 +108,15 @@ final class RequestInProgress: TakenRequest {
         (record.value, record.headers) = (nil, [])
     }
 
-    /// Returns the candidates of a request that begins, and drops them.
-    func takeCandidates() -> [any PlaceService] {
-        defer { candidates = [] }
-        return candidates
-    }
-
     /// Also ends the search for the request.
     func end(as fate: RequestFate) {
         guard !isDelivering, self.fate != .abandoned else { return }
         self.fate = fate
-        runner?.cancelSearch(for: self)
+        search.running?.cancel()
     }
 
     func beginDelivery() { isDelivering = true }
 
     /// Releases the next outcome of the same key or partition. A second call changes nothing.
-    func leaveTurn() { turn?.leave() }
-}
-
-/// The scope of an order: outcomes with equal keys are published in the order of their requests, separately for each
-/// class.
-enum OrderKey: Hashable {
-    case key(partition: String, number: Int32, key: [UInt8], RequestClass)
-    case partition(String, number: Int32, RequestClass)
+    func leaveOrder() { orderPosition?.leave() }
 }

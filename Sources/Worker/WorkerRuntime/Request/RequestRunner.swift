@@ -27,8 +27,9 @@ final class RequestRunner {
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
     private let log: Logger
-    /// `nil` if requests are not distinguished by flow.
-    private let flowRule: FlowRule?
+    private let flowRule: FlowRule
+    /// True if requests differ in class or tenant.
+    private let ordersRequests: Bool
     /// True once outcomes in the requests topic have been logged.
     private var hasReportedLoopback = false
 
@@ -45,16 +46,22 @@ final class RequestRunner {
         self.log = log
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
-        flowRule = configuration.ordersRequests ? FlowRule(configuration) : nil
+        flowRule = FlowRule(configuration)
+        ordersRequests = configuration.ordersRequests
         workerName = configuration.name
-        timeLimits = RequestTimeLimits(
-            standard: configuration.deadline, longest: configuration.maxDeadline, maxAge: configuration.maxAge)
+        timeLimits = configuration.timeLimits
     }
 
     /// Decodes a record before its request begins, to determine its flow and providers.
     /// - Returns: `nil` for an invalid record, which begins at once.
-    func decode(_ record: IncomingRecord, choosesClass: Bool) -> DecodedRequest? {
-        try? decoder.decode(record, choosesClass: choosesClass)
+    func decode(_ record: IncomingRecord) -> DecodedRequest? {
+        try? decoder.decode(record, choosesClass: flowRule.choosesClass(in: record.source.topic))
+    }
+
+    /// Returns the class and tenant of a record.
+    /// - Parameter decoded: `nil` for a record that was not decoded. It has the standard class of its topic.
+    func flow(of record: IncomingRecord, _ decoded: DecodedRequest?) -> Flow {
+        decoded.map { flowRule.flow(of: record, $0) } ?? Flow(flowRule.standardClass(of: record.source.topic))
     }
 
     /// Decodes a request's record, and begins its trace.
@@ -80,7 +87,7 @@ final class RequestRunner {
     }
 
     private func choosesClass(_ request: RequestInProgress) -> Bool {
-        flowRule?.choosesClass(in: request.record.source.topic) ?? false
+        ordersRequests && flowRule.choosesClass(in: request.record.source.topic)
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
@@ -143,23 +150,18 @@ final class RequestRunner {
         _ decoded: DecodedRequest, of request: RequestInProgress,
         then completion: @escaping @Sendable (SearchReport) -> Void
     ) -> OutgoingOutcome? {
-        request.runner = self
-        request.receivedAt = EventTime(loop.wallNow)
+        request.search.receivedAt = EventTime(loop.wallNow)
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
-            request.search = try interactor.begin(
-                decoded.request, at: request.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
-                context: request.context,
-                then: completion)
+            request.search.running = try interactor.begin(
+                decoded.request, at: request.wait.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
+                context: request.context, then: completion)
             return nil
         } catch {
             leaveSession(request, as: decoded.request)
             return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
         }
     }
-
-    /// Cancels the search for a request whose outcome is not needed; its completion is called soon.
-    func cancelSearch(for request: RequestInProgress) { interactor.cancel(request.search) }
 
     /// Begins the search's span, and registers the search with its session.
     /// - Returns: the deadline of the request, and the time until which its result is useful.
@@ -170,10 +172,10 @@ final class RequestRunner {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         let envelope = decoded.envelope
         if request.fate == .superseded { throw .superseded }
-        if let refusal = request.refusal { throw refusal }
+        if let refusal = request.wait.refusal { throw refusal }
         let time = try timeLimits.time(
-            for: decoded.request, age: envelope.time.map { request.receivedAt.duration(since: $0) },
-            timeToExpiry: envelope.expiry.map { $0.duration(since: request.receivedAt) })
+            for: decoded.request, age: envelope.time.map { request.search.receivedAt.duration(since: $0) },
+            timeToExpiry: envelope.expiry.map { $0.duration(since: request.search.receivedAt) })
         joinSession(request, as: decoded.request)
 
         let now = loop.now
@@ -196,11 +198,11 @@ final class RequestRunner {
     ) -> OutgoingOutcome {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
-        if flowRule != nil, let wait = request.context.wait {
+        if ordersRequests, let wait = request.context.wait {
             meters.requests.countWait((request.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
         let encoded = encoder.encode(
-            outcome, for: decoded.envelope, receivedAt: request.receivedAt, completedAt: EventTime(loop.wallNow),
+            outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: EventTime(loop.wallNow),
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
@@ -218,8 +220,10 @@ final class RequestRunner {
     /// - Returns: the superseded search, which may be this one; `nil` if there is none.
     @discardableResult
     func joinSession(_ request: RequestInProgress, as search: SearchRequest) -> (any TakenRequest)? {
-        guard !request.hasJoinedSession, let session = search.sessionID, search.operation == .search else { return nil }
-        request.hasJoinedSession = true
+        guard !request.search.hasJoinedSession, let session = search.sessionID, search.operation == .search else {
+            return nil
+        }
+        request.search.hasJoinedSession = true
         let superseded = request.partition.sessions.begin(request, session: session, position: request.offset)
         superseded?.end(as: .superseded)
         return superseded

@@ -3,13 +3,21 @@ internal import LocationSearch
 internal import ProviderCalls
 
 /// The rules for the deadline of a request, and for its largest age.
-struct RequestTimeLimits: Sendable, Hashable {
+public struct RequestTimeLimits: Sendable, Hashable {
     /// `worker.deadline`: the default deadline of a request without `timeoutMs`.
-    var standard: Duration
+    public var deadline: Duration
     /// `worker.maxDeadline`: the largest effective `timeoutMs`.
-    var longest: Duration
-    /// `worker.maxAge`: older requests end as `expired`. `nil`: no limit.
-    var maxAge: Duration?
+    public var maxDeadline: Duration
+    /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
+    public var maxAge: Duration?
+
+    public init(
+        deadline: Duration = .seconds(5), maxDeadline: Duration = .seconds(30), maxAge: Duration? = nil
+    ) {
+        self.deadline = deadline
+        self.maxDeadline = maxDeadline
+        self.maxAge = maxAge
+    }
 
     /// Returns the time that a request has from now on.
     /// - Parameter age: the time since the request was made; `nil` if unknown.
@@ -18,7 +26,7 @@ struct RequestTimeLimits: Sendable, Hashable {
     func time(
         for request: SearchRequest, age: Duration?, timeToExpiry: Duration?
     ) throws(SearchError) -> RequestTime {
-        var time = min(request.timeout ?? standard, longest)
+        var time = min(request.timeout ?? deadline, maxDeadline)
         var timeToLastCall = timeToExpiry
 
         if let maxAge, let age = age.map({ max(.zero, $0) }) {

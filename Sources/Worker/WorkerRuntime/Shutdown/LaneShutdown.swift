@@ -15,13 +15,13 @@ final class LaneShutdown {
     private static let shortestStep = Duration.seconds(1)
 
     private let partitions: PartitionTable
-    private let delivery: any OutcomeDelivery
+    private let delivery: LaneDelivery
     private let source: any RequestSource
     private let departure: DepartureBarrier
     private let loop: EventLoop
 
     init(
-        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
+        partitions: PartitionTable, delivery: LaneDelivery, source: any RequestSource,
         departure: DepartureBarrier, loop: EventLoop
     ) {
         self.partitions = partitions
@@ -38,11 +38,11 @@ final class LaneShutdown {
     func drain(
         until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool
     ) async {
-        await delivery.limit(to: end)
+        await delivery.transactions?.limit(to: end)
         await partitions.waitUntilIdle(partitions.all, before: end)
 
-        for partition in partitions.all { partition.noteOrderlyEnd() }
-        await delivery.finish(before: end)
+        for partition in partitions.all { partition.commits.noteOrderlyEnd() }
+        await delivery.offsets.finish(before: end)
         await delivering?.value
         await departure.arrive()
         guard !hasFailed() else { return await leave(hasFailed: true) }
@@ -58,15 +58,15 @@ final class LaneShutdown {
     /// repeatedly while a topic refuses its outcomes would otherwise set aside the records that wait for that topic.
     func abandon(delivering: Task<Void, Never>?) async {
         await delivering?.value
-        for partition in partitions.all { partition.noteOrderlyEnd() }
-        await delivery.commitAfterFailure()
+        for partition in partitions.all { partition.commits.noteOrderlyEnd() }
+        await delivery.offsets.commitAfterFailure()
         await departure.arrive()
         await leave(hasFailed: true)
     }
 
     /// Removes the partitions that the source did not revoke in time. Their next owner publishes the outcomes.
     private func forgetWhatIsLeft() {
-        for partition in partitions.remove(partitions.all.map(\.id)) { delivery.forget(partition) }
+        for partition in partitions.remove(partitions.all.map(\.id)) { delivery.transactions?.forget(partition) }
     }
 
     /// - Parameter grace: the end of the worker's grace period, which bounds both steps. `nil`: there is none.
@@ -79,7 +79,7 @@ final class LaneShutdown {
         let timeToLeave = hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave
         await source.close(within: time(atMost: timeToLeave, until: Self.leavingAfterGrace))
         forgetWhatIsLeft()
-        await delivery.close(
+        await delivery.outcomes.close(
             within: time(atMost: .seconds(5), until: Self.flushingAfterGrace), hasFailed: hasFailed)
     }
 }

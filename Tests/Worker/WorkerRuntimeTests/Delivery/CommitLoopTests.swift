@@ -32,7 +32,7 @@ struct CommitLoopTests {
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
             await fixture.source.append([LaneFixture.request("a")])
             try await fixture.outcomesAreWritten(["a"])
-            try await eventually("commits are overdue") { await fixture.lane.status.commitOverdue != nil }
+            try await eventually("commits are overdue") { await fixture.lane.status.delivery.commitOverdue != nil }
 
             await fixture.source.append([LaneFixture.request("b"), LaneFixture.request("c")])
             let commits = await fixture.source.commitCount
@@ -64,7 +64,7 @@ struct CommitLoopTests {
                 await fixture.source.append([LaneFixture.request(id)])
                 try await fixture.isCommitted(upTo: Int64(index) + 2)
             }
-            #expect(await fixture.lane.status.commitOverdue == nil)
+            #expect(await fixture.lane.status.delivery.commitOverdue == nil)
             #expect(await fixture.source.committed[night] == 1)
 
             await fixture.source.refuseCommits(of: "night", with: nil)

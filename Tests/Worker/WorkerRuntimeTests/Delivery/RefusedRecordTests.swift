@@ -184,9 +184,9 @@ struct RefusedRecordTests {
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("rejects records") == true
+                await fixture.lane.status.delivery.problem?.contains("rejects records") == true
             }
-            #expect(await fixture.lane.status.blockedTopics == ["errors"])
+            #expect(await fixture.lane.status.delivery.blockedTopics == ["errors"])
 
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in nil } }
             try await fixture.outcomesAreWritten(["a"])
@@ -207,7 +207,7 @@ struct RefusedRecordTests {
             }
             await fixture.source.append([LaneFixture.request("large")])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("rejects records") == true
+                await fixture.lane.status.delivery.problem?.contains("rejects records") == true
             }
 
             mayWrite.withLock { $0 = true }

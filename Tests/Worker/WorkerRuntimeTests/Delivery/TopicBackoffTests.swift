@@ -32,13 +32,13 @@ struct TopicBackoffTests {
             await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong: \(problem)") {
-                await fixture.lane.status.deliveryProblem == problem
+                await fixture.lane.status.delivery.problem == problem
             }
-            #expect(await fixture.lane.status.blockedTopics == blocked)
+            #expect(await fixture.lane.status.delivery.blockedTopics == blocked)
 
             await fixture.sink.refuse { _, _ in nil }
             try await fixture.outcomesAreWritten(["a"])
-            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.delivery.problem == nil }
         }
     }
 
@@ -53,7 +53,7 @@ struct TopicBackoffTests {
 
             try await fixture.outcomesAreWritten(["elsewhere"])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("dead-letters") == true
+                await fixture.lane.status.delivery.problem?.contains("dead-letters") == true
             }
             await fixture.source.append([LaneFixture.request("later")], to: 1)
             try await fixture.outcomesAreWritten(["elsewhere", "later"])
@@ -63,7 +63,7 @@ struct TopicBackoffTests {
 
             await fixture.refuse { _, _ in nil }
             try await fixture.outcomesAreWritten(["behind"])
-            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.delivery.problem == nil }
             try await eventually("the partition is read again") { await fixture.source.held.isEmpty }
             #expect(await fixture.count(of: "dead-letters") == 1)
             #expect(await fixture.count(of: "errors") == 1)
@@ -76,7 +76,7 @@ struct TopicBackoffTests {
             await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong") {
-                await fixture.lane.status.deliveryProblem?.contains("results") == true
+                await fixture.lane.status.delivery.problem?.contains("results") == true
             }
             await fixture.source.append((0..<200).map { LaneFixture.request("later-\($0)") })
             #expect(await fixture.provider.asked == ["a"])

@@ -20,7 +20,7 @@ struct TransactionAttemptTests {
         let loop = try EventLoop()
         defer { loop.stop() }
         let batch = try texts.enumerated().map { offset, text in
-            let slot = partition.tracker.begin(Int64(offset)).slot
+            let slot = partition.commits.tracker.begin(Int64(offset)).slot
             let request = RequestInProgress(
                 record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: Int64(offset))),
                 partition: partition, slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
@@ -28,7 +28,7 @@ struct TransactionAttemptTests {
             return ReadyOutcomes.Entry(request, OutgoingOutcome(event: event, isResult: true))
         }
 
-        let next = partition.commit(publishing: Set(batch.map(\.request.slot)))
+        let next = partition.commits.commit(publishing: Set(batch.map(\.request.slot)))
         var attempt = TransactionAttempt(batch, offsets: [partition.id: try #require(next)], loop: loop)
         var failure = await attempt.publish(on: sink, within: .seconds(5))
         let member = GroupMembership(simulatedName: "member")

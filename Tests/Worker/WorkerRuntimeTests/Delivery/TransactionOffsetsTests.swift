@@ -16,7 +16,7 @@ struct TransactionOffsetsTests {
         fixture.table.add([Self.partition])
         var metadata = CommitMetadata()
         metadata.done.append(2..<4)
-        fixture.table[Self.partition.id]?.begin(at: CommittedOffset(1), with: metadata)
+        fixture.table[Self.partition.id]?.commits.begin(at: CommittedOffset(1), with: metadata)
 
         let taken = (1...3).compactMap { fixture.take($0) }
         #expect(taken.count == 1, "the others were done before")

@@ -194,7 +194,7 @@ struct TransactionalDeliveryTests {
             await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1_000))
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("no request begins", within: .seconds(20)) {
-                await fixture.lane.status.deliveryProblem != nil
+                await fixture.lane.status.delivery.problem != nil
             }
             await fixture.source.append([LaneFixture.request("read and not begun")])
             try await eventually("it is read") { await fixture.source.unreadCount == 0 }
@@ -205,7 +205,7 @@ struct TransactionalDeliveryTests {
             await fixture.source.lose([0])
             await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "no answer in time") }
             await fixture.sink.confirmAll()
-            try await eventually("the failure is explained") { await fixture.lane.status.deliveryProblem == nil }
+            try await eventually("the failure is explained") { await fixture.lane.status.delivery.problem == nil }
 
             await fixture.sink.refuse { _, _ in nil }
             await fixture.sink.failCommits([])
@@ -287,7 +287,7 @@ struct TransactionalDeliveryTests {
             }
             await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the failure lasts", within: .seconds(20)) {
-                await fixture.lane.status.deliveryProblem != nil
+                await fixture.lane.status.delivery.problem != nil
             }
 
             await fixture.source.lose([0])
@@ -296,7 +296,7 @@ struct TransactionalDeliveryTests {
             await fixture.source.assign([1])
             await fixture.source.append([LaneFixture.request("b")], to: 1)
             try await fixture.isCommitted(upTo: 1, partition: 1)
-            #expect(await fixture.lane.status.deliveryProblem == nil)
+            #expect(await fixture.lane.status.delivery.problem == nil)
         }
     }
 

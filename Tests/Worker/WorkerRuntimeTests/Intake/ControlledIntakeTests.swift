@@ -67,7 +67,7 @@ struct ControlledIntakeTests {
             try await LaneFixture.run { fixture in
                 await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
                 await fixture.source.append([LaneFixture.request("refused")])
-                try await eventually("no request begins") { await fixture.lane.status.deliveryProblem != nil }
+                try await eventually("no request begins") { await fixture.lane.status.delivery.problem != nil }
                 await fixture.source.append([LaneFixture.request("waits")])
                 try await eventually("the lane has read, and waits") { await fixture.source.unreadCount == 0 }
 

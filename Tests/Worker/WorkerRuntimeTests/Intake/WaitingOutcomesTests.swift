@@ -41,7 +41,7 @@ struct WaitingOutcomesTests {
             delivery: delivery, calls: WaitingRoomTests.Lines(), assigned: [],
             {
                 $0.concurrency = 2
-                $0.fairness.batchFloor = 0
+                $0.flows.fairness.batchFloor = 0
                 $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
                 change(&$0)
             }, body)

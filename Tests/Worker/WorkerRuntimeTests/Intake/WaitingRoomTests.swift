@@ -89,7 +89,7 @@ struct WaitingRoomTests {
 
     @Test func quietTenantOvertakesAFloodOfItsClass() async throws {
         try await Self.runFull {
-            $0.fairBy = .header("tenant")
+            $0.flows.fairBy = .header("tenant")
         } _: { fixture in
             let (flood, quiet) = (RecordHeader("tenant", text: "flood"), RecordHeader("tenant", text: "quiet"))
             await fixture.source.append((0..<50).map { Self.request("flood-\($0)", .batch) }, headers: [flood])
@@ -180,7 +180,7 @@ struct WaitingRoomTests {
 
     @Test func partitionIsReadOnWhenTheLastSearchThatWaitsIsEnded() async throws {
         try await Self.runFull {
-            $0.lookAheadBytes = 1000  // One request is larger.
+            $0.flows.lookAheadBytes = 1000  // One request is larger.
         } _: { fixture in
             let newer = Self.request("newer", .batch, session: "s")
             await fixture.source.append([
@@ -208,7 +208,7 @@ struct WaitingRoomTests {
 
     @Test func memoryOfWhatWaitsIsBounded() async throws {
         try await Self.runFull {
-            $0.lookAheadBytes = 100 * 1200
+            $0.flows.lookAheadBytes = 100 * 1200
         } _: { fixture in
             for batch in 0..<20 {
                 await fixture.source.append((0..<20).map { Self.request("batch-\(batch)-\($0)", .batch) })

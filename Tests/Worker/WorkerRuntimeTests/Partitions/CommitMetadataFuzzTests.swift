@@ -52,34 +52,36 @@ struct CommitMetadataFuzzTests {
     /// Lets an owner take over the partition, read, run and finish some records, and end.
     private static func faultOfOwner(_ metadata: CommitMetadata, at committed: CommittedOffset) -> String? {
         let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1), doneSetBytes: 4096)
-        partition.begin(at: committed, with: metadata)
+        partition.commits.begin(at: committed, with: metadata)
         let offsets = Array(committed.offset..<committed.offset + 20)
-        partition.willBegin(offsets[0]...offsets[19], count: 20, at: .now)
-        partition.willRead(offsets, at: .now)
-        partition.willBegin(offsets, at: .now)
+        partition.commits.willBegin(offsets[0]...offsets[19], count: 20, at: .now)
+        partition.commits.willRead(offsets, beside: [], at: .now)
+        partition.commits.willBegin(offsets, beside: [], at: .now)
 
         for offset in offsets {
-            let permission = partition.permission(for: offset)
-            guard case .run(let slot) = partition.tracker.begin(offset) else {
+            let permission = partition.commits.permission(for: offset)
+            guard case .run(let slot) = partition.commits.tracker.begin(offset) else {
                 guard metadata.done.contains(offset) else { return "\(offset) is passed over" }
                 continue
             }
             if metadata.done.contains(offset) { return "\(offset) runs again" }
             if permission == .runsAlone {
-                partition.willRunAlone(offset, at: .now)
-                guard partition.watch.nextTurn >= .zero, partition.commitOnCrash(with: offset) != nil else {
+                partition.commits.willRunAlone(offset, at: .now)
+                guard partition.commits.watch.nextTurn >= .zero, partition.commits.commitOnCrash(with: offset) != nil
+                else {
                     return "no turn"
                 }
-                partition.watch.hasRunAlone(offset)
+                partition.commits.watch.hasRunAlone(offset)
             }
-            if offset % 3 == 0 { partition.tracker.markDelivered(slot) }
+            if offset % 3 == 0 { partition.commits.tracker.markDelivered(slot) }
         }
-        partition.reviewCrashes(at: .now + .seconds(100))
-        guard let progress = partition.takeProgress() else { return nil }
+        partition.commits.reviewCrashes(at: .now + .seconds(100))
+        guard let progress = partition.commits.takeProgress() else { return nil }
         if progress.metadata.utf8.count > 4096 { return "its text is too long" }
         guard case .known = CommitMetadata.read(progress) else { return "its text cannot be read" }
-        partition.noteConfirmed(progress)
-        partition.noteOrderlyEnd()
-        return partition.takeProgress().map(CommitMetadata.read) == .foreign ? "its last text cannot be read" : nil
+        partition.commits.noteConfirmed(progress)
+        partition.commits.noteOrderlyEnd()
+        return partition.commits.takeProgress().map(CommitMetadata.read) == .foreign
+            ? "its last text cannot be read" : nil
     }
 }

@@ -18,7 +18,7 @@ struct OwnedPartitionTests {
     private func take(_ count: Int64, of partition: OwnedPartition? = nil) throws -> [RequestInProgress] {
         let partition = partition ?? self.partition
         return try (0..<count).map { offset in
-            let slot = partition.tracker.begin(offset).slot
+            let slot = partition.commits.tracker.begin(offset).slot
             let request = RequestInProgress(
                 record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
                 slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
@@ -28,7 +28,7 @@ struct OwnedPartitionTests {
     }
 
     private func deliver(_ request: RequestInProgress) {
-        partition.tracker.markDelivered(request.slot)
+        partition.commits.tracker.markDelivered(request.slot)
         partition.remove(request)
     }
 
@@ -37,17 +37,19 @@ struct OwnedPartitionTests {
     /// A commit with a crash note may be in flight during the revocation.
     @Test func goodbyeIsCommittedBehindATryThatIsOnItsWay() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
-        partition.begin(at: CommittedOffset(0), with: CommitMetadata())
-        partition.willBegin(0...0, count: 1, at: .now)
-        let note = try #require(partition.takeProgress())
+        partition.commits.begin(at: CommittedOffset(0), with: CommitMetadata())
+        partition.commits.willBegin(0...0, count: 1, at: .now)
+        let noteCommit = partition.commits.takeProgress()
+        let note = try #require(noteCommit)
         #expect(note.metadata == "locsearch1;at=0;tries=1")
 
-        partition.noteOrderlyEnd()
-        partition.noteConfirmed(note)
+        partition.commits.noteOrderlyEnd()
+        partition.commits.noteConfirmed(note)
         #expect(!partition.isNoted)
-        let goodbye = try #require(partition.takeProgress())
+        let goodbyeCommit = partition.commits.takeProgress()
+        let goodbye = try #require(goodbyeCommit)
         #expect(goodbye == CommittedOffset(0))
-        partition.noteConfirmed(goodbye)
+        partition.commits.noteConfirmed(goodbye)
         #expect(partition.isNoted)
     }
 
@@ -70,7 +72,7 @@ struct OwnedPartitionTests {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let requests = try take(4, of: partition)
         requests[1].context.noteCall(at: .now)
-        partition.tracker.markDelivered(requests[2].slot)
+        partition.commits.tracker.markDelivered(requests[2].slot)
         partition.remove(requests[2])
         partition.abandonUnbilled()
         #expect(abandoned(requests) == [true, false, false, true])
@@ -102,19 +104,19 @@ struct OwnedPartitionTests {
     /// No commit could list the requests behind it as done.
     @Test func withoutDoneSetsNoOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
         let slots = try take(4).map(\.slot)
-        for slot in slots { partition.tracker.markReady(slot) }
+        for slot in slots { partition.commits.tracker.markReady(slot) }
 
-        #expect(partition.publishable(slots) == slots)
-        #expect(partition.publishable([slots[0], slots[2], slots[3]]) == [slots[0]])
-        #expect(partition.publishable([slots[1], slots[2], slots[3]]).isEmpty)
+        #expect(partition.commits.publishable(slots) == slots)
+        #expect(partition.commits.publishable([slots[0], slots[2], slots[3]]) == [slots[0]])
+        #expect(partition.commits.publishable([slots[1], slots[2], slots[3]]).isEmpty)
     }
 
     @Test func withDoneSetsAnOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let slots = try take(3, of: partition).map(\.slot)
-        for slot in slots { partition.tracker.markReady(slot) }
+        for slot in slots { partition.commits.tracker.markReady(slot) }
 
-        #expect(partition.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
+        #expect(partition.commits.publishable([slots[1], slots[2]]) == [slots[1], slots[2]])
     }
 
     /// A transaction cannot leave out requests that were published beyond its offset. If brokers rejected its metadata, the worker
@@ -124,26 +126,27 @@ struct OwnedPartitionTests {
         let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
         var former = CommitMetadata()
         former.crashes = CrashNotes(tries: 1)
-        partition.begin(at: CommittedOffset(0), with: former)
+        partition.commits.begin(at: CommittedOffset(0), with: former)
         let requests = try take(Int64(bytes) * 5, of: partition)
         let noted = (0..<64).map { Int64(100_000 + 977 * $0) }
-        if areNotedBefore { partition.willRead(noted, at: .now) }
+        if areNotedBefore { partition.commits.willRead(noted, beside: [], at: .now) }
 
         // Every third request is open, until no more outcomes may be published.
         var waiting = requests.filter { $0.offset % 3 > 0 }[...]
         for request in requests { partition.remove(request) }
-        while case let leaving = partition.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
-            for slot in leaving { partition.tracker.markDelivered(slot) }
+        while case let leaving = partition.commits.publishable(waiting.prefix(500).map(\.slot)), !leaving.isEmpty {
+            for slot in leaving { partition.commits.tracker.markDelivered(slot) }
             waiting = waiting.dropFirst(leaving.count)
         }
         try #require(!waiting.isEmpty)
-        partition.willRead(noted, at: .now)
-        partition.willRunAlone(300_000, at: .now)
-        let commit = try #require(partition.uncommittedProgress())
+        partition.commits.willRead(noted, beside: [], at: .now)
+        partition.commits.willRunAlone(300_000, at: .now)
+        let progress = partition.commits.uncommittedProgress()
+        let commit = try #require(progress)
         #expect(commit.metadata.utf8.count <= bytes, "\(commit.metadata.utf8.count)")
         #expect(commit.metadata.contains("bits=") || commit.metadata.contains("runs="))
         #expect(commit.metadata.contains("alone=300000:0"))
-        partition.noteConfirmed(commit)
+        partition.commits.noteConfirmed(commit)
         #expect(partition.isNoted, "nothing waits for notes that do not fit")
     }
 
@@ -153,20 +156,23 @@ struct OwnedPartitionTests {
         let partition = OwnedPartition(Self.id, metadataLimit: limit)
         var former = CommitMetadata()
         former.crashes = CrashNotes(tries: 1)
-        partition.begin(at: CommittedOffset(0), with: former)
-        let record = try #require(partition.tracker.begin(0).slot)
-        partition.willRead((0..<64).map { Int64(977 * $0) }, at: .now)
-        let notes = try #require(partition.takeProgress())
+        partition.commits.begin(at: CommittedOffset(0), with: former)
+        let beginning = partition.commits.tracker.begin(0)
+        let record = try #require(beginning.slot)
+        partition.commits.willRead((0..<64).map { Int64(977 * $0) }, beside: [], at: .now)
+        let notesCommit = partition.commits.takeProgress()
+        let notes = try #require(notesCommit)
         #expect(notes.metadata.contains("running=0+977"))
 
         while limit.allowed > 256 { #expect(limit.shrink(after: KafkaError(librdkafkaCode: 12, doing: "commit"))) }
-        partition.tracker.renewNews()
-        partition.reviewCrashes(at: .now)
-        let shorter = try #require(partition.takeProgress())
+        partition.commits.tracker.renewNews()
+        partition.commits.reviewCrashes(at: .now)
+        let shorterCommit = partition.commits.takeProgress()
+        let shorter = try #require(shorterCommit)
         #expect(shorter.metadata == "locsearch1;at=0;tries=2;begun=61552")
-        partition.noteConfirmed(shorter)
+        partition.commits.noteConfirmed(shorter)
         #expect(partition.isNoted)
-        partition.tracker.markDelivered(record)
+        partition.commits.tracker.markDelivered(record)
     }
 
     @Test func onlyLaterRequestsAwaitADeadLetter() throws {

@@ -63,9 +63,9 @@ struct PartitionTableTests {
             #expect(fixture.gate.open == 3)
 
             fixture.table.finish(requests[1], isDelivered: true)
-            #expect(partition.tracker.frontier == nil, "the one before it is not delivered")
+            #expect(partition.commits.tracker.frontier == nil, "the one before it is not delivered")
             fixture.table.finish(requests[0], isDelivered: true)
-            #expect(partition.tracker.frontier == 2)
+            #expect(partition.commits.tracker.frontier == 2)
             #expect(fixture.gate.open == 1)
         }
     }
@@ -77,7 +77,7 @@ struct PartitionTableTests {
             fixture.table.finish(requests[0], isDelivered: false)
             fixture.table.finish(requests[1], isDelivered: true)
 
-            #expect(partition.tracker.frontier == nil)
+            #expect(partition.commits.tracker.frontier == nil)
             #expect(fixture.gate.open == 0)
             #expect(partition.isIdle)
         }
@@ -91,8 +91,8 @@ struct PartitionTableTests {
             fixture.table.add([AssignedPartition(Self.first, epoch: 2)])
 
             fixture.table.finish(late, isDelivered: true)
-            #expect(fixture.table[Self.first]?.tracker.frontier == nil)
-            #expect(late.partition.tracker.frontier == nil)
+            #expect(fixture.table[Self.first]?.commits.tracker.frontier == nil)
+            #expect(late.partition.commits.tracker.frontier == nil)
             #expect(fixture.gate.open == 0)
         }
     }
@@ -109,7 +109,7 @@ struct PartitionTableTests {
             .compactMap(\.self)
             try #require(requests.count == 4)
 
-            let groups = requests.map { $0.turn?.group }
+            let groups = requests.map { $0.orderPosition?.group }
             switch ordering {
             case .unordered: #expect(groups.allSatisfy { $0 == nil })
             case .partition: #expect(groups.allSatisfy { $0 == .partition("requests", number: 0, .interactive) })
@@ -118,7 +118,7 @@ struct PartitionTableTests {
                 #expect(groups[2] != nil && groups[2] != groups[0])
                 #expect(groups[3] == nil, "there is nothing to keep in order")
             }
-            for request in requests { request.leaveTurn() }
+            for request in requests { request.leaveOrder() }
         }
     }
 

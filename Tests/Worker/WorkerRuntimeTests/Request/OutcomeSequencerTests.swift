@@ -7,9 +7,9 @@ import Testing
 private actor Desk {
     private let sequencer = OutcomeSequencer<String>()
     private(set) var left: [String: [Int]] = [:]
-    private var turns: [OutcomeSequencer<String>.Turn] = []
+    private var turns: [OutcomeSequencer<String>.Position] = []
 
-    func takeTurns(in lanes: [String]) { turns = lanes.map { sequencer.nextTurn(in: $0) } }
+    func takeTurns(in lanes: [String]) { turns = lanes.map { sequencer.append(to: $0) } }
 
     func finish(_ index: Int, lane: String, drop: Bool = false) async {
         let turn = turns[index]

@@ -10,7 +10,7 @@ struct RequestTimeLimitsTests {
     private let request = SearchRequest(requestID: "r-1")
 
     @Test func lifetimeIsTheNearerOfAgeAndExpiry() throws {
-        let limits = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30), maxAge: .seconds(60))
+        let limits = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30), maxAge: .seconds(60))
 
         let aged = try limits.time(for: request, age: .seconds(20), timeToExpiry: nil)
         #expect(aged.lifetime(from: now) == RequestLifetime(lastCall: now + .seconds(40)))
@@ -27,13 +27,13 @@ struct RequestTimeLimitsTests {
             young.lifetime(from: now)
                 == RequestLifetime(lastCall: now + .seconds(60), expiry: now + .seconds(100)))
 
-        let plain = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30))
+        let plain = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30))
         #expect(try plain.time(for: request, age: .seconds(20), timeToExpiry: nil).lifetime(from: now) == nil)
     }
 
     /// An expired request stays expired if it is sent again unchanged, so the text must not suggest that.
     @Test func textsOfExpiredRequestsAgreeWithTheirFlag() throws {
-        let limits = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30), maxAge: .seconds(60))
+        let limits = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30), maxAge: .seconds(60))
         var errors = [SearchError.overWhileWaiting(for: .hotpepper)]
         for (age, expiry) in [(61, nil), (1, -1)] as [(Int64, Int64?)] {
             do throws(SearchError) {

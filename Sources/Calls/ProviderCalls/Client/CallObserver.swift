@@ -1,0 +1,24 @@
+public import LocationSearch
+public import Resilience
+
+/// What a worker reports about its calls, for logs and metrics. The closures are called on the worker's executor.
+public struct CallObserver: Sendable {
+    /// Called with each breaker's change of state and the failure that opened it.
+    public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
+    /// Called with the number of wasted calls. Such a call was abandoned before its deadline, or ended when no request
+    /// waited for it.
+    public var onWasted: @Sendable (ProviderID, Int) -> Void
+    /// Called for each call that has ended, with its price class, end and duration.
+    public var onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
+
+    public init(
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
+        },
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
+    ) {
+        self.onTransition = onTransition
+        self.onWasted = onWasted
+        self.onCall = onCall
+    }
+}
