@@ -340,3 +340,12 @@ for target in package.targets where target.path == nil {
         target.path = "\(folder)/\(layer)/\(target.name)"
     }
 }
+
+// A package that uses the libraries gets ranges in place of the exact versions, so that it can choose a version that its
+// other dependencies accept too. SwiftPM then has this file in a folder of checkouts.
+if Context.packageDirectory.contains("/checkouts/") {
+    package.dependencies = package.dependencies.map { dependency in
+        guard case .sourceControl(_, let url, .exact(let version)) = dependency.kind else { return dependency }
+        return .package(url: url, from: version, traits: dependency.traits)
+    }
+}
