@@ -56,7 +56,7 @@ public actor WorkerLane {
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
-        calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
+        calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {

@@ -19,6 +19,7 @@ struct UnstableOffsetTests {
     func rebalanceDuringAnOpenTransactionRepeatsNoRecord() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let broker = try #require(fixture.broker.embedded)
+        broker.setGroupDelay(.milliseconds(100))
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(20, partition: 0, with: producer)
         try await commit(15, on: fixture)
@@ -28,7 +29,7 @@ struct UnstableOffsetTests {
             // A rebalance revokes all partitions, also of the only member.
             $0.assignor = "range"
             // Longer than the rebalance, so that the request from before it is repeated after it.
-            $0.properties["retry.backoff.ms"] = "4000"
+            $0.properties["retry.backoff.ms"] = "1500"
         }
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         try await eventually("the partition is assigned") { await notes.answered == [.assigned] }
@@ -41,7 +42,7 @@ struct UnstableOffsetTests {
 
         let reading = Task { try await consumer.read(5) }
         // Until the request from before the rebalance has been repeated.
-        try await Task.sleep(for: .seconds(5))
+        try await Task.sleep(for: .seconds(2))
         broker.clearFailures(of: .offsetFetch)
 
         #expect(try await reading.value.map(\.offset) == [15, 16, 17, 18, 19])

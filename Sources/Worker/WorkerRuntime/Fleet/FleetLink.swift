@@ -5,18 +5,12 @@ public import Logging
 public import QuotaSharing
 internal import Synchronization
 
-/// Publishes a lane's messages to the fleet. `FleetLink` implements it.
-public protocol FleetPublisher: Sendable {
-    /// Publishes messages in the order of the calls. Does not wait.
-    func publish(_ messages: [FleetMessage])
-}
-
 /// A process's connection to the fleet topic: it writes the lanes' messages and passes the messages of all members to
 /// the lanes.
 ///
 /// Only partition 0 of the topic is used. If the topic cannot be read or written, members continue with the quota that
 /// needs no messages, and one log line reports the problem. Thread-safe.
-public final class FleetLink: FleetPublisher {
+public final class FleetLink: Sendable {
     /// The topic, and how to read it.
     public struct Configuration: Sendable {
         public var topic: String

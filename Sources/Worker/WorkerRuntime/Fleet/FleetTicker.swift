@@ -8,7 +8,7 @@ public import QuotaSharing
 /// Confined to its lane; not `Sendable`.
 public final class FleetTicker {
     private let member: (any FleetMember)?
-    private let link: (any FleetPublisher)?
+    private let link: FleetLink?
     private let loop: EventLoop
     private var hasLeft = false
     /// `false` while no request may begin, because the member has no quota yet.
@@ -17,7 +17,7 @@ public final class FleetTicker {
     private var nextTick = LeaseTimes().tick
 
     /// - Parameter link: `nil`: messages are discarded.
-    public init(_ member: (any FleetMember)?, link: (any FleetPublisher)?, loop: EventLoop) {
+    public init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
         self.member = member
         self.link = link
         self.loop = loop
