@@ -137,7 +137,7 @@ struct RebalanceTests {
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
         // Other brokers than the embedded one require sessions of at least 6 s.
-        let interval = TestBroker.isEmbedded ? 1000 : 6000
+        let interval = TestBroker.isEmbedded ? 3000 : 6000
         let consumer = try fixture.consumer(session: interval) {
             $0.properties["max.poll.interval.ms"] = "\(interval)"
         }
