@@ -8,27 +8,12 @@ package struct SimulatorConfiguration: Sendable {
     package var port = 0
     /// The seed of the simulated world. The same seed produces the same places, ids and photos.
     package var seed: UInt64 = 1
-    /// The number of event loops, 1 to 64. One loop serves more than 10,000 requests a second.
-    package var threads = 1
     /// The only accepted key. `nil` accepts all keys except the empty one and those that begin with `wrong`, `denied`
     /// or `legacy-off`. Those get the errors for an invalid key, a key without permission, and a key without the legacy
     /// API.
     package var apiKey: String?
-    /// True for the answer formats of Hot Pepper in 2015 and Google in 2019: numbers as strings, `\/`, obsolete
-    /// members, and no `business_status`.
-    package var oldVersions = false
-    /// True to answer with gzip if the client accepts it. The data are stored uncompressed, but the client's decoder
-    /// still runs.
-    package var gzip = false
     /// The time until a page token of Google's older API becomes valid, up to 1 h. Google needs about 2 s.
     package var pageTokenDelay: Duration = .seconds(2)
-    /// The cache for rendered places in bytes, for all threads together.
-    package var cacheBytes = 96 << 20
-    /// The maximum size of a request body in bytes, 1 KB to 1 GB. A larger one is answered with 413, and a URI longer
-    /// than 16 KB with 414.
-    package var maxRequestBytes = 1 << 20
-    /// The number of requests that `GET /_sim/log` can show, 0 to 100,000.
-    package var logCapacity = 1000
     /// The initial latency, faults, capacity and quota of every API. `POST /_sim/config` changes them.
     package var profile = TrafficProfile()
 
@@ -39,12 +24,9 @@ package struct SimulatorConfiguration: Sendable {
     /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
     func validated() throws(SimulatorError) -> SimulatorConfiguration {
         try check((0...65_535).contains(port), member: "port", expected: "0...65535")
-        try check((1...64).contains(threads), member: "threads", expected: "1...64")
         try check(apiKey != "", member: "apiKey", expected: "at least one character")
         try check(
             pageTokenDelay >= .zero && pageTokenDelay <= .seconds(3600), member: "pageTokenDelay", expected: "0...1 h")
-        try check((1 << 10...1 << 30).contains(maxRequestBytes), member: "maxRequestBytes", expected: "1 KB...1 GB")
-        try check((0...100_000).contains(logCapacity), member: "logCapacity", expected: "0...100000")
         try profile.validate()
         return self
     }
@@ -57,26 +39,14 @@ package struct TrafficProfile: Sendable, Hashable {
     /// The fraction of requests (0 to 1) that end in a fault, by its name in `FaultTable`: `["503": 0.01]`. The sum is
     /// at most 1.
     package var faults: [String: Double] = [:]
-    /// The limit on concurrently served requests. Further requests wait. `nil`: no limit.
-    package var capacity: Capacity?
+    /// The maximum number of requests served at the same time, 1 to 1,000,000. Further requests wait. A request uses its
+    /// permit even after its client has disconnected, as with most servers. `nil`: no limit.
+    package var capacity: Int?
     /// The rate limit of each key. `nil`: no limit.
     package var quota: Quota?
 
     /// Creates a profile without latency, faults and limits.
     package init() {}
-
-    /// A limit on concurrently served requests.
-    package struct Capacity: Sendable, Hashable {
-        /// The maximum number of requests served at the same time, at least 1.
-        package var concurrent: Int
-        /// The maximum number of waiting requests, at least 0. Further requests get HTTP 503.
-        package var queue = 10_000
-        /// True if requests still use a permit after their client has disconnected, as with most servers.
-        package var servesAbandoned = true
-
-        /// Creates a limit with the default queue.
-        package init(concurrent: Int) { self.concurrent = concurrent }
-    }
 
     /// A limit on requests per second.
     package struct Quota: Sendable, Hashable {
@@ -109,12 +79,7 @@ package struct TrafficProfile: Sendable, Hashable {
         }
 
         try check(sum <= 1.000_001, member: "faults", expected: "a sum of at most 1")
-        if let capacity {
-            try check(
-                (1...1_000_000).contains(capacity.concurrent), member: "capacity.concurrent", expected: "1...1000000")
-            try check((0...1_000_000).contains(capacity.queue), member: "capacity.queue", expected: "0...1000000")
-        }
-
+        try check((1...1_000_000).contains(capacity ?? 1), member: "capacity", expected: "1...1000000")
         if let quota {
             let rate = quota.requestsPerSecond
             try check(rate > 0 && rate <= 1e9, member: "quota.requestsPerSecond", expected: "above 0, up to 1e9")

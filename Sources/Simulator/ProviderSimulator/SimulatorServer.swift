@@ -7,8 +7,7 @@ internal import LibC
 /// Serves the place APIs of Hot Pepper and Google on one address, with invented places. Safe to call from any thread.
 ///
 /// The paths are those of the real APIs, below `baseURL`. `FaultTable` lists the faults that a request can ask for.
-/// `/_sim/stats`, `/_sim/log`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change the state of the
-/// simulator.
+/// `/_sim/stats`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change the state of the simulator.
 package final class SimulatorServer: Sendable {
     private let configuration: SimulatorConfiguration
     private let traffic: TrafficControl
@@ -31,8 +30,9 @@ package final class SimulatorServer: Sendable {
     /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
     package init(_ configuration: SimulatorConfiguration) throws(SimulatorError) {
         self.configuration = try configuration.validated()
-        traffic = TrafficControl(profile: configuration.profile, logCapacity: configuration.logCapacity)
-        group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
+        traffic = TrafficControl(profile: configuration.profile)
+        // One event loop serves more than 10,000 requests a second.
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     }
 
     /// The port on which the simulator listens; `nil` before `start()` and after `shutdown()`.
@@ -110,7 +110,10 @@ package final class SimulatorServer: Sendable {
     }
 
     private func bind() async throws -> any Channel {
-        let resources = try await makeResources()
+        let loop = group.next()
+        let resources = try await loop.submit { [configuration] in
+            NIOLoopBound(LoopResources(configuration, loop: loop), eventLoop: loop)
+        }.get()
         let (traffic, control) = (traffic, ControlPlane(traffic: traffic))
 
         return try await ServerBootstrap(group: group)
@@ -118,10 +121,9 @@ package final class SimulatorServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let resources = resources[ObjectIdentifier(channel.eventLoop)]?.value else { return }
                     closeAtShutdown(channel)
                     let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
-                    let handler = ConnectionHandler(resources: resources, traffic: traffic, control: control)
+                    let handler = ConnectionHandler(resources: resources.value, traffic: traffic, control: control)
                     try channel.pipeline.syncOperations.addHandlers(decoder, handler)
                 }
             }
@@ -131,18 +133,6 @@ package final class SimulatorServer: Sendable {
             // A second read per request would usually return nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .bind(host: configuration.host, port: configuration.port).get()
-    }
-
-    /// Creates the resources of each event loop, on that loop.
-    private func makeResources() async throws -> [ObjectIdentifier: NIOLoopBound<LoopResources>] {
-        var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
-        for (number, loop) in group.makeIterator().enumerated() {
-            let made = loop.submit { [configuration] in
-                NIOLoopBound(LoopResources(configuration, number: number, loop: loop), eventLoop: loop)
-            }
-            resources[ObjectIdentifier(loop)] = try await made.get()
-        }
-        return resources
     }
 
     private func closeAtShutdown(_ channel: any Channel) {

@@ -62,7 +62,6 @@ struct CommandLineTests {
             (["simulate", "--quota", "nan"], [:], 64, "--quota takes above 0"),
             (["simulate", "--quota=-1e300"], [:], 64, "--quota takes above 0"),
             (["simulate", "--quota=-inf"], [:], 64, "--quota takes above 0"),
-            (["simulate", "--cache-megabytes", "9223372036854775807"], [:], 64, "--cache-megabytes"),
             (["worker", "--worker-concurrency", "9223372036854775807"], [:], 78, "an integer from 1 to 65536"),
             (["worker", "--worker-deadline", "9999999999999h"], [:], 78, "a duration from 1ms to 1m"),
             (["worker", "--providers-hotpepper-requests-per-second", "nan"], [:], 78, "a number from 0.001"),

@@ -19,10 +19,8 @@ struct WrongUsageTests {
         (["config", "nonsense"], "config", "nonsense"), (["broker", "--topic", "t"], "broker", "--topic t"),
         (["dead-letters", "list", "nonsense"], "dead-letters list", "nonsense"),
         (["dead-letters", "redrive", "--nonsense"], "dead-letters redrive", "--nonsense"),
-        (["simulate", "--threads", "0"], "simulate", "--threads takes 1...64"),
         (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
         (["simulate", "--quota-burst", "3"], "simulate", "need --quota"),
-        (["simulate", "--cache-megabytes=-1"], "simulate", "--cache-megabytes"),
     ])
     func commandShowsItsOwnUsage(arguments: [String], command: String, text: String) async throws {
         let program = try await run(arguments)

@@ -35,7 +35,7 @@ class Provider:
 
     def capacity(self, at_once: int | None) -> None:
         """Serves so many calls at once; the others wait for their turn."""
-        self.configure(capacity=at_once and {"concurrent": at_once})
+        self.configure(capacity=at_once)
 
     def configure(self, **changes) -> None:
         self._call("/_sim/config", json.dumps(changes).encode())

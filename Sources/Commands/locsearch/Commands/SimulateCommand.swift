@@ -10,25 +10,20 @@ struct SimulateCommand: AsyncParsableCommand {
               locsearch simulate --port 8090 --latency p50:80ms,p99:900ms --faults 503:0.02,reset:0.01
               HOTPEPPER_BASE_URL=http://127.0.0.1:8090 HOTPEPPER_API_KEY=any locsearch worker
 
-            GET /_sim/stats shows the counts of requests, POST /_sim/config changes latency, faults, capacity and quota,
-            POST /_sim/reset clears the counts. `--list-faults` lists the faults that a keyword fault:NAME causes.
+            It answers the calls that a worker makes. GET /_sim/stats shows the counts of requests, POST /_sim/config
+            changes latency, faults, capacity and quota, POST /_sim/reset clears the counts. `--list-faults` lists the
+            faults that a keyword fault:NAME causes.
             GET /pictures/ANY/PATH returns a generated picture (SVG), always the same for a path; it is not counted.
             """)
 
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0: any free one.") var port = 0
     @Option(help: "Seed of the generated places: the same seed gives the same places.") var seed: UInt64 = 1
-    @Option(help: "Event loops, 1...64.") var threads = 1
     @Option(help: "The only accepted key. Default: all except those that begin with wrong, denied or legacy-off.")
     var apiKey: String?
-    @Flag(help: "Old versions of the APIs: numbers as strings, obsolete members.") var oldVersions = false
-    @Flag(help: "Compresses responses with gzip for clients that accept it.") var gzip = false
     @Option(help: "Time until a new page token of Google's legacy API becomes valid.", transform: DurationArgument.read)
     var pageTokenDelay = DurationArgument(.seconds(2))
-    @Option(help: "Megabytes of the cache for rendered places.") var cacheMegabytes = 96
-    @Option(help: "Largest request body in bytes.") var maxRequestBytes = 1 << 20
-    @Option(help: "Number of requests that GET /_sim/log can show.") var logCapacity = 1000
-    @Option(help: "80ms, 20ms..80ms, exp:100ms (the mean) or p50:80ms,p99:900ms.") var latency = "0ms"
+    @Option(help: "Time until an answer begins: \(LatencyDistribution.expectation).") var latency = "0ms"
     @Option(help: "Fractions of requests that fail, such as 503:0.05,reset:0.01.") var faults: String?
     @Option(help: "Number of requests served at a time; the others wait.") var capacity: Int?
     @Option(help: "Requests per second for each key.") var quota: Double?
@@ -37,9 +32,6 @@ struct SimulateCommand: AsyncParsableCommand {
     @Flag(help: "Prints the faults that a keyword, type or place id can cause, and exits.") var listFaults = false
 
     func validate() throws {
-        guard (0...1_048_576).contains(cacheMegabytes) else {
-            throw ValidationError("--cache-megabytes takes 0 to 1048576")
-        }
         guard quota != nil || (quotaBurst == nil && retryAfter == nil) else {
             throw ValidationError("--quota-burst and --retry-after need --quota")
         }
@@ -78,9 +70,8 @@ struct SimulateCommand: AsyncParsableCommand {
 
     /// The flag for each configuration member that the simulator itself checks.
     private static let flags = [
-        "port": "--port", "threads": "--threads", "apiKey": "--api-key", "pageTokenDelay": "--page-token-delay",
-        "maxRequestBytes": "--max-request-bytes", "logCapacity": "--log-capacity", "latency": "--latency",
-        "faults": "--faults", "capacity.concurrent": "--capacity", "quota.requestsPerSecond": "--quota",
+        "port": "--port", "apiKey": "--api-key", "pageTokenDelay": "--page-token-delay", "latency": "--latency",
+        "faults": "--faults", "capacity": "--capacity", "quota.requestsPerSecond": "--quota",
         "quota.burst": "--quota-burst", "quota.retryAfter": "--retry-after",
     ]
 
@@ -89,14 +80,8 @@ struct SimulateCommand: AsyncParsableCommand {
         configuration.host = host
         configuration.port = port
         configuration.seed = seed
-        configuration.threads = threads
         configuration.apiKey = apiKey
-        configuration.oldVersions = oldVersions
-        configuration.gzip = gzip
         configuration.pageTokenDelay = pageTokenDelay.duration
-        configuration.cacheBytes = cacheMegabytes << 20
-        configuration.maxRequestBytes = maxRequestBytes
-        configuration.logCapacity = logCapacity
         configuration.profile = try profile()
         return configuration
     }
@@ -106,7 +91,7 @@ struct SimulateCommand: AsyncParsableCommand {
         var profile = TrafficProfile()
 
         guard let latency = LatencyDistribution(latency) else {
-            throw ValidationError("--latency takes 80ms, 20ms..80ms, exp:100ms or p50:80ms,p99:900ms")
+            throw ValidationError("--latency takes \(LatencyDistribution.expectation)")
         }
         profile.latency = latency
 
@@ -117,7 +102,7 @@ struct SimulateCommand: AsyncParsableCommand {
             profile.faults = shares
         }
 
-        if let capacity { profile.capacity = .init(concurrent: capacity) }
+        profile.capacity = capacity
         if let quota {
             profile.quota = .init(requestsPerSecond: quota, burst: quotaBurst, retryAfter: retryAfter)
         }

@@ -17,10 +17,10 @@ enum Answers {
     /// Returns an answer with an error, in the format of the called API.
     static func error(_ error: ProviderError, hint: RetryHint? = nil, to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
-        case .hotpepper: HotpepperAPI.error(error, hint: hint, format: HotpepperAPI.Format(request.query))
+        case .hotpepper: HotpepperAPI.error(error, hint: hint)
         case .googlePlacesLegacy:
             LegacyAPI.error(error, hint: hint, isDetails: request.endpoint == .legacyDetails)
-        case .googlePlaces: GooglePlacesAPI.error(error, hint: hint)
+        case .googlePlaces: GooglePlacesError(error, hint: hint).reply
         case nil: Reply.page(404, title: "Not Found")
         }
     }
@@ -28,7 +28,7 @@ enum Answers {
     /// Returns an answer without places.
     static func nothing(to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
-        case .hotpepper: HotpepperAPI.nothing(format: HotpepperAPI.Format(request.query))
+        case .hotpepper: HotpepperAPI.nothing
         case .googlePlacesLegacy: LegacyAPI.status("ZERO_RESULTS", isDetails: request.endpoint == .legacyDetails)
         case .googlePlaces, nil: Reply(Reply.json, body: "{}\n", outcome: "empty")
         }

@@ -2,17 +2,13 @@ internal import NIOCore
 
 /// A provider's style of JSON: blanks, line breaks, and the escaped characters.
 struct JSONLayout {
-    /// The number of spaces per level; 0 writes everything on one line.
+    /// The number of spaces per level.
     var indent: Int
     /// The text between a name and its value.
     var colon: StaticString
     /// True to write `<`, `>` and `&` as `\u003c`, `\u003e` and `\u0026`.
     var escapesHTML = false
-    /// True to write `/` as `\/`.
-    var escapesSlash = false
 
-    static let hotpepper = JSONLayout(indent: 0, colon: ":")
-    static let hotpepperOld = JSONLayout(indent: 0, colon: ":", escapesSlash: true)
     static let legacy = JSONLayout(indent: 3, colon: " : ", escapesHTML: true)
     static let googlePlaces = JSONLayout(indent: 2, colon: ": ")
 
@@ -21,17 +17,12 @@ struct JSONLayout {
     ///   - json: valid JSON without blanks.
     ///   - depth: the number of levels that enclose it.
     func lay(_ json: [UInt8], depth: Int = 0) -> ByteBuffer {
-        var buffer = ByteBufferAllocator().buffer(capacity: json.count * (indent == 0 ? 1 : 2))
+        var buffer = ByteBufferAllocator().buffer(capacity: json.count * 2)
         lay(json, depth: depth, into: &buffer)
         return buffer
     }
 
     func lay(_ json: [UInt8], depth start: Int, into buffer: inout ByteBuffer) {
-        if indent == 0, !escapesHTML, !escapesSlash {
-            buffer.writeBytes(json)
-            return
-        }
-
         var (depth, index) = (start, 0)
         while index < json.count {
             let byte = json[index]
@@ -82,7 +73,6 @@ struct JSONLayout {
     }
 
     private func breakLine(depth: Int, into buffer: inout ByteBuffer) {
-        guard indent > 0 else { return }
         buffer.writeInteger(UInt8(ascii: "\n"))
         buffer.writeRepeatingByte(UInt8(ascii: " "), count: depth * indent)
     }
@@ -92,7 +82,6 @@ struct JSONLayout {
         case UInt8(ascii: "<") where escapesHTML: buffer.writeStaticString("\\u003c")
         case UInt8(ascii: ">") where escapesHTML: buffer.writeStaticString("\\u003e")
         case UInt8(ascii: "&") where escapesHTML: buffer.writeStaticString("\\u0026")
-        case UInt8(ascii: "/") where escapesSlash: buffer.writeStaticString("\\/")
         default: buffer.writeInteger(byte)
         }
     }

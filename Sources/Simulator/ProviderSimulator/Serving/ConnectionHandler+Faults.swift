@@ -12,8 +12,9 @@ extension ConnectionHandler {
         case .body(let body):
             sendFault(body.reply(to: exchange.request, with: resources), for: exchange)
         case .damagedGzip:
-            var reply = Answers.reply(to: exchange.request, with: resources)
-            reply.body = StoredGzip.encode(reply.body, damaged: true)
+            // A correct head (RFC 1952), then a block of the reserved type 3 (RFC 1951).
+            let bytes = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 7] + [UInt8](repeating: 0, count: 500)
+            var reply = Reply(Reply.json, body: ByteBuffer(bytes: bytes))
             reply.headers.append(("Content-Encoding", "gzip"))
             sendFault(reply, for: exchange)
 

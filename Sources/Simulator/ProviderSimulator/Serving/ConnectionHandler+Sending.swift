@@ -9,7 +9,6 @@ extension ConnectionHandler {
 
         exchange.phase = .answering
 
-        let reply = compressed(reply, for: exchange)
         var head = resources.allocator.buffer(capacity: 256)
         reply.writeHead(
             to: &head, length: reply.body.readableBytes, connection: exchange.request.connectionHeader)
@@ -31,17 +30,6 @@ extension ConnectionHandler {
         }
     }
 
-    private func compressed(_ reply: Reply, for exchange: Exchange) -> Reply {
-        guard resources.configuration.gzip, reply.body.readableBytes > 512, exchange.request.acceptsGzip,
-            exchange.fault != .damagedGzip
-        else { return reply }
-
-        var reply = reply
-        reply.body = StoredGzip.encode(reply.body)
-        reply.headers.append(("Content-Encoding", "gzip"))
-        return reply
-    }
-
     /// Answers with an HTML page and closes the connection, without counting the request.
     func refuse(status: Int, title: String) {
         guard let context else { return }
@@ -52,15 +40,5 @@ extension ConnectionHandler {
         reply.writeHead(to: &bytes, length: reply.body.readableBytes, connection: "close")
         bytes.writeImmutableBuffer(reply.body)
         context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenComplete { _ in self.close() }
-    }
-}
-
-extension IncomingRequest {
-    /// True if the client decodes gzip.
-    var acceptsGzip: Bool { headers.first(name: "Accept-Encoding")?.contains("gzip") ?? false }
-
-    /// The value of the answer's `Connection` header; `nil` if it is the default of the HTTP version.
-    var connectionHeader: StaticString? {
-        isKeptAlive ? (isVersion10 ? "keep-alive" : nil) : "close"
     }
 }

@@ -39,7 +39,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private(set) var context: ChannelHandlerContext?
     private var state = State.idle
-    private var assembler: RequestAssembler
+    private var assembler = RequestAssembler()
     private var pending = CircularBuffer<PendingItem>()
     /// True while `startPending` runs. It prevents a nested call when a request is answered at once.
     private var isStarting = false
@@ -51,7 +51,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     init(resources: LoopResources, traffic: TrafficControl, control: ControlPlane) {
         (self.resources, self.traffic, self.control) = (resources, traffic, control)
-        assembler = RequestAssembler(maxBodyBytes: resources.configuration.maxRequestBytes)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -110,23 +109,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - The steps of a request
 
     private func start(_ request: IncomingRequest) {
-        if request.path.hasPrefix("/_sim/") {
-            let exchange = Exchange(request, plan: nil, admission: nil)
-            state = .busy(exchange)
-            return send(control.reply(to: request), for: exchange)
-        }
+        if request.path.hasPrefix("/_sim/") { return send(control.reply(to: request), uncounted: request) }
         // Pictures belong to no provider's API. They are sent at once and are not counted.
-        if request.path.hasPrefix(Picture.pathPrefix) {
-            let exchange = Exchange(request, plan: nil, admission: nil)
-            state = .busy(exchange)
-            return send(Picture.reply(to: request), for: exchange)
-        }
+        if request.path.hasPrefix(Picture.pathPrefix) { return send(Picture.reply(to: request), uncounted: request) }
 
         let plan = request.plan
-        let admission = traffic.arrive(
-            TrafficControl.Arrival(
-                endpoint: request.endpoint, fingerprint: request.fingerprint, keyFingerprint: request.keyFingerprint,
-                plan: plan, roll: resources.numbers.unit(), uri: request.uri, body: request.loggedBody))
+        let admission = traffic.arrive(request, plan: plan, roll: resources.numbers.unit())
         let exchange = Exchange(request, plan: plan, admission: admission)
         state = .busy(exchange)
 
@@ -144,11 +132,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
+    private func send(_ reply: Reply, uncounted request: IncomingRequest) {
+        let exchange = Exchange(request)
+        state = .busy(exchange)
+        send(reply, for: exchange)
+    }
+
     private func waitForTurn(_ exchange: Exchange, api: ProviderAPI) {
         guard let loop = context?.eventLoop else { return }
 
         let bound = NIOLoopBound((self, exchange), eventLoop: loop)
-        let entry = traffic.enter(api) {
+        let hasPermit = traffic.enter(api) {
             loop.execute {
                 let (handler, exchange) = bound.value
                 exchange.holdsTurn = true
@@ -156,26 +150,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         }
 
-        switch entry {
-        case .now:
+        if hasPermit {
             exchange.holdsTurn = true
             serve(exchange)
-        case .later: break
-        case .full: send(Reply.page(503, title: "Service Unavailable"), for: exchange)
         }
     }
 
     /// Waits for the latency, then answers.
     private func serve(_ exchange: Exchange) {
-        if exchange.phase == .abandoned, exchange.admission?.servesAbandoned != true {
-            return releaseTurn(of: exchange)
-        }
-
         let latency = exchange.admission?.latency.sample(&resources.numbers) ?? 0
         let delay = latency + exchange.delayMicroseconds
         // After a disconnect, the channel has no context. A real server would be just as busy.
-        guard delay > 0, let loop = context?.eventLoop ?? resources.loop else { return answer(exchange) }
-        exchange.timer = loop.assumeIsolated().scheduleTask(in: .microseconds(Int64(delay))) { self.answer(exchange) }
+        guard delay > 0 else { return answer(exchange) }
+        resources.loop.assumeIsolated().scheduleTask(in: .microseconds(Int64(delay))) { self.answer(exchange) }
     }
 
     private func answer(_ exchange: Exchange) {
@@ -207,9 +194,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func count(_ exchange: Exchange, outcome: String, isAborted: Bool) {
-        guard let admission = exchange.admission else { return }
-        traffic.finish(
-            admission.number, endpoint: exchange.request.endpoint, outcome: outcome, isAborted: isAborted)
+        guard exchange.admission != nil else { return }
+        traffic.finish(exchange.request.endpoint, outcome: outcome, isAborted: isAborted)
     }
 
     private func releaseTurn(of exchange: Exchange) {
@@ -263,15 +249,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Counts a request whose client disconnected before the answer began.
     ///
-    /// Most servers do not notice that, so the request still waits for its permit and uses it, unless the profile
-    /// specifies otherwise.
+    /// Most servers do not notice that, so the request still waits for its permit and uses it.
     private func abandon(_ exchange: Exchange) {
         exchange.phase = .abandoned
         count(exchange, outcome: "aborted", isAborted: true)
-
-        guard let admission = exchange.admission, !admission.servesAbandoned else { return }
-        exchange.timer?.cancel()
-        releaseTurn(of: exchange)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

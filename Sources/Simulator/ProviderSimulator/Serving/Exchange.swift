@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// One request until the end of its answer. Confined to its connection's event loop.
 final class Exchange {
     /// The progress of the exchange. It only moves forward.
@@ -16,26 +14,24 @@ final class Exchange {
     }
 
     let request: IncomingRequest
-    let plan: FaultPlan?
     /// The decision of traffic control; `nil` for a request that is not counted, because it is for the control plane or
     /// for a picture.
     let admission: TrafficControl.Admission?
+    /// The delay that the request itself asks for.
+    let delayMicroseconds: Int
     var phase = Phase.pending
-    /// True while the request holds one of the permits for concurrent requests (`TrafficProfile.Capacity`).
+    /// True while the request holds one of the permits for concurrent requests (`TrafficProfile.capacity`).
     var holdsTurn = false
-    /// The timer that ends the latency.
-    var timer: Scheduled<Void>?
     /// The number of unsent bytes of a huge body.
     var hugeBytesLeft = 0
 
-    init(_ request: IncomingRequest, plan: FaultPlan?, admission: TrafficControl.Admission?) {
-        (self.request, self.plan, self.admission) = (request, plan, admission)
+    init(_ request: IncomingRequest, plan: FaultPlan? = nil, admission: TrafficControl.Admission? = nil) {
+        (self.request, self.admission) = (request, admission)
+        delayMicroseconds = (plan?.delayMilliseconds ?? 0) * 1000
     }
 
     /// The fault to apply instead of sending an answer. The request's own fault takes precedence over the profile's.
     var fault: Fault? { admission?.fault }
     /// The outcome for the statistics once the fault has been applied.
     var faultOutcome: String { fault?.outcome ?? "ok" }
-    /// The delay that the request itself asks for.
-    var delayMicroseconds: Int { (plan?.delayMilliseconds ?? 0) * 1000 }
 }

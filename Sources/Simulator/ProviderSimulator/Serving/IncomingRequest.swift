@@ -4,7 +4,6 @@ internal import NIOHTTP1
 /// A completely received request.
 struct IncomingRequest {
     let method: HTTPMethod
-    let uri: String
     let path: Substring
     let query: QueryParameters
     let headers: HTTPHeaders
@@ -18,14 +17,14 @@ struct IncomingRequest {
     private let mayAskForFaults: Bool
 
     init(head: HTTPRequestHead, body: ByteBuffer?) {
-        (method, uri, headers) = (head.method, head.uri, head.headers)
+        (method, headers) = (head.method, head.headers)
         isKeptAlive = head.isKeepAlive
         isVersion10 = head.version == .http1_0
         self.body = body.map { Array($0.readableBytesView) } ?? []
 
-        let bytes = Array(uri.utf8)
+        let bytes = Array(head.uri.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
-        path = Substring(uri.utf8.prefix(mark))
+        path = Substring(head.uri.utf8.prefix(mark))
         endpoint = Endpoint(path)
 
         var fingerprint = Fingerprint()
@@ -60,10 +59,12 @@ struct IncomingRequest {
         var plan = FaultPlan()
         for pair in query.pairs where pair.name != "key" { plan.read(pair.value) }
         plan.read(QueryParameters.decodePath(path))
-        if !body.isEmpty { plan.read(body) }
+        if !body.isEmpty { plan.read(String(decoding: body, as: UTF8.self)) }
         return plan == FaultPlan() ? nil : plan
     }
 
-    /// The beginning of the body, for the request log.
-    var loggedBody: String { body.isEmpty ? "" : String(decoding: body.prefix(2048), as: UTF8.self) }
+    /// The value of the answer's `Connection` header; `nil` if it is the default of the HTTP version.
+    var connectionHeader: StaticString? {
+        isKeptAlive ? (isVersion10 ? "keep-alive" : nil) : "close"
+    }
 }

@@ -1,26 +1,24 @@
 internal import NIOCore
 
-/// The resources with which one event loop answers requests: its copy of the world, its random numbers, and its caches. No other
-/// loop uses them, so there are no locks.
+/// The resources with which the event loop answers requests: the world, random numbers, and caches. No other thread
+/// uses them, so there are no locks.
 final class LoopResources {
     let configuration: SimulatorConfiguration
     let world: World
     let finder: PlaceFinder
     let allocator = ByteBufferAllocator()
-    /// The loop that uses these resources; `nil` in tests without one.
-    let loop: (any EventLoop)?
+    let loop: any EventLoop
     var numbers: HashStream
 
     private var keywords: [String: KeywordMatch] = [:]
     private var fieldMasks: [String: GooglePlacesMask] = [:]
 
-    /// - Parameter number: the number of the loop, so that each loop has different random numbers.
-    init(_ configuration: SimulatorConfiguration, number: Int, loop: (any EventLoop)? = nil) {
+    init(_ configuration: SimulatorConfiguration, loop: any EventLoop) {
         self.configuration = configuration
         self.loop = loop
-        world = World(seed: configuration.seed, cacheBytes: configuration.cacheBytes / configuration.threads)
+        world = World(seed: configuration.seed, cacheBytes: 96 << 20)
         finder = PlaceFinder(world: world)
-        numbers = HashStream(mixed(configuration.seed ^ UInt64(number) << 32 ^ 0x51_4D))
+        numbers = HashStream(mixed(configuration.seed ^ 0x51_4D))
     }
 
     /// Returns the parsed keyword; `nil` for a text without words to search for.

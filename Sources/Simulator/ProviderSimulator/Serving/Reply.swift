@@ -40,6 +40,14 @@ struct Reply {
         return reply
     }
 
+    /// Returns a redirect to a picture.
+    static func redirect(to link: String) -> Reply {
+        var reply = Reply(
+            html, body: "<HTML><BODY><A HREF=\"\(link)\">The picture</A></BODY></HTML>\n", status: 302)
+        reply.headers.append(("Location", link))
+        return reply
+    }
+
     /// Writes the status line and the headers.
     /// - Parameters:
     ///   - length: the length of the body; `nil`: the body is chunked.

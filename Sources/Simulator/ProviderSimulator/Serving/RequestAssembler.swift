@@ -22,17 +22,16 @@ struct RequestAssembler {
         case tooLarge(dropped: Int)
     }
 
-    private let maxBodyBytes: Int
     private var head: HTTPRequestHead?
     private var body = Body.none
 
+    /// A larger body is answered with 413.
+    private static let maxBodyBytes = 1 << 20
+    /// A longer URI is answered with 414.
     private static let maxURIBytes = 16_384
     /// The maximum number of bytes to read from a body that is too large, so that the client can receive the answer
     /// 413.
     private static let maxDroppedBytes = 64 << 20
-
-    /// - Parameter maxBodyBytes: the maximum size of a body.
-    init(maxBodyBytes: Int) { self.maxBodyBytes = maxBodyBytes }
 
     /// Processes the next part.
     /// - Returns: the event; `nil` while the request is incomplete.
@@ -56,9 +55,9 @@ struct RequestAssembler {
 
         switch body {
         case .tooLarge(let dropped): body = .tooLarge(dropped: dropped + part.readableBytes)
-        case .none where part.readableBytes > maxBodyBytes: body = .tooLarge(dropped: part.readableBytes)
+        case .none where part.readableBytes > Self.maxBodyBytes: body = .tooLarge(dropped: part.readableBytes)
         case .none: body = .bytes(part)
-        case .bytes(let bytes) where bytes.readableBytes + part.readableBytes > maxBodyBytes:
+        case .bytes(let bytes) where bytes.readableBytes + part.readableBytes > Self.maxBodyBytes:
             body = .tooLarge(dropped: part.readableBytes)
         case .bytes(var bytes):
             body = .none  // leaves the buffer with one owner, so that it is not copied

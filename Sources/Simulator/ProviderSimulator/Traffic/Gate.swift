@@ -3,37 +3,24 @@ internal import NIOCore
 /// Limits the number of requests served at the same time. Further requests wait in order of arrival.
 struct Gate {
     typealias Waiter = @Sendable () -> Void
-    enum Entry {
-        /// The request may be served now.
-        case now
-        /// The waiter is called when the request may be served.
-        case later
-        /// Too many requests are waiting already.
-        case full
-    }
 
-    /// The limits; `nil`: none. After a change, call the waiters that `admitted()` returns.
-    var capacity: TrafficProfile.Capacity?
+    /// The limit; `nil`: none. After a change, call the waiters that `admitted()` returns.
+    var capacity: Int?
     /// The number of requests being served.
     private(set) var active = 0
     private var waiters = CircularBuffer<Waiter>()
 
     var waiting: Int { waiters.count }
 
-    /// Takes a permit, or a position in the queue.
-    mutating func enter(_ waiter: @escaping Waiter) -> Entry {
-        guard let capacity else {
-            active += 1
-            return .now
+    /// Takes a permit, or a position in the queue. The queue is limited by the number of connections.
+    /// - Returns: `true` if the request has a permit. Otherwise the waiter is called when it has one.
+    mutating func enter(_ waiter: @escaping Waiter) -> Bool {
+        guard active < capacity ?? .max else {
+            waiters.append(waiter)
+            return false
         }
-
-        if active < capacity.concurrent {
-            active += 1
-            return .now
-        }
-        guard waiters.count < capacity.queue else { return .full }
-        waiters.append(waiter)
-        return .later
+        active += 1
+        return true
     }
 
     /// Releases a permit.
@@ -46,7 +33,7 @@ struct Gate {
     /// Removes the waiters that can get a permit from the queue. Each of them counts as active from now on.
     mutating func admitted() -> [Waiter] {
         var next: [Waiter] = []
-        while let waiter = waiters.first, active < capacity?.concurrent ?? .max {
+        while let waiter = waiters.first, active < capacity ?? .max {
             waiters.removeFirst()
             active += 1
             next.append(waiter)

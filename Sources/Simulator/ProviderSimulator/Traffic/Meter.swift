@@ -1,10 +1,12 @@
-/// The counts of one API, of one method, or of all requests.
+/// The counts of one API, or of all requests.
 struct Meter {
     private(set) var requests = 0
     private(set) var inFlight = 0
     private(set) var maxInFlight = 0
     /// The number of requests whose client disconnected before the answer was sent.
     private(set) var aborted = 0
+    /// The number of finished requests by outcome.
+    private(set) var outcomes: [String: Int] = [:]
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
 
@@ -21,8 +23,9 @@ struct Meter {
     }
 
     /// Counts a finished request.
-    mutating func finish(isAborted: Bool) {
+    mutating func finish(_ outcome: String, isAborted: Bool) {
         inFlight -= 1
+        outcomes[outcome, default: 0] += 1
         if isAborted { aborted += 1 }
     }
 

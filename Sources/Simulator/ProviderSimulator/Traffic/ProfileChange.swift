@@ -1,20 +1,17 @@
-internal import Basics
 internal import JSON
 
 /// The body of `POST /_sim/config`. Its members change the profiles; `null` removes a limit.
 ///
-///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05},
-///      "capacity": {"concurrent": 8, "queue": 1000, "servesAbandoned": true},
+///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05}, "capacity": 8,
 ///      "quota": {"requestsPerSecond": 10, "burst": 10, "retryAfter": 1}}
 ///
-/// Without `apis`, all APIs change. `latency` may be a number of milliseconds, and `capacity` and `quota` may be single
-/// numbers.
+/// Without `apis`, all APIs change.
 struct ProfileChange {
     /// The APIs whose profiles are changed.
     private(set) var apis = ProviderAPI.allCases
     private var latency: LatencyDistribution?
     private var faults: [String: Double]?
-    private var capacity: TrafficProfile.Capacity??
+    private var capacity: Int??
     private var quota: TrafficProfile.Quota??
 
     init(_ body: [UInt8]) throws(SimulatorError) {
@@ -28,7 +25,8 @@ struct ProfileChange {
                 case "apis": apis = try Self.apis(&reader)
                 case "latency": latency = try Self.latency(&reader)
                 case "faults": faults = try Self.faults(&reader)
-                case "capacity": capacity = .some(try Self.capacity(&reader))
+                // The validation of the profile rejects a negative number.
+                case "capacity": capacity = .some(try reader.skipNull() ? nil : try reader.int() ?? -1)
                 case "quota": quota = .some(try Self.quota(&reader))
                 default:
                     throw Self.wrong(
@@ -70,22 +68,13 @@ struct ProfileChange {
     }
 
     private static func latency(_ reader: inout JSONReader) throws -> LatencyDistribution {
-        if try reader.skipNull() { return .fixed(.zero) }
-        let expected = "milliseconds, or 80ms, 20ms..80ms, exp:100ms, p50:80ms,p99:900ms"
-        if try reader.kind() == .number {
-            guard let milliseconds = try reader.double(), (0...600_000).contains(milliseconds) else {
-                throw wrong("latency", expected: expected)
-            }
-            return .fixed(.microseconds(Int64(saturating: milliseconds * 1000)))  // bounded: a floating-point number
-        }
         guard let text = try reader.string(), let latency = LatencyDistribution(text) else {
-            throw wrong("latency", expected: expected)
+            throw wrong("latency", expected: LatencyDistribution.expectation)
         }
         return latency
     }
 
     private static func faults(_ reader: inout JSONReader) throws -> [String: Double] {
-        if try reader.skipNull() { return [:] }
         guard try reader.enterObject() else { throw wrong("faults", expected: "an object of fractions by fault name") }
         var faults: [String: Double] = [:]
         while let key = try reader.nextKey() {
@@ -98,41 +87,9 @@ struct ProfileChange {
         return faults
     }
 
-    private static func capacity(_ reader: inout JSONReader) throws -> TrafficProfile.Capacity? {
-        if try reader.skipNull() { return nil }
-        if try reader.kind() == .number {
-            guard let number = try reader.int() else { throw wrong("capacity", expected: "a whole number") }
-            return TrafficProfile.Capacity(concurrent: number)
-        }
-
-        guard try reader.enterObject() else { throw wrong("capacity", expected: "a number or an object") }
-
-        // The validation of the profile rejects 0, so a capacity without `concurrent` is an error.
-        var capacity = TrafficProfile.Capacity(concurrent: 0)
-        while let key = try reader.nextKey() {
-            let name = try key.string()
-            switch name {
-            case "concurrent": capacity.concurrent = try reader.int() ?? -1
-            case "queue": capacity.queue = try reader.int() ?? -1
-            case "servesAbandoned":
-                guard let flag = try reader.bool() else {
-                    throw wrong("capacity.servesAbandoned", expected: "true or false")
-                }
-                capacity.servesAbandoned = flag
-            default: throw wrong("capacity.\(name.prefix(40))", expected: "concurrent, queue or servesAbandoned")
-            }
-        }
-
-        return capacity
-    }
-
     private static func quota(_ reader: inout JSONReader) throws -> TrafficProfile.Quota? {
         if try reader.skipNull() { return nil }
-        if try reader.kind() == .number {
-            return TrafficProfile.Quota(requestsPerSecond: try reader.double() ?? -1)
-        }
-
-        guard try reader.enterObject() else { throw wrong("quota", expected: "a number or an object") }
+        guard try reader.enterObject() else { throw wrong("quota", expected: "an object") }
 
         var (rate, burst, retryAfter) = (-1.0, Int?.none, Int?.none)
         while let key = try reader.nextKey() {

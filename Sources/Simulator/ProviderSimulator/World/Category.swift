@@ -131,16 +131,12 @@ struct Category: Sendable {
     }
 
     /// Returns the categories with a Google type; 0 if there are none.
-    /// - Parameter primary: true to return only categories with this primary type.
-    static func mask(ofType type: String, primary: Bool = false) -> Mask {
-        typeMasks[type].map { primary ? $0.primary : $0.any } ?? 0
-    }
+    static func mask(ofType type: String) -> Mask { typeMasks[type] ?? 0 }
 
-    private static let typeMasks: [String: (any: Mask, primary: Mask)] = {
-        var masks: [String: (any: Mask, primary: Mask)] = [:]
+    private static let typeMasks: [String: Mask] = {
+        var masks: [String: Mask] = [:]
         for (index, category) in all.enumerated() {
-            for type in Set(category.types) { masks[type, default: (0, 0)].any |= 1 << Mask(index) }
-            masks[category.primaryType, default: (0, 0)].primary |= 1 << Mask(index)
+            for type in category.types { masks[type, default: 0] |= 1 << Mask(index) }
         }
         return masks
     }()

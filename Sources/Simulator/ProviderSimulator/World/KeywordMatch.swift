@@ -4,28 +4,27 @@ struct KeywordMatch {
     struct Word {
         var categories: Category.Mask = 0
         var heads: UInt32 = 0
-        var cores: UInt64 = 0
+        var cores: UInt32 = 0
         var towns: UInt32 = 0
         var districts: UInt32 = 0
         /// The stations of each town, one bit each.
         var stations: [UInt8] = []
 
         /// True if the word matches no place.
-        var isEmpty: Bool { categories == 0 && heads == 0 && cores == 0 && isPlaceless }
-        /// True if the word names no town, quarter or station.
-        var isPlaceless: Bool { towns == 0 && districts == 0 && stations.allSatisfy { $0 == 0 } }
+        var isEmpty: Bool {
+            categories == 0 && heads == 0 && cores == 0 && towns == 0 && districts == 0
+                && stations.allSatisfy { $0 == 0 }
+        }
 
         func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
             categories >> UInt32(place.category) & 1 == 1
-                || place.kind.isFood && (heads >> UInt32(place.head) & 1 == 1 || cores >> UInt64(place.core) & 1 == 1)
+                || place.kind.isFood && (heads >> UInt32(place.head) & 1 == 1 || cores >> UInt32(place.core) & 1 == 1)
                 || towns >> UInt32(cell.town) & 1 == 1 || districts >> UInt32(cell.district) & 1 == 1
                 || !stations.isEmpty && stations[cell.town] >> UInt8(cell.station) & 1 == 1
         }
     }
 
     let words: [Word]
-    /// The town that a word names, or whose station it names. It is searched if no position is given.
-    let town: Int?
 
     /// Returns true if every word matches.
     func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
@@ -35,18 +34,9 @@ struct KeywordMatch {
 
     /// - Parameter lenient: true to drop words that match no place, unless all do, as in Google's text search.
     init(_ text: String, lenient: Bool) {
-        var words: [Word] = []
-        var town: Int?
-        for token in Self.tokens(text).prefix(20) {
-            let word = Self.word(token)
-            if !word.towns.isZero { town = town ?? word.towns.trailingZeroBitCount }
-            if let index = word.stations.firstIndex(where: { $0 != 0 }) { town = town ?? index }
-            words.append(word)
-        }
-
+        let words = Self.tokens(text).prefix(20).map(Self.word)
         let known = lenient ? words.filter { !$0.isEmpty } : words
         self.words = known.isEmpty ? words : known
-        self.town = town
     }
 
     /// Returns the words in lower case, separated by blanks (also U+3000), commas and plus signs. Words with `fault:`
@@ -69,21 +59,16 @@ struct KeywordMatch {
             word.categories |= 1 << Category.Mask(index)
         }
 
-        for (index, texts) in index.heads.enumerated() where texts.contains(bytes) { word.heads |= 1 << UInt32(index) }
-        for (index, texts) in index.cores.enumerated() where texts.contains(bytes) { word.cores |= 1 << UInt64(index) }
-
-        for (index, texts) in index.districts.enumerated() where texts.contains(bytes) {
-            word.districts |= 1 << UInt32(index)
-        }
-
-        for (index, texts) in index.towns.enumerated() where texts.contains(bytes) { word.towns |= 1 << UInt32(index) }
-        word.stations = index.stations.map { stations in
-            var mask: UInt8 = 0
-            for (index, texts) in stations.enumerated() where texts.contains(bytes) { mask |= 1 << UInt8(index) }
-            return mask
-        }
-
+        word.heads = mask(of: index.heads, containing: bytes)
+        word.cores = mask(of: index.cores, containing: bytes)
+        word.districts = mask(of: index.districts, containing: bytes)
+        word.towns = mask(of: index.towns, containing: bytes)
+        word.stations = index.stations.map { mask(of: $0, containing: bytes) }
         return word
+    }
+
+    private static func mask<Mask: FixedWidthInteger>(of texts: [[UInt8]], containing part: [UInt8]) -> Mask {
+        texts.indices.reduce(0) { texts[$1].contains(part) ? $0 | 1 << Mask($1) : $0 }
     }
 
     /// All searchable texts, in lower case, as bytes.
@@ -108,10 +93,6 @@ struct KeywordMatch {
         }
     }
     private static let index = Index()
-}
-
-extension UInt32 {
-    fileprivate var isZero: Bool { self == 0 }
 }
 
 extension [UInt8] {

@@ -10,48 +10,29 @@ enum Lexicon {
         }
     }
 
-    /// The first parts of restaurant names. A place stores the index in 5 bits.
+    /// The first parts of restaurant names. A place stores the index in 4 bits.
     static let heads: [Word] = [
-        Word("炭火焼鳥と個室", "すみびやきとりとこしつ", "Charcoal"), Word("個室居酒屋", "こしついざかや", "Private Room"),
-        Word("海鮮酒場", "かいせんさかば", "Seafood"), Word("隠れ家ダイニング", "かくれがだいにんぐ", "Hideaway"),
-        Word("", "", ""), Word("大衆", "たいしゅう", "Popular"), Word("", "", ""), Word("産地直送", "さんちちょくそう", "Farm Direct"),
-        Word("鉄板", "てっぱん", "Teppan"), Word("ＤＩＮＩＮＧ　", "だいにんぐ　", "Dining"), Word("肉バル　", "にくばる　", "Meat"),
-        Word("本格", "ほんかく", "Genuine"), Word("", "", ""), Word("ﾋﾞｽﾄﾛ ", "びすとろ ", "Bistro"),
-        Word("古民家", "こみんか", "Old House"),
-        Word("Cafe & Bar ", "かふぇあんどばー ", "Cafe & Bar"), Word("地酒と肴 ", "じざけとさかな ", "Sake"),
-        Word("創作和食　", "そうさくわしょく　", "Creative"), Word("", "", ""), Word("天空の", "てんくうの", "Sky"),
-        Word("路地裏", "ろじうら", "Alley"), Word("Ｋｉｔｃｈｅｎ　", "きっちん　", "Kitchen"), Word("元祖", "がんそ", "Original"),
-        Word("", "", ""), Word("立呑み", "たちのみ", "Standing"), Word("囲炉裏", "いろり", "Hearth"),
-        Word("全席個室 ", "ぜんせきこしつ ", "Booth"),
-        Word("北海道", "ほっかいどう", "Hokkaido"), Word("薩摩", "さつま", "Satsuma"), Word("", "", ""),
-        Word("夜景と", "やけいと", "Night View"),
-        Word("ＴＨＥ　", "ざ　", "The"),
+        Word("炭火焼鳥と個室", "すみびやきとりとこしつ", "Charcoal"), Word("海鮮酒場", "かいせんさかば", "Seafood"),
+        Word("隠れ家ダイニング", "かくれがだいにんぐ", "Hideaway"), Word("", "", ""), Word("大衆", "たいしゅう", "Popular"),
+        Word("", "", ""), Word("ＤＩＮＩＮＧ　", "だいにんぐ　", "Dining"), Word("肉バル　", "にくばる　", "Meat"), Word("", "", ""),
+        Word("ﾋﾞｽﾄﾛ ", "びすとろ ", "Bistro"), Word("Cafe & Bar ", "かふぇあんどばー ", "Cafe & Bar"), Word("", "", ""),
+        Word("創作和食　", "そうさくわしょく　", "Creative"), Word("路地裏", "ろじうら", "Alley"),
+        Word("北海道", "ほっかいどう", "Hokkaido"), Word("ＴＨＥ　", "ざ　", "The"),
     ]
 
-    /// The main parts of names. A place stores the index in 6 bits.
+    /// The main parts of names. A place stores the index in 5 bits.
     static let cores: [Word] = [
         Word("まる福", "まるふく", "Marufuku"), Word("とり助", "とりすけ", "Torisuke"), Word("さくら庵", "さくらあん", "Sakura-an"),
         Word("彩", "いろどり", "Irodori"), Word("月の舟", "つきのふね", "Tsuki no Fune"), Word("風見鶏", "かざみどり", "Kazamidori"),
-        Word("八兵衛", "はちべえ", "Hachibei"), Word("海神丸", "かいじんまる", "Kaijinmaru"), Word("花かご", "はなかご", "Hanakago"),
-        Word("銀の鈴", "ぎんのすず", "Gin no Suzu"), Word("蔵人", "くらうど", "Kuraudo"), Word("竹とんぼ", "たけとんぼ", "Taketombo"),
+        Word("海神丸", "かいじんまる", "Kaijinmaru"), Word("銀の鈴", "ぎんのすず", "Gin no Suzu"), Word("蔵人", "くらうど", "Kuraudo"),
         Word("空色食堂", "そらいろしょくどう", "Sorairo"), Word("ひなた", "ひなた", "Hinata"), Word("波音", "なみおと", "Namioto"),
-        Word("森のテラス", "もりのてらす", "Mori Terrace"), Word("赤とんぼ", "あかとんぼ", "Akatombo"), Word("龍の髭", "りゅうのひげ", "Ryunohige"),
-        Word("七福", "しちふく", "Shichifuku"), Word("石畳", "いしだたみ", "Ishidatami"), Word("灯り", "あかり", "Akari"),
-        Word("麦わら", "むぎわら", "Mugiwara"), Word("千両", "せんりょう", "Senryo"), Word("雪うさぎ", "ゆきうさぎ", "Yukiusagi"),
-        Word("鶴の間", "つるのま", "Tsurunoma"), Word("夢路", "ゆめじ", "Yumeji"), Word("燈火亭", "とうかてい", "Tokatei"),
-        Word("三日月", "みかづき", "Mikazuki"), Word("こまどり", "こまどり", "Komadori"), Word("喜楽", "きらく", "Kiraku"),
-        Word("わだち", "わだち", "Wadachi"), Word("青い鳥", "あおいとり", "Aoi Tori"), Word("豆の木", "まめのき", "Mamenoki"),
-        Word("縁結び", "えんむすび", "Emmusubi"), Word("天の川", "あまのがわ", "Amanogawa"), Word("小町", "こまち", "Komachi"),
-        Word("笑福", "しょうふく", "Shofuku"), Word("水車", "すいしゃ", "Suisha"), Word("鈴蘭", "すずらん", "Suzuran"),
+        Word("森のテラス", "もりのてらす", "Mori Terrace"), Word("赤とんぼ", "あかとんぼ", "Akatombo"), Word("七福", "しちふく", "Shichifuku"),
+        Word("石畳", "いしだたみ", "Ishidatami"), Word("灯り", "あかり", "Akari"), Word("麦わら", "むぎわら", "Mugiwara"),
+        Word("三日月", "みかづき", "Mikazuki"), Word("喜楽", "きらく", "Kiraku"), Word("青い鳥", "あおいとり", "Aoi Tori"),
+        Word("豆の木", "まめのき", "Mamenoki"), Word("小町", "こまち", "Komachi"), Word("水車", "すいしゃ", "Suisha"),
         Word("オリーブ", "おりーぶ", "Olive"), Word("ルミエール", "るみえーる", "Lumière"), Word("Stella", "すてら", "Stella"),
-        Word("ＡＲＯＭＡ", "あろま", "AROMA"), Word("ﾎﾟﾙﾄ", "ぽると", "Porto"), Word("Luce", "るーちぇ", "Luce"),
-        Word("マリーナ", "まりーな", "Marina"), Word("バンビ", "ばんび", "Bambi"), Word("琥珀", "こはく", "Kohaku"),
-        Word("深緑", "ふかみどり", "Fukamidori"), Word("桃源", "とうげん", "Togen"), Word("紅葉", "もみじ", "Momiji"),
-        Word("鳴門", "なると", "Naruto"), Word("翡翠", "ひすい", "Hisui"), Word("麒麟児", "きりんじ", "Kirinji"),
-        Word("若葉", "わかば", "Wakaba"), Word("北斗", "ほくと", "Hokuto"), Word("南風", "なんぷう", "Nampu"),
-        Word("朝霧", "あさぎり", "Asagiri"), Word("千鳥", "ちどり", "Chidori"), Word("松葉", "まつば", "Matsuba"),
-        Word("清流", "せいりゅう", "Seiryu"), Word("宝船", "たからぶね", "Takarabune"), Word("五右衛門", "ごえもん", "Goemon"),
-        Word("壱番館", "いちばんかん", "Ichibankan"),
+        Word("ＡＲＯＭＡ", "あろま", "AROMA"), Word("ﾎﾟﾙﾄ", "ぽると", "Porto"), Word("琥珀", "こはく", "Kohaku"),
+        Word("紅葉", "もみじ", "Momiji"), Word("五右衛門", "ごえもん", "Goemon"),
     ]
 
     /// The quarters of towns.
@@ -89,9 +70,4 @@ enum Lexicon {
     static let rightToLeft = ["مقهى النخيل", "مطعم الياسمين", "קפה הים", "کافه باران"]
     static let emoji = ["🍜", "🍣", "🍺", "🌸", "🍖", "☕️", "🎉", "👨‍🍳"]
     static let authors = ["山本 はる", "Kenji M.", "さとう🌸", "A. Okafor", "林田", "Mina Lee", "ليلى", "T. N."]
-    static let reviews = [
-        ("おいしかったです。店員さんも親切でした。また行きます！", "ja"), ("Great value and friendly staff. The queue was long though.", "en"),
-        ("雰囲気がよく、落ち着いて食事ができました。", "ja"), ("المكان جميل والطعام لذيذ", "ar"),
-        ("Portions are small, but the broth is superb 🍜", "en"),
-    ]
 }

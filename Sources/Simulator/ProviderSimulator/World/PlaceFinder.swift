@@ -1,3 +1,5 @@
+internal import LibC
+
 /// A place that a search found.
 struct Hit {
     /// The square of the distance in metres.
@@ -11,19 +13,20 @@ struct PlaceQuery {
     enum Area {
         case circle(latitude: Double, longitude: Double, radius: Double)
         case box(south: Double, west: Double, north: Double, east: Double)
+
+        /// The area of a search without a position: the first town.
+        static let firstTown = Area.circle(
+            latitude: Town.all[0].latitude, longitude: Town.all[0].longitude, radius: reach)
     }
-    enum Order { case distance, prominence, kana, category }
+    enum Order { case distance, prominence }
 
     var area: Area
     var order = Order.distance
     var categories = Category.everything
-    /// The categories whose places come first; 0: none. (`includedType` without `strictTypeFiltering` in Google Places
-    /// (New).)
+    /// The categories whose places come first; 0: none.
     var preferred: Category.Mask = 0
     /// The words that every place must match.
     var keyword: KeywordMatch?
-    /// The Hot Pepper conditions that must hold (`HotpepperFlag`).
-    var features: UInt32 = 0
     /// Any other condition, which is checked last.
     var condition: ((SimulatedPlace, Cell) -> Bool)?
     /// True to find only places that Hot Pepper lists.
@@ -93,14 +96,14 @@ final class PlaceFinder {
         into candidates: inout [Candidate]
     ) {
         let places = query.isHotpepper ? cell.shops : cell.places
-        let (categories, features) = (query.categories, query.features)
+        let categories = query.categories
         let isPlain = query.keyword == nil && query.condition == nil && query.order == .distance && query.preferred == 0
 
         for index in places.indices {
             let place = places[index]
-            guard categories >> UInt32(place.category) & 1 == 1, place.features & features == features,
-                let distance = area.distance(to: place)
-            else { continue }
+            guard categories >> UInt32(place.category) & 1 == 1, let distance = area.distance(to: place) else {
+                continue
+            }
 
             var rank = distance
             if !isPlain {
@@ -114,13 +117,7 @@ final class PlaceFinder {
 
     private func rank(of place: SimulatedPlace, distance: Double, in query: PlaceQuery) -> Double {
         let preferred = query.preferred == 0 || query.preferred >> UInt32(place.category) & 1 == 1
-        let base =
-            switch query.order {
-            case .distance: distance
-            case .prominence: Double(UInt16.max - place.prominence)
-            case .kana: Double(place.core) * 64 + Double(place.head)
-            case .category: Double(place.category) * 65_536 + Double(UInt16.max - place.prominence)
-            }
+        let base = query.order == .distance ? distance : Double(UInt16.max - place.prominence)
         return preferred ? base : base + 1e12
     }
 
@@ -179,15 +176,18 @@ private struct SearchArea {
             longitude = west + width / 2
             limit = .infinity
             isBox = true
-            let narrow = max(Mathematics.cosine(latitude), 0.01)
             up = max(0, min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach))
-            right = min(width / 2 * PlaceQuery.metresPerDegree * narrow, PlaceQuery.reach)
+            right = min(width / 2 * Self.metresPerDegreeEast(at: latitude), PlaceQuery.reach)
         }
 
-        metresPerDegreeEast = PlaceQuery.metresPerDegree * max(Mathematics.cosine(latitude), 0.01)
+        metresPerDegreeEast = Self.metresPerDegreeEast(at: latitude)
         let (tall, wide) = (up / PlaceQuery.metresPerDegree, right / metresPerDegreeEast)
         rows = CellID.row(latitude - tall)...CellID.row(latitude + tall)
         columns = CellID.column(longitude - wide)...CellID.column(longitude + wide)
+    }
+
+    private static func metresPerDegreeEast(at latitude: Double) -> Double {
+        PlaceQuery.metresPerDegree * max(cos(latitude * .pi / 180), 0.01)
     }
 
     /// Returns `true` if a cell may contain places in the area. This excludes cells in the corners of a circle's

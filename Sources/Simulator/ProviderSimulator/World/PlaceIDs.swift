@@ -1,5 +1,30 @@
 internal import Basics
 
+/// A square of 0.005 degrees. In Japan it measures about 556 m from south to north and 450 m from west to east.
+struct CellID: Hashable {
+    static let perDegree = 200.0
+    static let rows = 36_000
+    static let columns = 72_000
+
+    /// The row, counted from the south pole: 0..<`rows`.
+    let row: Int
+    /// The column, counted from the date line: 0..<`columns`.
+    let column: Int
+
+    /// The row and the column in one number.
+    var key: UInt64 { UInt64(truncatingIfNeeded: row) << 17 | UInt64(truncatingIfNeeded: column) }
+
+    /// - Parameter column: any number; columns wrap around the world.
+    init(row: Int, column: Int) {
+        self.row = row
+        let rest = column % Self.columns
+        self.column = rest < 0 ? rest + Self.columns : rest
+    }
+
+    static func row(_ latitude: Double) -> Int { min(max(Int((latitude + 90) * perDegree), 0), rows - 1) }
+    static func column(_ longitude: Double) -> Int { Int(((longitude + 180) * perDegree).rounded(.down)) }
+}
+
 /// Place ids in the formats of the providers. An id encodes the position of its place, so details need no index, and
 /// overlapping searches return equal ids. An id from another seed is unknown.
 struct PlaceIDs: Sendable {

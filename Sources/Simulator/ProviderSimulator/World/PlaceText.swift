@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The language of an answer. All languages except Japanese are answered in English.
 enum PlaceLanguage: UInt32, Sendable {
     case japanese = 0
@@ -15,10 +17,15 @@ struct PlaceText {
     let place: SimulatedPlace
     let cell: Cell
 
+    /// The position from which ids are made.
+    var position: PlaceIDs.Place { PlaceIDs.Place(cell: cell.id, slot: Int(place.slot)) }
+    /// True for a town itself.
+    var isLocality: Bool { place.category == Category.localityIndex }
+
     private var head: Lexicon.Word { Lexicon.heads[Int(place.head)] }
     private var core: Lexicon.Word { Lexicon.cores[Int(place.core)] }
     var town: Town { Town.all[cell.town] }
-    var station: Town.Station { town.stations[cell.station] }
+    var station: Town.Name { town.stations[cell.station] }
     var district: Lexicon.Word { Lexicon.districts[cell.district] }
     var isInJapan: Bool { cell.town != Town.elsewhere }
 
@@ -53,7 +60,7 @@ struct PlaceText {
     /// Returns the name in Google's answers, and its language. A name without a translation stays in the local
     /// language.
     func googleName(_ language: PlaceLanguage) -> (text: String, language: String) {
-        if place.kind.primaryType == "locality" {
+        if isLocality {
             return language == .japanese && isInJapan ? (town.city.japanese, "ja") : (town.city.english, "en")
         }
 
@@ -97,7 +104,7 @@ struct PlaceText {
 
     /// Returns the full address in Google's answers.
     func address(_ language: PlaceLanguage) -> String {
-        if place.kind.primaryType == "locality" { return googleName(language).text }
+        if isLocality { return googleName(language).text }
         guard isInJapan else { return "\(block.block) \(district.english) Street, \(town.city.english)" }
         return language == .japanese
             ? "日本、〒\(postalCode) \(town.prefecture.japanese)\(vicinity(.japanese))"
@@ -118,13 +125,27 @@ struct PlaceText {
         String(String.UnicodeScalarView(String(number).unicodeScalars.compactMap { UnicodeScalar($0.value + 0xFEE0) }))
     }
 
-    // MARK: Numbers
+    // MARK: Members of Google's answers
 
-    /// The telephone number, digits only. It cannot be a real one, because no exchange has the number 0000.
-    var phoneDigits: String {
-        var numbers = place.numbers(.contact)
-        return "030000" + String(1000 + numbers.next(below: 9000))
+    /// The business status; `nil` for a town.
+    var businessStatus: String? {
+        guard !isLocality else { return nil }
+        return switch place.status {
+        case .operational: "OPERATIONAL"
+        case .closedForNow: "CLOSED_TEMPORARILY"
+        case .closedForGood: "CLOSED_PERMANENTLY"
+        }
     }
+
+    /// The address of the place's own page; `nil` for a town and for four of ten places.
+    var website: String? {
+        var numbers = place.numbers(.contact)
+        return !isLocality && numbers.percent(60) ? "http://shop\(place.hash % 100_000).example/" : nil
+    }
+
+    func mapURL(_ ids: PlaceIDs) -> String { "https://maps.google.com/?cid=\(ids.words(position).1)" }
+
+    // MARK: Numbers
 
     /// Formats a coordinate in decimal notation, with at most seven decimal places and no trailing zeros.
     static func decimal(e7 value: Int32) -> String {
@@ -135,5 +156,24 @@ struct PlaceText {
         while digits.last == "0" { digits.removeLast() }
         let sign = value < 0 ? "-" : ""
         return digits.isEmpty ? "\(sign)\(whole)" : "\(sign)\(whole).\(digits)"
+    }
+}
+
+extension JSONWriter {
+    /// Writes a place's coordinate as an object with two members of these names.
+    /// - Parameter offsetE7: added to both values, in units of 10^-7 degrees.
+    mutating func position(
+        of place: SimulatedPlace, offsetE7: Int32 = 0, latitude: StaticString, longitude: StaticString
+    ) {
+        beginObject()
+        number(latitude, digits: PlaceText.decimal(e7: place.latitudeE7 &+ offsetE7))
+        number(longitude, digits: PlaceText.decimal(e7: place.longitudeE7 &+ offsetE7))
+        endObject()
+    }
+
+    /// Writes a number from its digits in JSON notation.
+    mutating func number(_ name: StaticString, digits: String) {
+        key(name)
+        value(json: Array(digits.utf8).span)
     }
 }

@@ -4,7 +4,8 @@ struct SimulatedPlace {
     let latitudeE7: Int32
     let longitudeE7: Int32
     let hash: UInt64
-    /// Hot Pepper's boolean conditions, one bit each, in the order of `HotpepperFlag`.
+    /// The features that Hot Pepper describes, one bit each. Two thirds of the shops have each of the first eight, and
+    /// a quarter each of the others.
     let features: UInt32
     /// How well known the place is; higher is better known.
     let prominence: UInt16
@@ -35,8 +36,8 @@ struct SimulatedPlace {
             slot == PlaceIDs.localitySlot
             ? UInt8(Category.localityIndex) : Category.byShare[Int(looks >> 40) % Category.byShare.count]
         self.slot = UInt8(truncatingIfNeeded: slot)
-        head = UInt8(truncatingIfNeeded: looks >> 32 & 31)
-        core = UInt8(truncatingIfNeeded: looks >> 8 & 63)
+        head = UInt8(truncatingIfNeeded: looks >> 32 & 15)
+        core = UInt8(truncatingIfNeeded: looks >> 8 & 31)
     }
 
     /// Converts 16 random bits to a number in 0..<50,000.
@@ -47,14 +48,14 @@ struct SimulatedPlace {
     func numbers(_ trait: Trait) -> HashStream { HashStream(mixed(hash ^ trait.rawValue)) }
 
     enum Trait: UInt64 {
-        case listing = 1, name, rating, price, hours, status, photos, texts, area, contact, oddities, reviews
+        case listing = 1, name, hours, photos, texts, area, contact
     }
 
     /// True for a restaurant that Hot Pepper lists if it is in Japan: four of five.
     var isListedByHotpepper: Bool {
         Category.foodMask >> UInt32(category) & 1 == 1 && hash >> 13 % 5 != 0
     }
-    /// The dinner budget, as an index of `HotpepperMasters.budgets`.
+    /// The dinner budget from 0, the cheapest, to 9.
     var budget: Int { Int(hash >> 17 & 3) + Int(hash >> 19 & 3) + Int(hash >> 21 & 3) }
     var capacity: Int { 8 + Int(hash >> 23 & 63) * (hash >> 29 & 7 == 0 ? 4 : 1) }
     /// The maximum party size; `nil` if Hot Pepper writes `""`.

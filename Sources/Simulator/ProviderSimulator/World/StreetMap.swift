@@ -12,7 +12,9 @@ package struct StreetMap: Sendable {
     private static let cellsPerBlock = 10
     /// The number of cells between two main streets, which follow the edges of quarters.
     private static let cellsPerQuarter = 2
-    private static let lanesPerCell = 3
+    /// The number of steps from a street on the edge of a cell to the next one, with a lane at each step between.
+    private static let stepsPerCell = 4
+    private static let stepsPerBlock = cellsPerBlock * stepsPerCell
 
     private let seed: UInt64
 
@@ -29,9 +31,10 @@ package struct StreetMap: Sendable {
         let (south, west) = (row * Self.cellsPerBlock, column * Self.cellsPerBlock)
         guard !Cell.isEmpty(latitude: Self.latitude(south), longitude: Self.longitude(west)) else { return nil }
 
+        let streets = streets(south, west)
         return JSONWriter.object(capacity: 8192) { json in
-            json.member("main", edges(south, west, main: true).map(\.encoded))
-            json.member("streets", (edges(south, west, main: false) + lanes(south, west)).map(\.encoded))
+            json.member("main", streets.main.map(\.encoded))
+            json.member("streets", streets.others.map(\.encoded))
             json.member("parks", parks(south, west).map(\.encoded))
             json.array("names") { json in addNames(south, west, to: &json) }
         }
@@ -43,67 +46,39 @@ package struct StreetMap: Sendable {
     fileprivate struct Point {
         var x: Double
         var y: Double
-
-        func between(_ other: Point, at part: Double) -> Point {
-            Point(x: x + (other.x - x) * part, y: y + (other.y - y) * part)
-        }
     }
 
-    /// Returns the streets along the edges of cells.
-    private func edges(_ south: Int, _ west: Int, main: Bool) -> [[Point]] {
-        (0..<Self.cellsPerBlock).flatMap { step -> [[Point]] in
-            // Blocks are an even number of cells wide, so that main streets continue in the next one.
-            guard (step % Self.cellsPerQuarter == 0) == main else { return [] }
-            let along = 0...Self.cellsPerBlock
-            return [
-                along.map { corner(south + step, west + $0) }, along.map { corner(south + $0, west + step) },
-            ]
-        }
-    }
-
-    /// Returns the streets within cells. They continue in the next cell, or end at its edge.
-    private func lanes(_ south: Int, _ west: Int) -> [[Point]] {
-        var lines: [[Point]] = []
-        for step in 0..<Self.cellsPerBlock {
-            for lane in 0..<Self.lanesPerCell {
-                lines += joined { at in
-                    let (row, column) = (south + step, west + at)
-                    guard hasLane(lane, row, column, salt: 0xEA57) else { return nil }
-                    return (crossing(lane, row, column, .north), crossing(lane, row, column + 1, .north))
+    /// Returns the streets of a block. Those along the edges of cells continue in the next block, and lanes may end
+    /// before.
+    private func streets(_ south: Int, _ west: Int) -> (main: [[Point]], others: [[Point]]) {
+        var (main, others) = ([[Point]](), [[Point]]())
+        for step in 0..<Self.stepsPerBlock {
+            let (isLane, isMain) = (
+                step % Self.stepsPerCell != 0, step % (Self.stepsPerCell * Self.cellsPerQuarter) == 0
+            )
+            var numbers = numbers(0xEA57, south * Self.stepsPerCell + step, west)
+            for isEastward in [true, false] {
+                let (begin, end) = isLane ? (numbers.next(below: 4), 10 - numbers.next(below: 4)) : (0, 10)
+                let line = (begin...end).map { cell -> Point in
+                    let (y, x) = isEastward ? (step, cell * Self.stepsPerCell) : (cell * Self.stepsPerCell, step)
+                    return point(south * Self.stepsPerCell + y, west * Self.stepsPerCell + x)
                 }
-                lines += joined { at in
-                    let (row, column) = (south + at, west + step)
-                    guard hasLane(lane, row, column, salt: 0x50F7) else { return nil }
-                    return (crossing(lane, row, column, .east), crossing(lane, row + 1, column, .east))
-                }
+                if isMain { main.append(line) } else { others.append(line) }
             }
         }
-        return lines
+        return (main, others)
     }
 
-    /// Joins consecutive pieces of a lane, cell by cell.
-    private func joined(_ piece: (Int) -> (Point, Point)?) -> [[Point]] {
-        var lines: [[Point]] = []
-        var isOpen = false
-        for at in 0..<Self.cellsPerBlock {
-            guard let (begin, end) = piece(at) else {
-                isOpen = false
-                continue
-            }
-            if isOpen { lines[lines.count - 1].append(end) } else { lines.append([begin, end]) }
-            isOpen = true
-        }
-        return lines
-    }
-
+    /// Returns the outlines of parks. Each lies between two lanes in one of eleven cells.
     private func parks(_ south: Int, _ west: Int) -> [[Point]] {
         (south..<south + Self.cellsPerBlock).flatMap { row in
             (west..<west + Self.cellsPerBlock).compactMap { column -> [Point]? in
                 var numbers = numbers(0xCA2C, row, column)
                 guard numbers.percent(9) else { return nil }
-                let (low, high) = (0.1 + numbers.unit() * 0.25, 0.6 + numbers.unit() * 0.3)
-                let corners = [(low, low), (high, low), (high, high), (low, high), (low, low)]
-                return corners.map { inside(row, column, east: $0.0, north: $0.1) }
+                let (y, x) = (row * Self.stepsPerCell, column * Self.stepsPerCell)
+                let size = 1 + numbers.next(below: 2)
+                return [(1, 1), (1, 1 + size), (1 + size, 1 + size), (1 + size, 1), (1, 1)]
+                    .map { point(y + $0.0, x + $0.1) }
             }
         }
     }
@@ -126,42 +101,19 @@ package struct StreetMap: Sendable {
 
     // MARK: - Positions
 
-    private enum Edge: UInt64 {
-        case east = 1
-        case north = 2
-    }
-
-    /// Returns the point where four cells meet. It is near the exact corner, so that no street is completely straight.
-    private func corner(_ row: Int, _ column: Int) -> Point {
-        var numbers = numbers(0xC0C0, row, column)
-        let (east, north) = (numbers.unit() * 0.3 - 0.15, numbers.unit() * 0.3 - 0.15)
-        let side = Self.unitsPerDegree / CellID.perDegree
+    /// Returns a point that many steps from the south pole and from the date line. It is near the exact position, so
+    /// that no street is completely straight.
+    private func point(_ row: Int, _ column: Int) -> Point {
+        // The last column of the world is the first one.
+        var numbers = numbers(0xC0C0, row, column % (CellID.columns * Self.stepsPerCell))
+        let step = Self.unitsPerDegree / CellID.perDegree / Double(Self.stepsPerCell)
         return Point(
-            x: Self.longitude(column) * Self.unitsPerDegree + east * side,
-            y: Self.latitude(row) * Self.unitsPerDegree + north * side)
-    }
-
-    /// Returns where a lane crosses the edge from a corner to the east or to the north.
-    private func crossing(_ lane: Int, _ row: Int, _ column: Int, _ edge: Edge) -> Point {
-        var numbers = numbers(0xC405 &+ edge.rawValue &<< 8 &+ UInt64(lane), row, column)
-        let part = (Double(lane) + 0.7 + numbers.unit() * 0.6) / (Double(Self.lanesPerCell) + 1)
-        let other = edge == .east ? corner(row, column + 1) : corner(row + 1, column)
-        return corner(row, column).between(other, at: part)
-    }
-
-    private func inside(_ row: Int, _ column: Int, east: Double, north: Double) -> Point {
-        let low = corner(row, column).between(corner(row, column + 1), at: east)
-        let high = corner(row + 1, column).between(corner(row + 1, column + 1), at: east)
-        return low.between(high, at: north)
-    }
-
-    private func hasLane(_ lane: Int, _ row: Int, _ column: Int, salt: UInt64) -> Bool {
-        var numbers = numbers(salt &+ UInt64(lane), row, column)
-        return numbers.percent(78)
+            x: (Double(column) + numbers.unit() * 0.6 - 0.3) * step - 180 * Self.unitsPerDegree,
+            y: (Double(row) + numbers.unit() * 0.6 - 0.3) * step - 90 * Self.unitsPerDegree)
     }
 
     private func numbers(_ salt: UInt64, _ row: Int, _ column: Int) -> HashStream {
-        HashStream(mixed(seed ^ salt &<< 40 ^ CellID(row: row, column: column).key))
+        HashStream(mixed(seed ^ salt << 40 ^ UInt64(row) << 20 ^ UInt64(column)))
     }
 
     private static func latitude(_ row: Int) -> Double { Double(row) / CellID.perDegree - 90 }

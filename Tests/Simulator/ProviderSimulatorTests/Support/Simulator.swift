@@ -128,7 +128,7 @@ struct Simulator: Sendable {
         case .new:
             (
                 "POST", "/v1/places:searchText", ["X-Goog-Api-Key": "k", "X-Goog-FieldMask": mask],
-                "{\"textQuery\":\"ramen \(fault)\",\"locationBias\":\(circle())}"
+                "{\"textQuery\":\"ramen \(fault)\",\"locationRestriction\":\(box)}"
             )
         }
     }

@@ -58,49 +58,47 @@ struct GooglePlacesError {
     private func writeReason(to json: inout JSONWriter) {
         guard let reason else { return }
 
-        json.beginObject()
-        json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
-        json.member("reason", reason)
-        json.member("domain", "googleapis.com")
-        json.object("metadata") { json in
-            json.member("service", "places.googleapis.com")
-            json.member("consumer", "projects/123456789012")
-            if let quotaLimit {
-                json.member("quota_metric", "places.googleapis.com/SearchNearbyRequest")
-                json.member("quota_limit", quotaLimit)
-                json.member("quota_limit_value", "600")
-                json.member("quota_location", "global")
+        json.object { json in
+            json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
+            json.member("reason", reason)
+            json.member("domain", "googleapis.com")
+            json.object("metadata") { json in
+                json.member("service", "places.googleapis.com")
+                json.member("consumer", "projects/123456789012")
+                if let quotaLimit {
+                    json.member("quota_metric", "places.googleapis.com/SearchNearbyRequest")
+                    json.member("quota_limit", quotaLimit)
+                    json.member("quota_limit_value", "600")
+                    json.member("quota_location", "global")
+                }
             }
         }
-        json.endObject()
         guard reason == "API_KEY_INVALID" else { return }
 
-        json.beginObject()
-        json.member("@type", "type.googleapis.com/google.rpc.LocalizedMessage")
-        json.member("locale", "en-US")
-        json.member("message", message)
-        json.endObject()
+        json.object { json in
+            json.member("@type", "type.googleapis.com/google.rpc.LocalizedMessage")
+            json.member("locale", "en-US")
+            json.member("message", message)
+        }
     }
 
     private func writeField(to json: inout JSONWriter) {
         guard let field else { return }
-        json.beginObject()
-        json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
-        json.array("fieldViolations") { json in
-            json.beginObject()
-            json.member("field", field)
-            json.member("description", message)
-            json.endObject()
+        json.object { json in
+            json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
+            json.objects("fieldViolations", of: [field]) { field, json in
+                json.member("field", field)
+                json.member("description", message)
+            }
         }
-        json.endObject()
     }
 
     private func writeRetry(to json: inout JSONWriter) {
         guard let retrySeconds else { return }
-        json.beginObject()
-        json.member("@type", "type.googleapis.com/google.rpc.RetryInfo")
-        json.member("retryDelay", "\(retrySeconds)s")
-        json.endObject()
+        json.object { json in
+            json.member("@type", "type.googleapis.com/google.rpc.RetryInfo")
+            json.member("retryDelay", "\(retrySeconds)s")
+        }
     }
 }
 
@@ -109,4 +107,18 @@ struct InvalidArgument: Error {
     let message: String
     /// The invalid member; `nil` if the whole request is invalid.
     var field: String?
+
+    static func unknownMember(_ name: String) -> InvalidArgument {
+        InvalidArgument(
+            message: "Invalid JSON payload received. Unknown name \"\(name.prefix(100))\": Cannot find field.",
+            field: String(name.prefix(100)))
+    }
+
+    static func wrongType(of name: String, expected type: String) -> InvalidArgument {
+        InvalidArgument(message: "Invalid value at '\(name)' (\(type)).", field: name)
+    }
+
+    static func unsupportedType(_ type: String, field: String) -> InvalidArgument {
+        InvalidArgument(message: "Unsupported types: \(type.prefix(100)).", field: field)
+    }
 }

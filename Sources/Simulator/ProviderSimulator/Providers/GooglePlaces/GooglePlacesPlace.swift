@@ -1,101 +1,50 @@
 internal import JSON
 
-/// Writes a place in the format of Google Places (New), with all members. A field mask then selects the requested ones.
+/// Writes a place in the format of Google Places (New), with the members that a worker may request. A field mask then
+/// selects the requested ones.
 struct GooglePlacesPlace {
     let text: PlaceText
     let ids: PlaceIDs
     let language: PlaceLanguage
-    /// True for a business that visits its customers, which has neither location nor address.
-    let isServiceArea: Bool
-    /// True for a business that has not opened yet.
-    let isFuture: Bool
 
-    static let priceLevels = [
+    private static let priceLevels = [
         "PRICE_LEVEL_FREE", "PRICE_LEVEL_INEXPENSIVE", "PRICE_LEVEL_MODERATE", "PRICE_LEVEL_EXPENSIVE",
         "PRICE_LEVEL_VERY_EXPENSIVE",
     ]
 
-    var place: SimulatedPlace { text.place }
-    var isLocality: Bool { place.category == Category.localityIndex }
-    var position: PlaceIDs.Place { PlaceIDs.Place(cell: text.cell.id, slot: Int(place.slot)) }
+    private var place: SimulatedPlace { text.place }
 
     func render() -> [UInt8] {
-        let id = ids.googleID(position)
-        return JSONWriter.object(capacity: 16_384) { json in
+        let id = ids.googleID(text.position)
+        return JSONWriter.object(capacity: 8192) { json in
             json.member("name", "places/\(id)")
             json.member("id", id)
             json.member("types", place.kind.types)
-            writeContact(to: &json)
-            if !isServiceArea { writePosition(to: &json) }
-            if let tenths = place.ratingTenths { json.member("rating", Double(tenths) / 10) }
-            json.member("googleMapsUri", "https://maps.google.com/?cid=\(ids.words(position).1)")
+            json.member("formattedAddress", text.address(language))
+            json.member("shortFormattedAddress", text.vicinity(language))
+            json.key("location")
+            json.position(of: place, latitude: "latitude", longitude: "longitude")
+            json.member("rating", place.ratingTenths.map { Double($0) / 10 })
+            json.member("googleMapsUri", text.mapURL(ids))
+            json.member("websiteUri", text.website)
             writeHours(to: &json)
-            json.member("utcOffsetMinutes", text.isInJapan ? 540 : nil)
-            if !isServiceArea {
-                json.member("adrFormatAddress", "<span class=\"street-address\">\(text.vicinity(language))</span>")
-            }
-
-            json.member("businessStatus", status)
-            if isFuture {
-                json.object("openingDate") { json in
-                    json.member("year", 2027)
-                    json.member("month", 4)
-                }
-            }
-
-            writePrice(to: &json)
-            if place.ratingTenths != nil { json.member("userRatingCount", place.ratingCount) }
-            json.member("iconMaskBaseUri", "https://maps.gstatic.com/mapfiles/place_api/icons/v2/restaurant_pinlet")
-            json.member("iconBackgroundColor", "#FF9E67")
+            json.member("businessStatus", text.businessStatus)
+            json.member("priceLevel", place.priceLevel.map { Self.priceLevels[$0] })
+            json.member("userRatingCount", place.ratingTenths == nil ? nil : place.ratingCount)
             writeNames(to: &json)
-            writeFeatures(to: &json)
-            writeReviews(of: id, to: &json)
             writePhotos(of: id, to: &json)
-            writeExtras(to: &json)
+            writeCredits(to: &json)
         }
     }
 
-    private var status: String? {
-        if isFuture { return "FUTURE_OPENING" }
-        guard !isLocality else { return nil }
-        return switch place.status {
-        case .operational: "OPERATIONAL"
-        case .closedForNow: "CLOSED_TEMPORARILY"
-        case .closedForGood: "CLOSED_PERMANENTLY"
-        }
-    }
-
-    private func writeContact(to json: inout JSONWriter) {
-        var numbers = place.numbers(.contact)
-        if !isLocality, numbers.percent(85) {
-            let phone = text.phoneDigits
-            json.member("nationalPhoneNumber", "\(phone.prefix(2))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
-            json.member(
-                "internationalPhoneNumber",
-                "+81 \(phone.dropFirst().prefix(1))-\(phone.dropFirst(2).prefix(4))-\(phone.suffix(4))")
-        }
-        if !isLocality, numbers.percent(60) { json.member("websiteUri", "http://shop\(place.hash % 100_000).example/") }
-    }
-
-    private func writePrice(to json: inout JSONWriter) {
-        guard let level = place.priceLevel else { return }
-        json.member("priceLevel", Self.priceLevels[level])
-        guard level > 0 else { return }
-        json.object("priceRange") { json in
-            json.key("startPrice")
-            writeMoney(level * 1000, to: &json)
-            if place.hash >> 6 & 3 != 0 {
-                json.key("endPrice")
-                writeMoney(level * 2000, to: &json)
+    private func writeHours(to json: inout JSONWriter) {
+        guard let openNow = place.openNow, place.status != .closedForGood else { return }
+        for name: StaticString in ["regularOpeningHours", "currentOpeningHours"] {
+            json.object(name) { json in
+                json.member("openNow", openNow)
+                json.member(openNow ? "nextCloseTime" : "nextOpenTime", "2026-11-21T14:00:00Z")
             }
         }
-    }
-
-    private func writeMoney(_ amount: Int, to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("currencyCode", "JPY")
-        json.member("units", String(amount))
-        json.endObject()
     }
 
     private func writeNames(to json: inout JSONWriter) {
@@ -112,49 +61,31 @@ struct GooglePlacesPlace {
         }
     }
 
-    /// Writes the boolean members. A missing member means "unknown", not "no".
-    private func writeFeatures(to json: inout JSONWriter) {
-        guard place.kind.isFood else { return }
+    private func writePhotos(of id: String, to json: inout JSONWriter) {
+        guard place.photoCount > 0, !text.isLocality else { return }
 
-        let names: [StaticString] = [
-            "takeout", "delivery", "dineIn", "reservable", "servesLunch", "servesDinner", "servesBeer",
-            "goodForChildren",
-            "outdoorSeating", "allowsDogs", "restroom", "goodForGroups",
-        ]
-        for (index, name) in names.enumerated() where place.hash >> (8 + index) & 1 == 0 {
-            json.key(name)
-            json.value(place.hash >> (20 + index) & 1 == 0)
-        }
-
-        json.object("accessibilityOptions") { json in
-            json.member("wheelchairAccessibleEntrance", place.hash & 2 == 0)
+        var numbers = place.numbers(.photos)
+        json.objects("photos", of: 0..<place.photoCount) { index, json in
+            let photo = GooglePhoto(words: ids.words(text.position), index: index)
+            json.member("name", "places/\(id)/photos/\(photo.reference(seed: ids.seed, filler: 220))")
+            json.member("widthPx", 800 + numbers.next(below: 4000))
+            json.member("heightPx", 600 + numbers.next(below: 3000))
+            json.objects("authorAttributions", of: [100_000_000_000 + numbers.next(below: 899_999_999)]) {
+                author, json in
+                json.member("displayName", numbers.pick(Lexicon.authors))
+                json.member("uri", "https://maps.google.com/maps/contrib/\(author)")
+                json.member("photoUri", "https://lh3.googleusercontent.com/a/\(author)=s100-p-k-no-mo")
+            }
         }
     }
 
-    private func writeExtras(to json: inout JSONWriter) {
+    /// Writes the third party whose listing the place is, if there is one.
+    private func writeCredits(to json: inout JSONWriter) {
         var numbers = place.numbers(.texts)
-        if numbers.percent(5) {
-            json.array("attributions") { json in
-                json.beginObject()
-                json.member("provider", "Town Listings")
-                json.member("providerUri", "https://listings.example/")
-                json.endObject()
-            }
-        }
-
-        if place.kind.isFood, numbers.percent(20) {
-            json.object("editorialSummary") { json in
-                json.member("text", numbers.pick(Lexicon.catches))
-                json.member("languageCode", "ja")
-            }
-        }
-
-        json.object("postalAddress") { json in
-            json.member("regionCode", text.isInJapan ? "JP" : nil)
-            json.member("postalCode", text.postalCode)
-        }
-        json.object("timeZone") { json in
-            json.member("id", text.isInJapan ? "Asia/Tokyo" : "Etc/UTC")
+        guard numbers.percent(5) else { return }
+        json.objects("attributions", of: ["https://listings.example/"]) { address, json in
+            json.member("provider", "Town Listings")
+            json.member("providerUri", address)
         }
     }
 }

@@ -1,55 +1,25 @@
 internal import JSON
 
-/// The body of a nearby search or text search of Google Places (New).
+/// The body of a nearby search or text search of Google Places (New), with the members that a worker sends.
 struct GooglePlacesSearchBody {
-    enum Area {
-        case circle(latitude: Double, longitude: Double, radius: Double)
-        case rectangle(south: Double, west: Double, north: Double, east: Double)
-    }
-
-    /// The types requested by a nearby search.
-    struct TypeFilter {
-        var included: [String] = []
-        var excluded: [String] = []
-        var includedPrimary: [String] = []
-        var excludedPrimary: [String] = []
-    }
-
-    struct TextConditions {
-        /// The text; `nil` if the member is missing.
-        var query: String?
-        /// One type, or an empty text.
-        var type = ""
-        /// True if places of other types are left out. Otherwise they come later in the results.
-        var isTypeStrict = false
-        var needsOpen = false
-        /// 0 to 5.
-        var minRating = 0.0
-        var priceLevels: [String] = []
-        var includesServiceAreas = false
-    }
-
-    var types = TypeFilter()
-    var text = TextConditions()
-    var restriction: Area?
-    var bias: Area?
+    /// The types of a nearby search.
+    var types: [String] = []
+    /// The text of a text search.
+    var query = ""
+    /// The type of a text search, or an empty text. Places of other types come later in the results.
+    var type = ""
+    var needsOpen = false
+    var area: PlaceQuery.Area?
     /// The number of places on a page; `nil` if the request does not contain it.
     var count: Int?
-    var rank = ""
     var language = ""
-    var region = ""
-    var includesFutureOpenings = false
     var pageToken = ""
 
     /// A fingerprint of the members that must be equal on all pages of a text search: all except page size and page
     /// token.
     var fingerprint: UInt64 {
         var print = Fingerprint()
-        print.combine(
-            "\(restriction.debugDescription)|\(bias.debugDescription)|\(text.minRating)|\(text.needsOpen)|\(text.isTypeStrict)"
-                .utf8)
-        let texts = [text.query ?? "", text.type, rank, language, region, "\(text.includesServiceAreas)"]
-        for text in texts + text.priceLevels { print.combine(text.utf8) }
+        for text in ["\(area.debugDescription)", query, type, "\(needsOpen)", language] { print.combine(text.utf8) }
         return print.value
     }
 
@@ -65,9 +35,7 @@ struct GooglePlacesSearchBody {
             while let key = try reader.nextKey() {
                 let name = try key.string()
                 if try reader.skipNull() { continue }
-
-                var isKnown = try isText ? readTextMember(name, from: &reader) : readNearbyMember(name, from: &reader)
-                if !isKnown { isKnown = try readCommonMember(name, from: &reader) }
+                let isKnown = try isText ? readTextMember(name, from: &reader) : readNearbyMember(name, from: &reader)
                 guard isKnown else { throw InvalidArgument.unknownMember(name) }
             }
             try reader.finish()
@@ -76,19 +44,23 @@ struct GooglePlacesSearchBody {
         } catch {
             throw InvalidArgument(message: "Invalid JSON payload received. Unexpected token.")
         }
+
+        if let count, count < 0 {
+            throw InvalidArgument(message: "Result count must not be negative.", field: "max_result_count")
+        }
+        guard language.utf8.count <= 35, language.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else {
+            throw InvalidArgument(message: "Invalid languageCode: \(language.prefix(50)).", field: "languageCode")
+        }
     }
 
-    // The three functions below return `false` for an unknown name.
+    // The two functions below return `false` for an unknown name.
 
     private mutating func readNearbyMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
         switch name {
-        case "includedTypes": types.included = try reader.typesMember(name)
-        case "excludedTypes": types.excluded = try reader.typesMember(name)
-        case "includedPrimaryTypes": types.includedPrimary = try reader.typesMember(name)
-        case "excludedPrimaryTypes": types.excludedPrimary = try reader.typesMember(name)
+        case "includedTypes": types = try reader.typesMember(name)
         case "maxResultCount": count = try reader.integerMember(name)
-        case "locationRestriction": restriction = try reader.areaMember(name, allowing: [.circle])
-        case "includeFutureOpeningBusinesses": includesFutureOpenings = try reader.flagMember(name)
+        case "locationRestriction": area = try reader.areaMember(name, shape: "circle") { try $0.circle(in: name) }
+        case "languageCode": language = try reader.textMember(name)
         default: return false
         }
         return true
@@ -96,34 +68,134 @@ struct GooglePlacesSearchBody {
 
     private mutating func readTextMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
         switch name {
-        case "textQuery": text.query = try reader.textMember(name)
-        case "includedType": text.type = try reader.textMember(name)
-        case "strictTypeFiltering": text.isTypeStrict = try reader.flagMember(name)
-        case "openNow": text.needsOpen = try reader.flagMember(name)
-        case "minRating": text.minRating = try reader.numberMember(name)
-        case "priceLevels": text.priceLevels = try reader.textsMember(name)
-        case "includePureServiceAreaBusinesses": text.includesServiceAreas = try reader.flagMember(name)
-        case "includeFutureOpeningBusinesses": includesFutureOpenings = try reader.flagMember(name)
-
-        case "pageSize", "maxResultCount": count = try reader.integerMember(name)
+        case "textQuery": query = try reader.textMember(name)
+        case "includedType": type = try reader.textMember(name)
+        case "openNow": needsOpen = try reader.flagMember(name)
+        case "pageSize": count = try reader.integerMember(name)
         case "pageToken": pageToken = try reader.textMember(name)
-        case "locationBias": bias = try reader.areaMember(name, allowing: [.circle, .rectangle])
-        case "locationRestriction": restriction = try reader.areaMember(name, allowing: [.rectangle])
-        case "evOptions", "searchAlongRouteParameters": try reader.skip()
+        case "locationRestriction":
+            area = try reader.areaMember(name, shape: "rectangle") { try $0.rectangle(in: name) }
+        case "languageCode": language = try reader.textMember(name)
         default: return false
         }
-
         return true
     }
+}
 
-    private mutating func readCommonMember(_ name: String, from reader: inout JSONReader) throws -> Bool {
-        switch name {
-        case "rankPreference": rank = try reader.textMember(name)
-        case "languageCode": language = try reader.textMember(name)
-        case "regionCode": region = try reader.textMember(name)
-        case "routingParameters": try reader.skip()
-        default: return false
+/// Reads the values of members with the checks of Google Places (New). Each function throws `InvalidArgument` for a
+/// value of the wrong type, and `JSONError` for invalid JSON.
+extension JSONReader {
+    fileprivate mutating func textMember(_ name: String) throws -> String {
+        guard let text = try string() else { throw InvalidArgument.wrongType(of: name, expected: "TYPE_STRING") }
+        return text
+    }
+
+    fileprivate mutating func flagMember(_ name: String) throws -> Bool {
+        guard let flag = try bool() else { throw InvalidArgument.wrongType(of: name, expected: "TYPE_BOOL") }
+        return flag
+    }
+
+    fileprivate mutating func integerMember(_ name: String) throws -> Int {
+        guard let number = try lenientInt(), number.magnitude <= Int32.max else {
+            throw InvalidArgument.wrongType(of: name, expected: "TYPE_INT32")
         }
-        return true
+        return number
+    }
+
+    /// Reads a list of place types, ignoring `fault:` texts.
+    fileprivate mutating func typesMember(_ name: String) throws -> [String] {
+        guard try kind() == .array, try enterArray() else {
+            throw InvalidArgument.wrongType(of: name, expected: "TYPE_STRING")
+        }
+
+        var types: [String] = []
+        while try nextElement() {
+            let type = try textMember(name)
+            if type.hasPrefix("fault:") { continue }
+            guard GooglePlacesTypes.all.contains(type) else { throw InvalidArgument.unsupportedType(type, field: name) }
+            types.append(type)
+            guard types.count <= 50 else {
+                throw InvalidArgument(message: "Too many types in \(name): at most 50.", field: name)
+            }
+        }
+        return types
+    }
+
+    /// Reads an object with one member, `shape`; `nil` if it has none.
+    fileprivate mutating func areaMember(
+        _ name: String, shape: String, read: (inout JSONReader) throws -> PlaceQuery.Area
+    ) throws -> PlaceQuery.Area? {
+        var area: PlaceQuery.Area?
+        try eachMember(of: name) { member, reader in
+            guard member == shape else { return false }
+            area = try read(&reader)
+            return true
+        }
+        return area
+    }
+
+    fileprivate mutating func circle(in name: String) throws -> PlaceQuery.Area {
+        var (center, radius) = ((latitude: 0.0, longitude: 0.0), 0.0)
+        try eachMember(of: name) { member, reader in
+            switch member {
+            case "center": center = try reader.position(in: name)
+            case "radius":
+                guard let number = try reader.double() else {
+                    throw InvalidArgument.wrongType(of: "\(name).circle.radius", expected: "TYPE_DOUBLE")
+                }
+                radius = number
+            default: return false
+            }
+            return true
+        }
+        return .circle(latitude: center.latitude, longitude: center.longitude, radius: radius)
+    }
+
+    fileprivate mutating func rectangle(in name: String) throws -> PlaceQuery.Area {
+        var (low, high) = ((latitude: 0.0, longitude: 0.0), (latitude: 0.0, longitude: 0.0))
+        try eachMember(of: name) { member, reader in
+            switch member {
+            case "low": low = try reader.position(in: name)
+            case "high": high = try reader.position(in: name)
+            default: return false
+            }
+            return true
+        }
+
+        guard low.latitude <= high.latitude else {
+            throw InvalidArgument(message: "\(name): low is north of high.", field: name)
+        }
+        return .box(south: low.latitude, west: low.longitude, north: high.latitude, east: high.longitude)
+    }
+
+    private mutating func position(in name: String) throws -> (latitude: Double, longitude: Double) {
+        var (latitude, longitude) = (0.0, 0.0)
+        try eachMember(of: name) { member, reader in
+            switch member {
+            // A value that is not a number fails the range check below.
+            case "latitude": latitude = try reader.double() ?? .infinity
+            case "longitude": longitude = try reader.double() ?? .infinity
+            default: return false
+            }
+            return true
+        }
+
+        guard latitude.magnitude <= 90, longitude.magnitude <= 180 else {
+            throw InvalidArgument(
+                message: "\(name): latitude must be within -90...90, longitude within -180...180.", field: name)
+        }
+        return (latitude, longitude)
+    }
+
+    /// Reads the members of an object.
+    /// - Parameter read: reads one member; `false` if its name is unknown.
+    private mutating func eachMember(
+        of name: String, read: (String, inout JSONReader) throws -> Bool
+    ) throws {
+        guard try enterObject() else { throw InvalidArgument.wrongType(of: name, expected: "message") }
+        while let key = try nextKey() {
+            let member = try key.string()
+            guard try read(member, &self) else { throw InvalidArgument.unknownMember(member) }
+        }
     }
 }

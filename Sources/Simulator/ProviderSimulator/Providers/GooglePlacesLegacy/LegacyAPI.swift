@@ -1,8 +1,7 @@
-internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers requests to Google's older Places API: nearby, text and find searches, details, and photos.
+/// Answers requests to Google's older Places API: nearby searches, details, and photos.
 struct LegacyAPI {
     let resources: LoopResources
     let request: IncomingRequest
@@ -12,9 +11,7 @@ struct LegacyAPI {
     func reply() -> Reply {
         guard request.method == .GET else { return Reply.page(405, title: "Method Not Allowed") }
         switch request.endpoint {
-        case .legacyNearby: return search(isText: false)
-        case .legacyText: return search(isText: true)
-        case .legacyFind: return find()
+        case .legacyNearby: return search()
         case .legacyDetails: return details()
         default: return photo()
         }
@@ -22,13 +19,10 @@ struct LegacyAPI {
 
     // MARK: Searches
 
-    private func search(isText: Bool) -> Reply {
+    private func search() -> Reply {
         let now = NIODeadline.now().uptimeNanoseconds
         guard let token = query["pagetoken"], !token.isEmpty else {
-            guard let search = LegacySearch(query, isText: isText, resources: resources) else {
-                return Self.status("INVALID_REQUEST")
-            }
-            return page(of: search, now: now)
+            return LegacySearch(query).map { page(of: $0, now: now) } ?? Self.status("INVALID_REQUEST")
         }
 
         let delay = resources.configuration.pageTokenDelay
@@ -56,12 +50,11 @@ struct LegacyAPI {
         if let town = locality(of: search) { hits = Array([[town], hits].joined().prefix(size)) }
         guard !hits.isEmpty else { return Self.status("ZERO_RESULTS") }
 
-        var next = search
-        next.offset += size  // bounded: as above
+        let next = search.nextPage
         let hasMore = next.offset < min(total, LegacySearch.limit)
         let token = hasMore ? next.token(seed: resources.world.seed, now: now) : nil
-        let language = PlaceLanguage(search.language)
-        let fragments = hits.map { fragment(of: $0.1, in: $0.0, language: language, isText: search.isText) }
+        let language = search.language
+        let fragments = hits.map { fragment(of: $0.1, in: $0.0, language: language) }
         let head = Self.head(salt: search.salt, nextPageToken: token)
         return Reply(
             Reply.json, body: resources.join(fragments, head: head, separator: ",\n      ", tail: Self.tail))
@@ -70,10 +63,10 @@ struct LegacyAPI {
     /// Returns the town itself, which may be the first result of a search without type and keyword; `nil` for other
     /// searches.
     private func locality(of search: LegacySearch) -> (Cell, SimulatedPlace)? {
-        guard search.offset == 0, search.type.isEmpty, search.keyword.isEmpty, search.salt & 1 == 0 else { return nil }
-        let id = CellID(row: CellID.row(search.latitude), column: CellID.column(search.longitude))
-        guard !resources.world.cell(id).places.isEmpty else { return nil }
-        return resources.world.place(PlaceIDs.Place(cell: id, slot: PlaceIDs.localitySlot))
+        guard search.offset == 0, search.type.isEmpty, search.keyword.isEmpty, search.salt & 1 == 0,
+            !resources.world.cell(search.cell).places.isEmpty
+        else { return nil }
+        return resources.world.place(PlaceIDs.Place(cell: search.cell, slot: PlaceIDs.localitySlot))
     }
 
     private static func head(salt: UInt64, nextPageToken token: String?) -> String {
@@ -88,73 +81,35 @@ struct LegacyAPI {
 
     private static let tail: StaticString = "\n   ],\n   \"status\" : \"OK\"\n}\n"
 
-    private func fragment(
-        of place: SimulatedPlace, in cell: Cell, language: PlaceLanguage, isText: Bool
-    ) -> ByteBuffer {
-        let rendering = 0x2000_0000 | language.rawValue << 1 | (isText ? 1 : 0)
-        return resources.world.fragment(of: place, in: cell, rendering: rendering) {
-            JSONLayout.legacy.lay(
-                writer(of: place, in: cell, language: language).searchResult(isText: isText), depth: 2)
+    private func fragment(of place: SimulatedPlace, in cell: Cell, language: PlaceLanguage) -> ByteBuffer {
+        resources.world.fragment(of: place, in: cell, rendering: 0x2000_0000 | language.rawValue) {
+            let json = writer(of: place, in: cell, language: language).render(isDetailed: false)
+            return JSONLayout.legacy.lay(json, depth: 2)
         }
     }
 
     private func writer(of place: SimulatedPlace, in cell: Cell, language: PlaceLanguage) -> LegacyPlace {
-        LegacyPlace(
-            text: PlaceText(place: place, cell: cell), ids: resources.world.ids, language: language,
-            isOld: resources.configuration.oldVersions)
-    }
-
-    /// Answers a "find place" request. Its answer has `candidates` instead of `results`, and no `html_attributions`.
-    private func find() -> Reply {
-        guard let input = query["input"], !input.isEmpty, let kind = query["inputtype"],
-            kind == "textquery" || kind == "phonenumber"
-        else {
-            return Self.noCandidates(status: "INVALID_REQUEST")
-        }
-
-        let match = resources.keyword(input, lenient: true)
-        let town = Town.all[match?.town ?? 0]
-        var places = PlaceQuery(
-            area: .circle(latitude: town.latitude, longitude: town.longitude, radius: PlaceQuery.reach))
-        (places.keyword, places.order) = (match, .prominence)
-        let found = resources.finder.find(places, start: 0, count: 1).hits
-        guard let hit = found.first else {
-            return Self.noCandidates(status: "ZERO_RESULTS")
-        }
-
-        let fields = query["fields"] ?? "place_id"
-        let mask = FieldMask(paths: fields.split(separator: ","), separator: "/")
-        let place = writer(of: hit.place, in: hit.cell, language: PlaceLanguage(query["language"])).details()
-        var body = ByteBuffer(string: "{\n   \"candidates\" : [\n      ")
-        JSONLayout.legacy.lay(mask.applied(to: place), depth: 2, into: &body)
-        body.writeStaticString("\n   ],\n   \"status\" : \"OK\"\n}\n")
-        return Reply(Reply.json, body: body)
-    }
-
-    private static func noCandidates(status: String) -> Reply {
-        Reply(
-            Reply.json, body: "{\n   \"candidates\" : [],\n   \"status\" : \"\(status)\"\n}\n", outcome: status)
+        LegacyPlace(text: PlaceText(place: place, cell: cell), ids: resources.world.ids, language: language)
     }
 
     // MARK: Details
 
     private func details() -> Reply {
-        guard let id = query["place_id"] ?? query["placeid"] ?? query["reference"], !id.isEmpty else {
+        guard let id = query["place_id"], !id.isEmpty else {
             return Self.status(
                 "INVALID_REQUEST", message: "Missing the place_id or reference parameter.", isDetails: true)
         }
 
         // A fault and a blank may precede the id.
-        guard let word = id.split(separator: " ").last else { return Self.status("INVALID_REQUEST", isDetails: true) }
-
-        switch resources.world.ids.googlePlace(word) {
+        switch resources.world.ids.googlePlace(id.split(separator: " ").last ?? "") {
         case .malformed: return Self.status("INVALID_REQUEST", isDetails: true)
         case .unknown: return Self.status("NOT_FOUND", isDetails: true)
         case .place(let known):
             guard let (cell, place) = resources.world.place(known) else {
                 return Self.status("NOT_FOUND", isDetails: true)
             }
-            var json = writer(of: place, in: cell, language: PlaceLanguage(query["language"])).details()
+            let language = PlaceLanguage(query["language"])
+            var json = writer(of: place, in: cell, language: language).render(isDetailed: true)
             if let fields = query["fields"], !fields.isEmpty {
                 json = FieldMask(paths: fields.split(separator: ","), separator: "/").applied(to: json)
             }
@@ -168,19 +123,12 @@ struct LegacyAPI {
     // MARK: Photos
 
     private func photo() -> Reply {
-        let sizes = ["maxwidth", "maxheight"].compactMap { query[$0].map { Int($0) ?? 0 } }
-        guard let reference = query["photo_reference"] ?? query["photoreference"], !sizes.isEmpty,
-            sizes.allSatisfy({ (1...1600).contains($0) }),
-            let photo = PhotoReferences(of: resources.world).find(reference)
+        guard let width = Int(query["maxwidth"] ?? ""), (1...1600).contains(width),
+            let photo = GooglePhoto(reference: query["photo_reference"] ?? "", in: resources.world)
         else { return Reply.page(400, title: "Bad Request") }
 
-        let link = PhotoReferences.link(to: photo, size: query["maxwidth"].map { "w\($0)" } ?? "h\(sizes[0])")
-        var reply = Reply(
-            Reply.html,
-            body: "<HTML><HEAD><TITLE>302 Moved</TITLE></HEAD><BODY>\n<H1>302 Moved</H1>\n"
-                + "<A HREF=\"\(link)\">The picture</A> is elsewhere.\n</BODY></HTML>\n",
-            status: 302, outcome: "ok")
-        reply.headers = [("Location", link), ("Cache-Control", "no-cache, must-revalidate")]
+        var reply = Reply.redirect(to: photo.link(size: "w\(width)"))
+        reply.headers.append(("Cache-Control", "no-cache, must-revalidate"))
         return reply
     }
 
