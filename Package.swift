@@ -154,7 +154,7 @@ let package = Package(
         .target(
             name: "ProviderSimulator",
             dependencies: [
-                "Basics", "JSON", "LibC", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
+                "Basics", "JSON", "LibC", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("NIOHTTP1", "swift-nio"),
             ], swiftSettings: spans),
         .executableTarget(
