@@ -124,7 +124,7 @@ struct ConventionsTests {
     ]
 
     @Test(arguments: variables) func variableIsReadAsTheConventionHasIt(row: Variables) throws {
-        let settings = try Settings.read(flags: [:], file: nil, environment: row.environment).checked()
+        let settings = try SettingsReading(flags: [:], file: nil, environment: row.environment).checked()
         for (name, value) in row.settings { #expect(settings[name] == value, "\(name)") }
         #expect(settings.warnings.count == row.warnings.count, "\(settings.warnings)")
         for (warning, part) in zip(settings.warnings, row.warnings) { #expect(warning.contains(part), "\(warning)") }

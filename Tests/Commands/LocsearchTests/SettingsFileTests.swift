@@ -31,14 +31,22 @@ struct SettingsFileTests {
                 + "while parsing a block mapping that begins on line 1"
         ),
         (
-            "a.json", "{\"worker\":\n {\"concurrency\": 5,}}",
-            "the settings file FILE is not valid JSON: unexpected byte on line 2, column 20"
+            "a.json", "{\"worker\":\n {\"concurrency\": 5\n \"loops\": 1}}",
+            "the settings file FILE is not valid YAML: did not find expected ',' or '}' on line 3, column 9, "
+                + "while parsing a flow mapping that begins on line 2"
         ),
-        ("a.json", "{\n", "the settings file FILE is not valid JSON: ends within a value on line 2, column 1"),
-        ("a.conf", "{} {}", "the settings file FILE is not valid JSON: more after the value on line 1, column 4"),
-        ("a.json", "[1]", "the settings file FILE is not valid: expected one JSON object of settings"),
-        ("a.yaml", "- a\n", "the settings file FILE is not valid: expected one YAML mapping of settings"),
-        ("a.yaml", "", "the settings file FILE is not valid: expected one YAML mapping of settings"),
+        (
+            "a.json", "{\n",
+            "the settings file FILE is not valid YAML: did not find expected node content on line 2, column 1, "
+                + "while parsing a flow node that begins on line 2"
+        ),
+        (
+            "a.conf", "{} {}",
+            "the settings file FILE is not valid YAML: did not find expected <document start> on line 1, column 4"
+        ),
+        ("a.json", "[1]", "the settings file FILE is not valid: expected one mapping of settings"),
+        ("a.yaml", "- a\n", "the settings file FILE is not valid: expected one mapping of settings"),
+        ("a.yaml", "", "the settings file FILE is not valid: expected one mapping of settings"),
     ])
     func aReaderOfABrokenFileIsToldLineAndCause(name: String, text: String, expected: String) throws {
         #expect(try refusal(name: name, text: text) == expected)
@@ -53,14 +61,17 @@ struct SettingsFileTests {
             "a.yaml", "log:\n  level: info\n\"log\" :\n  format: text\n",
             "log is set on line 1 and again on line 3 of FILE: keep one of them"
         ),
-        ("a.yaml", "worker: {loops: 1, loops: 2}\n", "loops is set twice on line 1 of FILE: keep one of them"),
+        (
+            "a.yaml", "worker: {loops: 1, loops: 2}\n",
+            "loops is set twice in one mapping of FILE, first on line 1: keep one of them"
+        ),
         (
             "a.json", "{\"worker\":\n{\"loops\": 1,\n\"loops\": 2}}",
-            "worker.loops is set on line 2 and again on line 3 of FILE: keep one of them"
+            "loops is set on line 2 and again on line 3 of FILE: keep one of them"
         ),
         (
             "a.json", "{\"worker\": {\"loops\": 1},\n\"worker\": {\"deadline\": \"1s\"}}",
-            "worker is set on line 1 and again on line 2 of FILE: keep one of them"
+            "worker is set twice in one mapping of FILE, first on line 1: keep one of them"
         ),
     ])
     func aNameThatStandsTwiceIsToldWithBothLines(name: String, text: String, expected: String) throws {

@@ -42,7 +42,7 @@ struct SettingsTests {
         ] {
             var flags = ["providers.hotpepper.callsPerDayReserved": kept]
             flags["providers.hotpepper.callsPerDay"] = calls
-            let text = refusal { try Settings.read(flags: flags, file: nil, environment: [:]).checked() }
+            let text = refusal { try SettingsReading(flags: flags, file: nil, environment: [:]).checked() }
             #expect(text.contains(expected), "\(text)")
         }
     }

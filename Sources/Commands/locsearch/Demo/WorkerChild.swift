@@ -128,7 +128,7 @@ actor WorkerChild {
         _ settings: Settings, keyFile: DemoKeyFile, own: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String: String] {
         var environment = own
-        environment[Settings.fileVariable] = nil
+        environment[SettingsReading.fileVariable] = nil
         for setting in Setting.accepted {
             environment[setting.environmentName] = settings.isDefault(setting.name) ? nil : settings[setting.name]
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A settings file in YAML or JSON, depending on its file extension.
+/// A settings file in YAML, or in JSON, which YAML includes.
 ///
 /// Names are nested (`worker: {concurrency: 64}`) or written out (`worker.concurrency: 64`). One file may use both
 /// forms, but not for the same setting. `kafka.properties` may be a text or a mapping. Every mistake is reported with
@@ -24,7 +24,7 @@ struct SettingsFile: Sendable {
     /// - Throws: `SettingsError` if the file cannot be read, or for the first mistake in it other than an unknown name.
     init(path: String) throws(SettingsError) {
         self.path = path
-        let leaves = try SettingsTree(text: Self.text(at: path), path: path).leaves()
+        let leaves = try SettingsTree(text: Self.text(at: path), path: path).leaves
 
         var properties: [(name: String, entry: Entry)] = []
         var lines: [String: Int] = [:]

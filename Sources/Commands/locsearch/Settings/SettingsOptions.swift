@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The options of every command with settings: `--config FILE`, and any setting as a flag.
 struct SettingsOptions: ParsableArguments {
@@ -13,16 +14,15 @@ struct SettingsOptions: ParsableArguments {
     /// - Parameter defaults: values by setting name. They override the environment and the file, and flags override
     ///   them.
     /// - Throws: a usage error for an unknown flag, or `SettingsError` for an invalid value.
-    func load(defaults: [String: String] = [:]) throws -> Settings {
-        let flags = defaults.merging(try flags()) { _, flag in flag }
-        return try Settings.load(flags: flags, file: config)
-    }
+    func load(defaults: [String: String] = [:]) throws -> Settings { try read(defaults: defaults).loaded() }
 
     /// Reads everything that can be read, and records the mistakes.
     /// - Parameter defaults: as in `load`.
     /// - Throws: a usage error for an unknown flag.
     func read(defaults: [String: String] = [:]) throws -> SettingsReading {
-        Settings.read(flags: defaults.merging(try flags()) { _, flag in flag }, file: config)
+        SettingsReading(
+            flags: defaults.merging(try flags()) { _, flag in flag }, file: config,
+            environment: ProcessInfo.processInfo.environment)
     }
 
     /// Returns the values from the command line. If a flag is given twice, its last value applies, as for every option.

@@ -1,4 +1,6 @@
-/// The content of a settings file, with the line of each name.
+import Yams
+
+/// The values in a settings file, with the line of each name. The file is YAML or JSON, which YAML includes.
 struct SettingsTree: Sendable {
     /// One value with its full name, such as `worker.concurrency`.
     struct Leaf: Sendable {
@@ -7,68 +9,124 @@ struct SettingsTree: Sendable {
         let line: Int
     }
 
-    private let members: [SettingsNode.Member]
-    private let path: String
+    /// Limits expansion: with aliases, a few lines can produce millions of values.
+    private static let maxNodes = 10_000
 
-    /// - Parameter path: its extension selects YAML (`.yaml`, `.yml`) or JSON (any other).
+    /// All values in file order. A section without a value, such as one with only comments, contributes none. A setting
+    /// without a value has an empty text.
+    private(set) var leaves: [Leaf] = []
+    private let path: String
+    private var nodes = 0
+
     /// - Throws: `SettingsError` that states file, line and cause.
     init(text: String, path: String) throws(SettingsError) {
         self.path = path
-        let isYAML = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
-        let root = try isYAML ? YAMLSettings.read(text, path: path) : JSONSettings.read(text, path: path)
-
-        guard case .mapping(let members) = root else {
-            throw SettingsError(
-                "the settings file \(path) is not valid: expected one \(isYAML ? "YAML mapping" : "JSON object") of settings"
-            )
+        guard case .mapping(let members)? = try Self.root(of: text, path: path) else {
+            throw SettingsError("the settings file \(path) is not valid: expected one mapping of settings")
         }
-        self.members = members
+        try append(members, below: "")
     }
 
-    /// Returns all values in file order. A section without a value, such as one with only comments, contributes none. A
-    /// setting without a value becomes an empty text.
-    func leaves() throws(SettingsError) -> [Leaf] {
-        var leaves: [Leaf] = []
-        try append(members, below: "", to: &leaves)
-        return leaves
-    }
-
-    private func append(_ members: [SettingsNode.Member], below prefix: String, to leaves: inout [Leaf])
-        throws(SettingsError)
-    {
-        var lines: [String: Int] = [:]
-        for member in members {
-            let name = prefix + member.name
-            if let line = lines.updateValue(member.line, forKey: name) {
-                throw SettingsError.setTwice(name, lines: (line, member.line), path: path)
+    private mutating func append(_ members: Node.Mapping, below prefix: String) throws(SettingsError) {
+        for (key, value) in members {
+            let line = key.mark?.line ?? 1
+            guard case .scalar(let member) = key else {
+                throw SettingsError("the settings file \(path) is not valid: a name on line \(line) is not a plain text")
             }
+            try countNode()
 
-            switch member.value {
-            case .mapping(let inner): try append(inner, below: name + ".", to: &leaves)
-            case .nothing where Self.isSection(name): continue
-            case .nothing: leaves.append(Leaf(name: name, text: "", line: member.line))
-            case .text(let text): leaves.append(Leaf(name: name, text: text, line: member.line))
-            case .list(let elements):
-                let text = try list(elements, of: name, line: member.line)
-                leaves.append(Leaf(name: name, text: text, line: member.line))
+            let name = prefix + member.string
+            switch value {
+            case .mapping(let inner): try append(inner, below: name + ".")
+            case .scalar(let scalar) where Self.isNothing(scalar):
+                if !Self.isSection(name) { leaves.append(Leaf(name: name, text: "", line: line)) }
+            case .scalar(let scalar): leaves.append(Leaf(name: name, text: scalar.string, line: line))
+            case .sequence(let elements):
+                leaves.append(Leaf(name: name, text: try list(elements, of: name, line: line), line: line))
+            case .alias: continue
             }
         }
     }
 
     /// Returns the elements of a list, separated by commas as in a setting.
-    private func list(_ elements: [SettingsNode], of name: String, line: Int) throws(SettingsError) -> String {
+    private mutating func list(
+        _ elements: Node.Sequence, of name: String, line: Int
+    ) throws(SettingsError) -> String {
         var texts: [String] = []
         for element in elements {
-            guard case .text(let text) = element else {
+            try countNode()
+            guard case .scalar(let scalar) = element, !Self.isNothing(scalar) else {
                 throw SettingsError("\(name) in \(path), line \(line), is not a list of texts or numbers")
             }
-            texts.append(text)
+            texts.append(scalar.string)
         }
         return texts.joined(separator: ",")
+    }
+
+    private mutating func countNode() throws(SettingsError) {
+        nodes += 1
+        guard nodes > Self.maxNodes else { return }
+        throw SettingsError("the settings file \(path) holds more than \(Self.maxNodes) values, aliases included")
+    }
+
+    /// Returns true for YAML's forms of a missing value. A quoted text is always a text.
+    private static func isNothing(_ scalar: Node.Scalar) -> Bool {
+        scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
     /// Returns true if the name is the prefix of a setting.
     private static func isSection(_ name: String) -> Bool {
         Setting.accepted.contains { $0.name.hasPrefix(name + ".") }
+    }
+
+    // MARK: - Mistakes
+
+    private static func root(of text: String, path: String) throws(SettingsError) -> Node? {
+        do {
+            return try Yams.compose(yaml: text, .basic, .default, .utf8)
+        } catch {
+            throw mistake(error, text: text, path: path)
+        }
+    }
+
+    private static func mistake(_ error: any Error, text: String, path: String) -> SettingsError {
+        let invalid = "the settings file \(path) is not valid YAML"
+        guard let error = error as? YamlError else { return SettingsError(invalid) }
+
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let whole = context.map { ", \($0.text) that begins on line \($0.mark.line)" } ?? ""
+            return SettingsError("\(invalid): \(problem) on line \(mark.line), column \(mark.column)\(whole)")
+        case .reader(let problem, let offset, _, _):
+            let line = offset.map { text.prefix($0).reduce(1) { $1.isNewline ? $0 + 1 : $0 } }
+            return SettingsError("\(invalid): \(problem)" + (line.map { " on line \($0)" } ?? ""))
+        case .duplicatedKeysInMapping(let names, let context):
+            let name = names.first ?? "a name"
+            guard let second = secondLine(of: name, after: context.mark, in: text) else {
+                return SettingsError(
+                    "\(name) is set twice in one mapping of \(path), first on line \(context.mark.line): "
+                        + "keep one of them")
+            }
+            return SettingsError.setTwice(name, lines: (context.mark.line, second), path: path)
+        default:
+            return SettingsError(invalid)
+        }
+    }
+
+    /// Returns the line on which a mapping repeats a name: a later line, in the same column.
+    ///
+    /// The parser reports only the first occurrence. A mapping on one line (`{a: 1, a: 2}`) has no second line.
+    private static func secondLine(of name: String, after first: Mark, in text: String) -> Int? {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() where index >= first.line {
+            let key = line.drop { $0 == " " }
+            guard line.count - key.count == first.column - 1 else { continue }
+
+            let unquoted = key.drop { "\"'".contains($0) }
+            let rest = unquoted.dropFirst(name.count).drop { "\"' ".contains($0) }
+            if unquoted.hasPrefix(name), rest.first == ":" { return index + 1 }
+        }
+        return nil
     }
 }

@@ -38,7 +38,7 @@ enum DoctorFixture {
         timeout: Duration = .seconds(5)
     ) -> Examination {
         let flags = sound.merging(settings) { $1 }.filter { !$0.value.isEmpty }
-        let reading = Settings.read(flags: flags, file: file, environment: environment)
+        let reading = SettingsReading(flags: flags, file: file, environment: environment)
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return Examination(
             reading, calls: agrees.map { agrees in .asking { _ in agrees } } ?? .none, timeout: timeout, log: log)

@@ -1,5 +1,5 @@
-import Observability
 import LibC
+import Observability
 
 /// Ends the process immediately. Waiting log lines get 100 ms to be written.
 func exitNow(_ code: Int32) -> Never {
@@ -21,3 +21,15 @@ func endProcess(_ code: Int32) -> Never {
 
 /// Ignores SIGPIPE, so that a write to a closed connection fails with an error instead of ending the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+
+/// The name of the machine on which this process runs. In Kubernetes it is the pod's name.
+enum HostName {
+    /// `nil` if the system has no name.
+    static let own: String? = {
+        // Linux allows 64 bytes. `ProcessInfo.hostName` is not used, because it may wait seconds for DNS.
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return nil }
+        let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }()
+}

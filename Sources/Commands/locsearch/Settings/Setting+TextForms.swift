@@ -1,0 +1,54 @@
+import EventContract
+import Kafka
+import LocationSearch
+import WorkerRuntime
+
+extension Coordinate {
+    /// Parses `latitude,longitude` in decimal degrees; `nil` if the text is not a valid position.
+    init?(text: String) {
+        let numbers = Setting.entries(text).map { Double($0) }
+        guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1] else { return nil }
+
+        self.init(latitude: latitude, longitude: longitude)
+        guard isValid else { return nil }
+    }
+}
+
+extension WorkerConfiguration.FairBy {
+    /// Parses `none`, `source`, `key` or `header:NAME`; `nil` for any other text.
+    init?(text: String) {
+        switch text {
+        case "none": self = .none
+        case "source": self = .source
+        case "key": self = .key
+        default:
+            let prefix = "header:"
+            guard text.hasPrefix(prefix), text.count > prefix.count else { return nil }
+            self = .header(String(text.dropFirst(prefix.count)))
+        }
+    }
+}
+
+/// The text form of the position at which a group begins.
+extension StartPosition {
+    /// Parses `earliest`, `latest` or an RFC 3339 time.
+    /// - Returns: `nil` if the text is none of them.
+    init?(text: String) {
+        switch text {
+        case "earliest": self = .earliest
+        case "latest": self = .latest
+        default:
+            guard let time = EventTime(rfc3339: Array(text.utf8)) else { return nil }
+            self = .time(milliseconds: time.milliseconds)
+        }
+    }
+
+    /// The text from which `init(text:)` restores the position.
+    var text: String {
+        switch self {
+        case .earliest: "earliest"
+        case .latest: "latest"
+        case .time(let milliseconds): EventTime(milliseconds: milliseconds).description
+        }
+    }
+}
