@@ -57,7 +57,10 @@ struct FleetTests {
     }
 
     @Test(.timeLimit(.minutes(3))) func cooperativeMembersShareByDemandToo() async throws {
-        try await Self.expectOneToHaveAll(with: ["KAFKA_ASSIGNOR": "cooperative-sticky"])
+        try await Self.expectOneToHaveAll(with: [
+            "KAFKA_PROPERTIES":
+                "session.timeout.ms=6000,fetch.wait.max.ms=10,partition.assignment.strategy=cooperative-sticky"
+        ])
     }
 
     @Test(

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized)
 struct MetricsTests {
     private static let settings = [
-        "KAFKA_STATISTICS_INTERVAL": "1s", "KAFKA_LINGER": "0ms", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "100000",
+        "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "100000",
     ]
 
     private static func metrics(of harness: WorkerHarness) async throws -> PrometheusDocument {

@@ -43,10 +43,10 @@ struct StartingTests {
     }
 
     private static let keyless: [(settings: [String: String], words: [String])] = [
-        ([:], ["no provider has an API key", "hotpepper.apiKey", "googlePlaces.apiKey", "worker.allowNoProvider"]),
+        ([:], ["no provider has an API key", "hotpepper.apiKey", "googlePlaces.apiKey"]),
         (
             ["HOTPEPPER_API_KEY": "any text", "PROVIDERS_ORDER": "google-places"],
-            [#"providers.order is "google-places""#, "only hotpepper has an API key", "worker.allowNoProvider"]
+            [#"providers.order is "google-places""#, "only hotpepper has an API key"]
         ),
     ]
 
@@ -64,16 +64,13 @@ struct StartingTests {
         for word in words { #expect(worker.error.contains(word), "\(word) in \(worker.error)") }
     }
 
-    @Test(.timeLimit(.minutes(2))) func workerThatMayHaveNoProviderAnswersUnauthorized() async throws {
+    @Test(.timeLimit(.minutes(2))) func requestForAProviderWithoutAKeyEndsAsUnauthorized() async throws {
         let settings = [
-            "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "", "WORKER_ALLOW_NO_PROVIDER": "true",
+            "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "any text", "PROVIDERS_ORDER": "google-places",
         ]
         try await WorkerHarness.run(settings) { harness in
-            try await harness.send([WorkerHarness.request("a", "auto")])
+            try await harness.send([WorkerHarness.request("a", "hotpepper")])
             #expect(try await harness.outcomes(1)["a"]?.code == "unauthorized")
-            #expect(
-                try await harness.awaitedLogLines(with: "requests end as unauthorized", "worker.allowNoProvider")
-                    == 1)
         }
     }
 

@@ -43,11 +43,8 @@ package struct ConsoleConfiguration: Sendable {
     package var start = Coordinate(latitude: 35.690921, longitude: 139.700258)
     /// `console.pictureHosts` and `console.pictureBaseURL`.
     package var pictureHosts = PictureHosts([])
-    /// `console.requestExpiry`: how long the outcome of a page's request is wanted.
+    /// How long the outcome of a page's request is wanted. Workers make no provider call for an older one.
     package var requestExpiry = Duration.seconds(60)
-    /// Returns a file of the page by its name. The default returns the program's own files; during work on the page,
-    /// another function may read them from a folder.
-    package var page: @Sendable (String) -> [UInt8]? = { PageFiles.content(of: $0) }
     /// The program's version, for the page.
     package var version = ""
 

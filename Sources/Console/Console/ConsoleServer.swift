@@ -26,7 +26,7 @@ package final class ConsoleServer: Sendable {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
         let kafka = KafkaGate()
-        let page = PageRoutes(file: configuration.page, leaflet: configuration.leaflet)
+        let page = PageRoutes(file: PageFiles.content, leaflet: configuration.leaflet)
 
         let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
         router.add(

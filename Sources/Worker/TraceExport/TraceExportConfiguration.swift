@@ -11,14 +11,14 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     package var headers: [String: String] = [:]
     /// `tracing.timeout`: the timeout of one export. OpenTelemetry's default.
     package var timeout: Duration = .seconds(10)
-    /// `tracing.queueSize`: the most spans that wait to be exported; further ones are dropped. At least `batchSize`.
+    /// The most spans that wait to be exported; further ones are dropped. At least `batchSize`.
     package var queueSize = 8192
     /// `tracing.sampleRatio`: the fraction of requests that is traced if their records do not decide it, 0 to 1.
     package var sampleRatio = 1.0
     package var serviceName = "location-search-worker"
     /// The version of the program in traces.
     package var serviceVersion = ""
-    /// `tracing.caFile`: a PEM file with trusted certificate authorities. `nil`: those of the system.
+    /// `http.caFile`: a PEM file with trusted certificate authorities. `nil`: those of the system.
     package var caFile: String?
     /// The most spans of one export. OpenTelemetry's default.
     package var batchSize = 512

@@ -62,7 +62,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// How requests that differ in class or tenant wait for their calls.
     public struct Flows: Sendable, Hashable {
         public var fairBy = FairBy.none
-        /// `worker.batchFloor` and `worker.fairWeights`.
+        /// `worker.fairWeights`.
         public var fairness = FairTerms()
         /// `worker.lookAheadBytes`: the most bytes of memory for waiting requests in this process.
         public var lookAheadBytes = 64 << 20

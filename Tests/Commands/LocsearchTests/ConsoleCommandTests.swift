@@ -183,18 +183,6 @@ struct ConsoleCommandTests {
         #expect(throws: SettingsError.self) { _ = try Self.settings(["console.start": text]) }
     }
 
-    @Test func pageOnDiskIsServedFromItsFolderOnly() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data("ours".utf8).write(to: folder.appending(path: "index.html"))
-
-        let page = try Self.settings(["console.pageDirectory": folder.path]).console().page
-        #expect(page("index.html") == Array("ours".utf8))
-        #expect(page("../\(folder.lastPathComponent)/index.html") == nil)
-        #expect(page(".hidden") == nil)
-    }
-
     @Test func nameOfAWorkerStandsForItsAddresses() async {
         let addresses = HostAddresses()
         #expect(await addresses.all(of: ["http://localhost:8080"]) == ["http://127.0.0.1:8080"])

@@ -54,18 +54,18 @@ struct ConventionsTests {
         Variables(
             convention: "a proxy's variable stands for one scheme, and the lower case comes first, as in curl",
             environment: ["HTTP_PROXY": "http://a:1", "http_proxy": "http://b:1", "HTTPS_PROXY": "http://c:1"],
-            settings: ["http.proxy": "http://b:1", "http.httpsProxy": "http://c:1"]),
+            settings: ["http.proxy": "http://b:1", "HTTPS_PROXY": "http://c:1"]),
         Variables(
             convention: "ALL_PROXY is for schemes without a variable of their own",
             environment: [
                 "ALL_PROXY": "socks5://a:1", "https_proxy": "http://b:1", "no_proxy": ".svc", "NO_PROXY": "x",
             ],
-            settings: ["http.proxy": "socks5://a:1", "http.httpsProxy": "http://b:1", "http.noProxy": ".svc"]),
+            settings: ["http.proxy": "socks5://a:1", "HTTPS_PROXY": "http://b:1", "http.noProxy": ".svc"]),
         Variables(
             convention: "an empty proxy variable is not set, and one that is no URL does not stop a command",
             environment: ["HTTP_PROXY": "", "HTTPS_PROXY": "http://user:geheim@a b", "NO_PROXY": ""],
-            settings: ["http.proxy": nil, "http.httpsProxy": nil, "http.noProxy": nil],
-            warnings: ["http.httpsProxy is not valid (HTTPS_PROXY): expected an http, https or socks5 URL"]),
+            settings: ["http.proxy": nil, "HTTPS_PROXY": nil, "http.noProxy": nil],
+            warnings: ["HTTPS_PROXY is not valid (HTTPS_PROXY): expected an http, https or socks5 URL"]),
         Variables(
             convention: "OTEL_SDK_DISABLED ends all export",
             environment: ["OTEL_SDK_DISABLED": "true", "TRACING_ENDPOINT": "http://own:4318"],

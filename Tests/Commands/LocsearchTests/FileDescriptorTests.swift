@@ -21,7 +21,7 @@ struct FileDescriptorTests {
     private static func environment(_ broker: TestBroker) -> [String: String] {
         [
             "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0", "WORKER_SHUTDOWN_GRACE": "0s",
-            "WORKER_ALLOW_NO_PROVIDER": "true", "TOPICS_REQUESTS": broker.name(topics[0]),
+            "HOTPEPPER_API_KEY": "any text", "TOPICS_REQUESTS": broker.name(topics[0]),
             "TOPICS_RESULTS": broker.name(topics[1]), "TOPICS_ERRORS": broker.name(topics[2]),
             "TOPICS_DEAD_LETTERS": broker.name(topics[3]),
         ]

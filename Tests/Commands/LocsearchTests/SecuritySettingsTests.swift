@@ -58,9 +58,9 @@ struct SecuritySettingsTests {
         (
             [
                 "protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p",
-                "oidc.scope": "s",
+                "oidc.clientId": "c",
             ],
-            "kafka.security.sasl.mechanism is \"PLAIN\", although kafka.security.oidc.scope is set: expected OAUTHBEARER"
+            "kafka.security.sasl.mechanism is \"PLAIN\", although kafka.security.oidc.clientId is set: expected OAUTHBEARER"
         ),
         (
             ["oidc.clientId": "c"],

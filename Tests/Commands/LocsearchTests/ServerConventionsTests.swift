@@ -26,7 +26,7 @@ struct ServerConventionsTests {
         init(_ script: String, on broker: EmbeddedBroker, environment: [String: String] = [:]) async throws {
             let base = [
                 "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0", "CONSOLE_PORT": "0",
-                "WORKER_ALLOW_NO_PROVIDER": "true", "L": RunningProgram.location.path,
+                "HOTPEPPER_API_KEY": "any text", "L": RunningProgram.location.path,
                 "KAFKA_PROPERTIES": "session.timeout.ms=6000",
             ]
             let program = try RunningProgram(
@@ -147,7 +147,7 @@ struct ServerConventionsTests {
                 ["-c", "exec $L worker <&- >&- 2>&-"],
                 environment: [
                     "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "\(port)",
-                    "WORKER_ALLOW_NO_PROVIDER": "true", "L": RunningProgram.location.path,
+                    "HOTPEPPER_API_KEY": "any text", "L": RunningProgram.location.path,
                 ], at: "/bin/sh")
             defer { kill(worker.pid, SIGKILL) }
             let url = try #require(URL(string: "http://127.0.0.1:\(port)/livez"))
@@ -232,7 +232,7 @@ struct ServerConventionsTests {
     static let refusals = [
         Refusal(
             convention: "the members of a group use one assignor", code: "INCONSISTENT_GROUP_PROTOCOL",
-            cure: "the group's members use another kafka.assignor"),
+            cure: "the group's members use another partition.assignment.strategy"),
         Refusal(
             convention: "a group may be for some users only", code: "GROUP_AUTHORIZATION_FAILED",
             cure: "this user needs Read on the group"),

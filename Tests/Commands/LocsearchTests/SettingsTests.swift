@@ -262,7 +262,7 @@ struct SettingsTests {
         ("hotpepper.apiKey", "geheim", "(hidden)", ["geheim"]),
         ("http.proxy", "http://user:ge:heim@proxy:3128", "http://user:(hidden)@proxy:3128", ["ge:heim"]),
         ("http.proxy", "socks5://geheim@proxy", "socks5://(hidden)@proxy", ["geheim"]),
-        ("http.httpsProxy", "http://user:geheim@proxy", "http://user:(hidden)@proxy", ["geheim"]),
+        ("http.proxy", "http://user:geheim@proxy", "http://user:(hidden)@proxy", ["geheim"]),
         ("http.proxy", "proxy:3128", "proxy:3128", []), ("http.proxy", "http://proxy:3128/", "http://proxy:3128/", []),
         (
             "kafka.properties", "sasl.password=ge,heim,debug=a,b", "debug=a,b,sasl.password=(hidden)", ["ge,heim"]

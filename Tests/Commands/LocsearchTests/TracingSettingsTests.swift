@@ -44,7 +44,7 @@ struct TracingSettingsTests {
     }
 
     @Test(arguments: [
-        ([:], Logger.Level.info, false), (["TRACING_LOG": "true"], .info, true),
+        ([:], Logger.Level.info, false),
         (["TRACING_ENDPOINT": "http://a:1"], .info, true), (["TRACING_ENDPOINT": "off"], .info, false),
         (["OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1"], .info, true),
         (["OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"], .info, false),

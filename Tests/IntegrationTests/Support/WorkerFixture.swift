@@ -28,7 +28,6 @@ struct WorkerFixture: Sendable {
 
     /// The properties of this fixture's consumers.
     private let properties: [String: String]
-    private let assignor: String?
 
     /// - Parameter answer: the provider's answer, from the request's target.
     /// - Parameter session: in ms; the embedded coordinator's rebalances take as long, less a second.
@@ -39,8 +38,8 @@ struct WorkerFixture: Sendable {
     ) throws {
         let broker = try TestBroker(topics: ["requests": 4, "results": 4, "errors": 4, "dead-letters": 1])
         self.broker = broker
-        properties = Self.properties.merging(["session.timeout.ms": "\(session)"]) { _, own in own }
-        self.assignor = assignor
+        let own = ["session.timeout.ms": "\(session)", "partition.assignment.strategy": assignor]
+        properties = Self.properties.merging(own.compactMapValues { $0 }) { _, own in own }
         topics = WorkerConfiguration.Topics(on: broker)
         provider = try LoopbackHTTPServer(answer: answer)
         tools = try EventLoop()
@@ -90,7 +89,6 @@ struct WorkerFixture: Sendable {
         var consumer = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         consumer.groupID = broker.name("workers")
         consumer.properties = properties
-        consumer.assignor = assignor
         consumer.groupInstanceID = groupInstanceID
         let http = HTTPTransport(loop: loop)
         let provider = ProviderConfiguration(baseURL: baseURL ?? self.provider.baseURL, apiKey: Self.key)
@@ -190,7 +188,6 @@ struct WorkerFixture: Sendable {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = group
         configuration.properties = properties
-        configuration.assignor = assignor
         return try KafkaConsumer(loop: tools, configuration: configuration, log: log)
     }
 

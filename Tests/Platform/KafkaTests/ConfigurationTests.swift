@@ -84,13 +84,9 @@ struct ConfigurationTests {
     }
 
     @Test func newGroupProtocolIsRefusedBesideWhatTheBrokerDecides() {
-        var withAssignor = Self.newProtocol()
-        withAssignor.assignor = "range"
-        let cases =
-            [(withAssignor, "kafka.assignor")]
-            + ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
-                (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")
-            }
+        let cases = ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
+            (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")
+        }
 
         for (configuration, name) in cases {
             let error = #expect(throws: KafkaError.self) { try configuration.librdkafka(LibraryVersion(2, 16)) }

@@ -27,7 +27,7 @@ struct UnstableOffsetTests {
         broker.fail(.offsetFetch, with: Self.unstable, count: 10_000)
         let consumer = try fixture.consumer {
             // A rebalance revokes all partitions, also of the only member.
-            $0.assignor = "range"
+            $0.properties["partition.assignment.strategy"] = "range"
             // Longer than the rebalance, so that the request from before it is repeated after it.
             $0.properties["retry.backoff.ms"] = "1500"
         }

@@ -6,14 +6,12 @@
 ///
 /// A call without an alternative may use all the time that is left. A plain value, to be used by one owner.
 public struct AttemptTimer: Sendable {
-    /// `providers.<name>.attemptTimeout`: the source of a call's time limit.
+    /// The source of a call's time limit.
     public enum Rule: Sendable, Hashable {
         /// The limit follows from the provider's recent latency.
         case adaptive
-        /// The limit is configured, more than zero.
+        /// The limit is the same for all calls, more than zero.
         case fixed(Duration)
-        /// A call may take all the time that its request has.
-        case unlimited
     }
 
     /// The alternatives that a request still has if its call is abandoned.
@@ -43,8 +41,6 @@ public struct AttemptTimer: Sendable {
     /// Returns how long a call that begins now may take; `nil` if it may use all the time that is left.
     /// - Parameter remaining: the time until the request's deadline.
     public func limit(within remaining: Duration, ifGivenUp other: OtherChance) -> Duration? {
-        if other == .none || rule == .unlimited { return nil }
-
         switch other {
         case .none: return nil
         case .retry: return limitBeforeRetry(within: remaining)
@@ -55,7 +51,6 @@ public struct AttemptTimer: Sendable {
     /// A call is abandoned for a retry only if the retry fits into the time after it.
     private func limitBeforeRetry(within remaining: Duration) -> Duration? {
         switch rule {
-        case .unlimited: return nil
         case .fixed(let limit): return limit <= remaining * 4 / 5 ? limit : nil
         case .adaptive:
             guard latency.count >= Self.enoughAnswers, let high = latency.high else { return nil }
@@ -71,7 +66,6 @@ public struct AttemptTimer: Sendable {
         let mostLeavingRoom = min(most, remaining - min(remaining / 2, Self.leastForNextProvider))
 
         switch rule {
-        case .unlimited: return most
         case .fixed(let limit): return min(limit, most)
         case .adaptive:
             guard let high = latency.high else { return min(remaining / 2 * backoff, most) }

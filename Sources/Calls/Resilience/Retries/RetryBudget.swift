@@ -4,7 +4,7 @@ public import Basics
 /// share of the requests. A plain value, to be used by one owner.
 public struct RetryBudget: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// `providers.<name>.retryBudget`: retries per request, 0 to 1. Finagle and Linkerd allow 0.2.
+        /// Retries per request, 0 to 1. Finagle and Linkerd allow 0.2.
         public var ratio = 0.2
         /// Retries per second of one loop that are allowed however few requests there are. It is a minimum for the
         /// allowance of `ratio`, not an addition: under load, only the ratio matters. Linkerd allows 10, for callers of

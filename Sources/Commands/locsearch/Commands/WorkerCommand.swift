@@ -12,7 +12,7 @@ struct WorkerCommand: AsyncParsableCommand {
 
             At SIGTERM, SIGINT or SIGHUP, requests in flight finish (worker.shutdownGrace); a second SIGTERM or SIGINT
             exits at once. Requests for a provider without a key end as unauthorized. At least one provider must have a
-            key, unless worker.allowNoProvider is true.
+            key.
 
             The setting worker.maxRequestBytes is --worker-max-request-bytes or WORKER_MAX_REQUEST_BYTES, and so on:
 

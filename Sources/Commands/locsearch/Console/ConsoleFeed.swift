@@ -12,6 +12,8 @@ struct ConsoleFeed: Sendable {
     /// The pause before the topics are opened again after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(15)
+    /// The number of records that are read from each partition at the start.
+    private static let history: Int64 = 200
 
     private let settings: Settings
     private let requestTopics: Set<String>
@@ -36,7 +38,7 @@ struct ConsoleFeed: Sendable {
     func open() async throws -> TopicReader {
         let reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         let topics = requestTopics.sorted() + [settings.topics.results, settings.topics.errors]
-        let newest = TopicReader.Start.newest(Int64(settings.integer("console.history")))
+        let newest = TopicReader.Start.newest(Self.history)
         try await reader.open(topics, at: newest, within: Self.timeout)
         return reader
     }

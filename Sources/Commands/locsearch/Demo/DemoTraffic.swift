@@ -11,17 +11,17 @@ final class DemoTraffic: Sendable {
     /// How long the broker may take to accept a request. The next request is made only after that, so none pile up
     /// without a broker.
     private static let timeout = Duration.seconds(3)
+    /// The time after which no outcome of a request is wanted.
+    private static let lifetime = Duration.seconds(60)
 
     private let isSending: Mutex<Bool>
     private let sender: RequestSender
-    private let lifetime: Duration
 
     /// - Parameter isOn: true if requests are sent from the beginning.
     /// - Throws: `SettingsError` or `KafkaError` if the settings are not valid for a producer.
     init(_ settings: Settings, isOn: Bool, log: Logger) async throws {
         isSending = Mutex(isOn)
         sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
-        lifetime = settings.duration("console.requestExpiry") ?? .seconds(60)
     }
 
     /// True while requests are sent.
@@ -36,7 +36,7 @@ final class DemoTraffic: Sendable {
         while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.4...1.6, using: &random))) != nil {
             guard isOn else { continue }
             let now = EventTime.now()
-            let end = now.milliseconds.saturatingAdding(Int64(lifetime.milliseconds(roundedUp: true)))
+            let end = now.milliseconds.saturatingAdding(Int64(Self.lifetime.milliseconds(roundedUp: true)))
             // A request that the broker does not accept is skipped. The console shows the problem.
             _ = try? await sender.send(
                 .visitors(using: &random), at: now, expiry: EventTime(milliseconds: end))

@@ -18,10 +18,12 @@ extension Setting {
     /// Every name that is accepted: `all`, and the settings of single providers.
     static let accepted: [Setting] = all + overrides
 
+    /// Every value that is read: `accepted`, and what only variables set.
+    static let read: [Setting] = accepted + [httpsProxy]
+
     // MARK: - Kafka
 
     private static let consumer = ConsumerConfiguration(bootstrapServers: "")
-    private static let producer = ProducerConfiguration(bootstrapServers: "")
 
     private static let kafka: [Setting] = described([
         Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092"): "brokers for the first connection",
@@ -29,16 +31,10 @@ extension Setting {
         Setting("kafka.startFrom", .startPosition, default: consumer.startFrom.text):
             "where a group without committed offsets starts: at the oldest record, at new ones, or at a time",
         Setting("kafka.groupInstanceId", .text): "makes the member static: a quick restart moves no partitions",
-        Setting("kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"])):
-            "partition assignor; unset: range before librdkafka 2.6.1, cooperative-sticky since",
         Setting(
             "kafka.groupProtocol", .choice(ConsumerConfiguration.GroupProtocol.allCases.map(\.rawValue)),
             default: consumer.groupProtocol.rawValue):
             "whether a member (classic) or the broker assigns partitions (Kafka 4.0, librdkafka 2.12 or newer)",
-        Setting("kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text):
-            "time for which outcomes are collected into a batch under load; up to 20ms more while the loop is busy",
-        Setting("kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s"):
-            "interval of librdkafka's statistics, which the metrics use",
         Setting("kafka.properties", .properties): "other librdkafka properties",
     ])
 
@@ -59,7 +55,6 @@ extension Setting {
         Setting("kafka.security.oidc.clientId", .text): "client ID at the OpenID provider",
         Setting("kafka.security.oidc.clientSecret", .text, isSecret: true): "client secret at the OpenID provider",
         Setting("kafka.security.oidc.clientSecretFile", .text): "file that holds the client secret, instead",
-        Setting("kafka.security.oidc.scope", .text): "requested scope; unset: the provider's default",
     ])
 
     private static let topics: [Setting] = {
@@ -103,8 +98,6 @@ extension Setting {
             Setting("worker.fairBy", .fairBy, default: "none"):
                 "what identifies a tenant; tenants then get equal shares of limits and permits",
             Setting("worker.fairWeights", .weights): "weights of tenants that get more than one share",
-            Setting("worker.batchFloor", .number(0...1), default: "\(worker.flows.fairness.batchFloor)"):
-                "minimum share of a limit for batch requests while some wait",
             Setting(
                 "worker.lookAheadBytes", .integer(1_048_576...17_179_869_184), default: "\(worker.flows.lookAheadBytes)"
             ):
@@ -125,8 +118,6 @@ extension Setting {
                 "size of the done-set, committed with each offset: the requests finished beyond it, which a crash then does not repeat",
             Setting("worker.requestSteps", .flag, default: worker.requestSteps ? "true" : "false"):
                 "adds a header with the request's waits and provider calls to each outcome",
-            Setting("worker.allowNoProvider", .flag, default: "false"):
-                "starts the worker without any API key: requests end as unauthorized",
         ])
     }()
 
@@ -178,8 +169,6 @@ extension Setting {
         return described([
             Setting(prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)"):
                 "calls for one request, the first included",
-            Setting(prefix + "attemptTimeout", .duration(.milliseconds(1) ... .seconds(600), canBeOff: true)):
-                "timeout of one call while a retry or another provider can follow; unset: from recent latency",
             Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000)): "rate limit of the API key",
             Setting(prefix + "burst", .number(1...1_000_000)): "calls allowed at once after a pause",
             Setting(prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared"):
@@ -190,8 +179,6 @@ extension Setting {
                 "calls of a day that are kept for interactive requests; batch requests get none of them",
             Setting(prefix + "dayBegins", .timeZone):
                 "the time zone at whose midnight the day of callsPerDay begins; unset: the provider's own",
-            Setting(prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio)):
-                "maximum ratio of retries to requests, over 10 s",
             Setting(
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
                 default: policy.whenOpen.rawValue):
@@ -212,14 +199,17 @@ extension Setting {
         ])
     }()
 
-    private static let http: [Setting] = {
-        return described([
-            Setting("http.proxy", .proxy): "proxy for provider calls; as a variable, for those to http URLs only",
-            Setting("http.httpsProxy", .proxy): "proxy for provider calls to https URLs",
-            Setting("http.noProxy", .text): "hosts that are called without a proxy, such as .example,10.0.0.1",
-            Setting("http.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
-        ])
-    }()
+    private static let http: [Setting] = described([
+        Setting("http.proxy", .proxy):
+            "proxy for provider calls; as a variable, for those to http URLs only, beside HTTPS_PROXY for the others",
+        Setting("http.noProxy", .text): "hosts that are called without a proxy, such as .example,10.0.0.1",
+        Setting("http.caFile", .text):
+            "PEM file with the authorities to trust, for providers and the trace collector; unset: the system's",
+    ])
+
+    /// The proxy for calls to https URLs. It is set by conventional variables only: in a flag or a file, `http.proxy` is
+    /// for both schemes.
+    static let httpsProxy = Setting("HTTPS_PROXY", .proxy)
 
     // MARK: - Process
 
@@ -246,16 +236,12 @@ extension Setting {
             Setting("tracing.endpoint", .url(canBeOff: true)):
                 "OpenTelemetry collector that receives traces by OTLP over HTTP; unset: off",
             Setting("tracing.headers", .headers, isSecret: true): "headers for the collector, such as a token",
-            Setting("tracing.caFile", .text): "PEM file with the authorities to trust; unset: the system's",
             Setting("tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio)):
                 "fraction of requests that are traced if their record names no trace",
-            Setting("tracing.log", .flag, default: "false"): "also logs the steps of traced requests",
             Setting(
                 "tracing.timeout", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false),
                 default: tracing.timeout.text):
                 "timeout of one export",
-            Setting("tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)"):
-                "maximum number of spans that wait for export; more are dropped",
             Setting("tracing.serviceName", .text, default: tracing.serviceName): "the worker's name in traces",
             Setting("tracing.attributes", .headers): "other resource attributes of the worker in traces",
             Setting("tracing.uiURL", .text):

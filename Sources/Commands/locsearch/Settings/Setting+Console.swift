@@ -18,12 +18,6 @@ extension Setting {
             Setting("console.allowedHosts", .hosts):
                 "additional host names that a console without a token accepts, such as a proxy's",
             Setting("console.workers", .urls): "admin endpoints of workers to show; unset: http://127.0.0.1:8080",
-            Setting("console.history", .integer(1...100_000), default: "200"):
-                "records read from each partition when the console starts",
-            Setting(
-                "console.requestExpiry", .duration(.seconds(5) ... .seconds(3600), canBeOff: false),
-                default: console.requestExpiry.text):
-                "time after which a request from the page expires: workers then make no provider call",
             Setting("console.start", .coordinate, default: "\(console.start.latitude),\(console.start.longitude)"):
                 "initial centre of the map",
             Setting("console.tileURL", .text):
@@ -34,9 +28,7 @@ extension Setting {
             Setting("console.leafletDirectory", .text, default: "/usr/share/javascript/leaflet"):
                 "directory of Leaflet; without it the console uses its built-in map",
             Setting("console.pictureBaseURL", .url(canBeOff: false)):
-                "base URL that replaces those hosts, such as a simulator's",
-            Setting("console.pageDirectory", .text):
-                "directory of the page's files, for development; unset: the built-in files",
+                "base URL from which pictures of places are fetched instead, such as a simulator's",
         ])
     }()
 }

@@ -60,7 +60,6 @@ extension Settings {
         var consumer = ConsumerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
         consumer.groupID = text("kafka.groupId")
         consumer.groupInstanceID = self["kafka.groupInstanceId"]
-        consumer.assignor = self["kafka.assignor"]
         if let groupProtocol: ConsumerConfiguration.GroupProtocol = choice("kafka.groupProtocol") {
             consumer.groupProtocol = groupProtocol
         }
@@ -72,7 +71,6 @@ extension Settings {
 
     func producer() throws(SettingsError) -> ProducerConfiguration {
         var producer = ProducerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
-        if let linger = duration("kafka.linger") { producer.linger = linger }
         producer.security = try security()
         producer.properties = properties
         return producer
@@ -113,7 +111,6 @@ extension Settings {
     /// How classes and tenants share scarce capacity.
     var fairness: FairTerms {
         var terms = FairTerms()
-        if let floor = number("worker.batchFloor") { terms.batchFloor = floor }
         if let weights = self["worker.fairWeights"].flatMap(Setting.weights) { terms.weights = weights }
         return terms
     }
@@ -131,11 +128,11 @@ extension Settings {
     /// The proxy for https URLs. Environment variables such as `HTTP_PROXY` apply to http URLs only, but a flag or a
     /// file entry applies to both.
     private var httpsProxy: String? {
-        let (proxy, secureProxy) = (values["http.proxy"], values["http.httpsProxy"])
-        switch proxy?.origin {
-        case .environment: return secureProxy?.text
-        case .flag where secureProxy?.origin != .flag: return proxy?.text
-        default: return secureProxy?.text ?? proxy?.text
+        let (proxy, secureProxy) = (values["http.proxy"], self[Setting.httpsProxy.name])
+        return switch proxy?.origin {
+        case .environment: secureProxy
+        case .flag: proxy?.text
+        default: secureProxy ?? proxy?.text
         }
     }
 
@@ -189,12 +186,6 @@ extension Settings {
         var policy = ProviderPolicy(concurrency: max(1, integer("worker.concurrency") / loops))
 
         policy.retry.maxAttempts = integer(prefix + "maxAttempts")
-        if let ratio = number(prefix + "retryBudget") { policy.budget.ratio = ratio }
-        if self[prefix + "attemptTimeout"] == "off" {
-            policy.attemptTimeout = .unlimited
-        } else if let time = duration(prefix + "attemptTimeout") {
-            policy.attemptTimeout = .fixed(time)
-        }
         policy.rateLimit = number(prefix + "requestsPerSecond").map {
             RateLimit(perSecond: $0, burst: number(prefix + "burst"))
         }

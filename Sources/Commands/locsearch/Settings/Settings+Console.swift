@@ -1,5 +1,4 @@
 import Console
-import Foundation
 import HTTPServing
 import LocationSearch
 
@@ -31,17 +30,9 @@ extension Settings {
         console.googleMapsKey = self["console.googleMapsKey"]
         console.traceLink = try traceLink()
         console.leaflet = LeafletFiles.read(from: text("console.leafletDirectory"))
-        if let expiry = duration("console.requestExpiry") { console.requestExpiry = expiry }
         if let start = Coordinate(text: text("console.start")) { console.start = start }
         console.pictureHosts = PictureHosts(
             ["imgfp.hotp.jp", "lh3.googleusercontent.com"], insteadOfThem: self["console.pictureBaseURL"])
-
-        if let folder = self["console.pageDirectory"] {
-            console.page = { name in
-                let isPlain = !name.hasPrefix(".") && !name.contains("/")
-                return isPlain ? FileManager.default.contents(atPath: folder + "/" + name).map(Array.init) : nil
-            }
-        }
         return console
     }
 

@@ -5,7 +5,7 @@ extension Settings {
     /// The settings as a table for a terminal.
     var table: String {
         var table = TextTable(["setting", .left("value", maxWidth: 80), "from"])
-        for setting in Setting.accepted {
+        for setting in Setting.read {
             guard let value = values[setting.name] else { continue }
             table.add([setting.name, value.text.map(setting.shown) ?? "-", value.origin.description])
         }
@@ -15,7 +15,7 @@ extension Settings {
     /// The settings as a JSON array, with one object on one line for each.
     var json: String {
         var lines: [String] = []
-        for setting in Setting.accepted {
+        for setting in Setting.read {
             guard let value = values[setting.name] else { continue }
             var json = JSONWriter(capacity: 256)
             write(setting, value, to: &json)

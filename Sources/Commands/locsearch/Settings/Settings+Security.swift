@@ -35,7 +35,7 @@ extension Settings {
         else { return nil }
 
         return KafkaSecurity.OIDC(
-            tokenURL: tokenURL, clientID: clientID, clientSecret: secret, scope: self["kafka.security.oidc.scope"])
+            tokenURL: tokenURL, clientID: clientID, clientSecret: secret)
     }
 
     /// The security protocol in lower case, from the setting or from librdkafka's properties.
@@ -138,7 +138,7 @@ private struct SecurityFacts {
     }
 
     private static let tokenSettings = [
-        "oidc.tokenURL", "oidc.clientId", "oidc.clientSecret", "oidc.clientSecretFile", "oidc.scope",
+        "oidc.tokenURL", "oidc.clientId", "oidc.clientSecret", "oidc.clientSecretFile",
     ]
 
     /// Checks the settings for OAUTHBEARER. If none of them is set, librdkafka properties may configure it instead.

@@ -24,7 +24,7 @@ struct SettingsReading: Sendable {
         settings.warnings = Self.misspelt(environment)
         let sources = sources(flags: flags, file: file, environment: environment)
 
-        for setting in Setting.accepted {
+        for setting in Setting.read {
             do throws(SettingsError) {
                 settings.values[setting.name] =
                     try Self.value(of: setting, in: sources) ?? setting.inherited(from: settings.values)
@@ -127,7 +127,7 @@ struct SettingsReading: Sendable {
     /// warning. An empty variable counts as not set.
     private mutating func variables(in environment: [String: String]) -> [String: (name: String, text: String)] {
         var found: [String: (name: String, text: String)] = [:]
-        for setting in Setting.accepted {
+        for setting in Setting.read {
             let isShared = { SharedVariables.names[setting.name]?.contains($0) ?? false }
             for name in SharedVariables.all(of: setting) where found[setting.name] == nil {
                 do throws(SettingsError) {
@@ -165,7 +165,7 @@ struct SettingsReading: Sendable {
     /// Finds variables whose names are one or two typing errors away from a known one. Other unknown names belong to
     /// other programs. An example is `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
     private static func misspelt(_ environment: [String: String]) -> [String] {
-        let ours = Setting.accepted.flatMap(SharedVariables.all) + [fileVariable]
+        let ours = Setting.read.flatMap(SharedVariables.all) + [fileVariable]
         let known = Set(ours)
 
         // Only names with a known first letter are compared, because an environment can contain hundreds of variables.

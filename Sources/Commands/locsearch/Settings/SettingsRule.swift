@@ -59,8 +59,7 @@ extension SettingsRule {
     /// The rules for a worker, which also needs a usable provider.
     static let ofWorker =
         all + [
-            SettingsRule(
-                ["googlePlaces.", "hotpepper.", "providers.order", "worker.allowNoProvider"], checkProviders),
+            SettingsRule(["googlePlaces.", "hotpepper.", "providers.order"], checkProviders),
             SettingsRule(["topics.requests", "providers."]) { (settings) throws(SettingsError) in
                 try settings.requireSharesWithSeveralTopics()
             },
@@ -68,7 +67,6 @@ extension SettingsRule {
 
     private static let files = [
         "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
-        "tracing.caFile",
     ]
 
     private static func readable(_ name: String) -> SettingsRule {

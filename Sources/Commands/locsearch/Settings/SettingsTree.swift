@@ -31,7 +31,8 @@ struct SettingsTree: Sendable {
         for (key, value) in members {
             let line = key.mark?.line ?? 1
             guard case .scalar(let member) = key else {
-                throw SettingsError("the settings file \(path) is not valid: a name on line \(line) is not a plain text")
+                throw SettingsError(
+                    "the settings file \(path) is not valid: a name on line \(line) is not a plain text")
             }
             try countNode()
 

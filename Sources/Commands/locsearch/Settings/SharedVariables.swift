@@ -5,7 +5,7 @@ enum SharedVariables {
     /// replaces the default order.
     static let names: [String: [String]] = [
         "http.proxy": ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
-        "http.httpsProxy": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        "HTTPS_PROXY": ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
         "http.noProxy": ["no_proxy", "NO_PROXY"],
         "tracing.endpoint": ["OTEL_TRACES_EXPORTER"] + otlp("PROTOCOL") + otlp("ENDPOINT"),
         "tracing.headers": otlp("HEADERS"),

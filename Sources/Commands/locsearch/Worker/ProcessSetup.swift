@@ -20,7 +20,7 @@ enum ProcessSetup {
 
     /// Masks all secrets that can be read in log lines, even if other settings are invalid.
     static func hideReadableSecrets(of settings: Settings) {
-        for setting in Setting.accepted {
+        for setting in Setting.read {
             guard let value = settings[setting.name] else { continue }
             for secret in setting.secrets(in: value) { SecretRegistry.shared.add(secret) }
         }

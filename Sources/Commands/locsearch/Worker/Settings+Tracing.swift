@@ -8,14 +8,14 @@ extension Settings {
     ///
     /// With `log.level=debug`, the steps of every request are logged, whether it is sampled or not.
     func traceExport(log: Logger) throws -> TraceExport? {
-        let (isDebugging, logsSampled) = (log.logLevel <= .debug, flag("tracing.log"))
+        let isDebugging = log.logLevel <= .debug
         let configuration = traceExportConfiguration
-        guard configuration.endpoint != nil || isDebugging || logsSampled else { return nil }
+        guard configuration.endpoint != nil || isDebugging else { return nil }
 
         var random = SystemRandomNumberGenerator()
         return try TraceExport(
             configuration, recordsAll: isDebugging, seed: random.next(),
-            spanLog: isDebugging || logsSampled ? SpanLog(log, writesSampled: logsSampled) : nil, log: log)
+            spanLog: isDebugging ? SpanLog(log) : nil, log: log)
     }
 
     private var traceExportConfiguration: TraceExportConfiguration {
@@ -31,12 +31,11 @@ extension Settings {
             configuration.serviceName = name
         }
         configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]
-        configuration.caFile = self["tracing.caFile"]
-        configuration.queueSize = integer("tracing.queueSize")
+        configuration.caFile = self["http.caFile"]
         configuration.serviceVersion = Version.current
-        // If spans are neither exported nor logged, nothing is sampled.
-        let isRead = configuration.endpoint != nil || flag("tracing.log")
-        configuration.sampleRatio = isRead ? number("tracing.sampleRatio") ?? configuration.sampleRatio : 0
+        // If spans are not exported, nothing is sampled.
+        let isExported = configuration.endpoint != nil
+        configuration.sampleRatio = isExported ? number("tracing.sampleRatio") ?? configuration.sampleRatio : 0
         if let timeout = duration("tracing.timeout") { configuration.timeout = timeout }
         return configuration
     }

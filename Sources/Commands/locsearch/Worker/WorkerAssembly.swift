@@ -14,6 +14,9 @@ import WorkerRuntime
 
 /// Assembles the lanes of a process from settings.
 struct WorkerAssembly: Sendable {
+    /// The interval of librdkafka's statistics, which the metrics use. It is below the usual interval of scrapes.
+    private static let statisticsInterval = Duration.seconds(5)
+
     /// The process's API keys, shared by all lanes.
     let keys: ProviderKeys
 
@@ -47,7 +50,7 @@ struct WorkerAssembly: Sendable {
             consumer.properties["client.id"] = consumer.properties["client.id"] ?? host
             producer.properties["client.id"] = producer.properties["client.id"] ?? host
         }
-        consumer.statisticsInterval = settings.duration("kafka.statisticsInterval")
+        consumer.statisticsInterval = Self.statisticsInterval
         producer.statisticsInterval = consumer.statisticsInterval
         (self.consumer, self.producer) = (consumer, producer)
         instance = consumer.groupInstanceID ?? Self.name(digits: 32, by: &random)

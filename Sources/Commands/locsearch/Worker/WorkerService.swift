@@ -32,7 +32,7 @@ struct WorkerService {
         FileDescriptors.raiseLimit(log: log)
         let traces = try settings.traceExport(log: log)
         let worker = try await WorkerProcess(settings, traces: traces, log: log)
-        try settings.requireProvider(among: worker.providers, log: log)
+        try settings.requireProvider(among: worker.providers)
         logStart(of: worker)
 
         // From here on a signal drains the worker, even before it has joined the group.

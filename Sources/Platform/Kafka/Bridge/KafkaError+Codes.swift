@@ -100,7 +100,7 @@ extension KafkaError {
     var asGroupRefusal: KafkaError? {
         let cures = [
             RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL.rawValue:
-                "the group's members use another kafka.assignor: set the same one, or stop all members first",
+                "the group's members use another partition.assignment.strategy: set theirs, or stop all members first",
             RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED.rawValue: "this user needs Read on the group",
             RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED.rawValue: "the brokers allow no more members (group.max.size)",
         ]

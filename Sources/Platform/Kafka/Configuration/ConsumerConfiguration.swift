@@ -8,13 +8,11 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupID = "location-search-worker"
     /// `kafka.groupInstanceId`: makes the member static, so that a quick restart causes no rebalance. `nil`: dynamic.
     public var groupInstanceID: String?
-    /// `kafka.assignor`: `range`, `roundrobin` or `cooperative-sticky`. `nil`: chosen by the version table.
-    public var assignor: String?
     /// `kafka.groupProtocol`: whether a member or the broker assigns the partitions.
     public var groupProtocol = GroupProtocol.classic
     /// `kafka.startFrom`: where reading begins in partitions for which the group has committed no offset.
     public var startFrom = StartPosition.earliest
-    /// `kafka.statisticsInterval`: the interval of the client's statistics; see `KafkaConsumer.statistics`. Whole
+    /// The interval of the client's statistics; see `KafkaConsumer.statistics`. Whole
     /// milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
@@ -67,7 +65,6 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
             for name in Self.decidedByBroker { all[name] = nil }
         }
         if let statisticsInterval { all["statistics.interval.ms"] = "\(statisticsInterval.wholeMilliseconds)" }
-        if let assignor { all["partition.assignment.strategy"] = assignor }
         if let groupInstanceID { all["group.instance.id"] = groupInstanceID }
         all.merge(security.properties) { _, ours in ours }
         let fixed = [
@@ -101,12 +98,6 @@ extension ConsumerConfiguration {
                 .configuration,
                 "\(setting) is consumer, which needs librdkafka \(LibraryVersion.firstWithNewProtocol) or newer, and this is"
                     + " \(version): use a newer library, or remove the setting")
-        }
-        guard assignor == nil else {
-            throw KafkaError(
-                .configuration,
-                "kafka.assignor cannot be set when \(setting) is consumer, because the broker assigns the partitions:"
-                    + " remove it")
         }
         if let name = Self.decidedByBroker.first(where: { properties[$0] != nil }) {
             throw KafkaError(

@@ -33,14 +33,11 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
         public var clientID: String
         /// `kafka.security.oidc.clientSecret`: the client's password at the provider. Secret.
         public var clientSecret: String
-        /// `kafka.security.oidc.scope`: the requested access; `nil` leaves it to the provider.
-        public var scope: String?
 
-        public init(tokenURL: String, clientID: String, clientSecret: String, scope: String? = nil) {
+        public init(tokenURL: String, clientID: String, clientSecret: String) {
             self.tokenURL = tokenURL
             self.clientID = clientID
             self.clientSecret = clientSecret
-            self.scope = scope
         }
 
         /// Only the client's id, so that no secret is printed by accident.
@@ -56,8 +53,7 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
             [
                 "sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.token.endpoint.url": tokenURL,
                 "sasl.oauthbearer.client.id": clientID, "sasl.oauthbearer.client.secret": clientSecret,
-                "sasl.oauthbearer.scope": scope,
-            ].compactMapValues { $0 }
+            ]
         }
     }
 
@@ -97,7 +93,6 @@ extension KafkaSecurity {
         "sasl.oauthbearer.token.endpoint.url": "kafka.security.oidc.tokenURL",
         "sasl.oauthbearer.client.id": "kafka.security.oidc.clientId",
         "sasl.oauthbearer.client.secret": "kafka.security.oidc.clientSecret",
-        "sasl.oauthbearer.scope": "kafka.security.oidc.scope",
     ]
 
     /// Returns librdkafka's text with the setting's name in front of the property's name, so that a reader finds what

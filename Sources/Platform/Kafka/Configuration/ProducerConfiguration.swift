@@ -2,8 +2,7 @@
 public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: the brokers to contact first, as `host:port`, separated by commas.
     public var bootstrapServers: String
-    /// `kafka.linger`: how long a record waits at high load for others to share its batch. At low load it is sent at
-    /// once. Whole milliseconds, at least 0.
+    /// How long a record waits at high load for others to share its batch. At low load it is sent at once. Whole milliseconds, at least 0.
     public var linger: Duration = .milliseconds(5)
     /// How much longer a record waits while the loop is busy. Larger batches then leave more processor time for queued
     /// requests. Not used with `transactionalID`.
@@ -12,7 +11,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var sendsRecordsSingly = false
     /// Identifies this instance for transactions, so that its predecessor is fenced; `nil`: no transactions.
     public var transactionalID: String?
-    /// `kafka.statisticsInterval`: the interval of the client's statistics; see `KafkaProducer.statistics`. Whole
+    /// The interval of the client's statistics; see `KafkaProducer.statistics`. Whole
     /// milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.

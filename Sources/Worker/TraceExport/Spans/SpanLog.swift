@@ -5,18 +5,11 @@ import Tracing
 /// Logs the steps of a request, one line as each ends, so that a request can be followed without a collector.
 package struct SpanLog: Sendable {
     private let log: Logger
-    private let writesSampled: Bool
 
-    /// - Parameter writesSampled: `true` to log the steps of sampled requests at `info`. All other steps are logged at
-    ///   `debug`.
-    package init(_ log: Logger, writesSampled: Bool) {
-        self.log = log
-        self.writesSampled = writesSampled
-    }
+    package init(_ log: Logger) { self.log = log }
 
     func write(_ span: RecordedSpan) {
-        let level: Logger.Level = writesSampled && span.trace.isSampled ? .info : .debug
-        guard log.logLevel <= level else { return }
+        guard log.logLevel <= .debug else { return }
 
         let content = span.content
         var metadata: Logger.Metadata = [
@@ -26,7 +19,7 @@ package struct SpanLog: Sendable {
         if let parent = span.parent { metadata["parent_span_id"] = "\(parent.spanID)" }
         content.attributes.forEach { name, value in metadata[name] = Self.text(of: value) }
         if let message = content.status?.message { metadata["error"] = "\(message)" }
-        log.log(level: level, "a step of a request ended", metadata: metadata)
+        log.debug("a step of a request ended", metadata: metadata)
     }
 
     private static func text(of value: SpanAttribute) -> Logger.MetadataValue {

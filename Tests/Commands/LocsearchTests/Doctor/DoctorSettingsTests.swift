@@ -128,10 +128,7 @@ struct DoctorSettingsTests {
     @Test(arguments: [
         WrongSetUp(
             testDescription: "an open admin port", settings: ["admin.host": "0.0.0.0"], check: "port", state: .warning,
-            text: "anyone who can reach the admin port can read", cure: "set admin.token"),
-        WrongSetUp(
-            testDescription: "no key on purpose", settings: ["hotpepper.apiKey": "", "worker.allowNoProvider": "true"],
-            check: "settings", state: .warning, text: "requests end as unauthorized", cure: "apiKeyFile"),
+            text: "anyone who can reach the admin port can read", cure: "set admin.token")
     ])
     func whatWorksAndCouldBeBetterIsAWarning(_ wrong: WrongSetUp) async {
         let report = await DoctorFixture.report(wrong.settings, checks: DoctorChecks.ofStart)

@@ -8,14 +8,7 @@ struct SettingsCheck: DoctorCheck {
 
         let settings = examination.settings
         let count = Setting.accepted.count { !settings.isDefault($0.name) && settings[$0.name] != nil }
-        var findings = [ok("\(count) of \(Setting.accepted.count) settings are set, and all of them fit")]
-        findings += settings.warnings.map { warning($0, cure: "unset the variable, or correct it") }
-        if settings.flag("worker.allowNoProvider"), (try? settings.configuredProviders())?.isEmpty == true {
-            findings.append(
-                warning(
-                    "requests end as unauthorized, because no provider has a key and worker.allowNoProvider is true",
-                    cure: "set hotpepper.apiKeyFile or googlePlaces.apiKeyFile"))
-        }
-        return findings
+        let report = [ok("\(count) of \(Setting.accepted.count) settings are set, and all of them fit")]
+        return report + settings.warnings.map { warning($0, cure: "unset the variable, or correct it") }
     }
 }
