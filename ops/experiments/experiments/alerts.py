@@ -473,7 +473,6 @@ def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
         traced = trouble["traced"] = apart.start(
             "traced",
             tracing__endpoint=f"http://127.0.0.1:{free_port()}",
-            tracing__queueSize=512,
             tracing__timeout="100ms",
         )
         lab.until(traced.ready, 30, "the worker to be ready")

@@ -15,7 +15,7 @@ def run(lab: Lab) -> None:
     took: dict[str, int] = {}
     lab.reader.on_outcome = lambda e, v, m: took.__setitem__(e["id"], v["timing"]["upstreamMs"]) if v else None
     # A call that hangs is not made again, so that each request in time makes one call.
-    lab.workers(1, worker__maxAge="60s", worker__concurrency=1024, providers__hotpepper__attemptTimeout="off")
+    lab.workers(1, worker__maxAge="60s", worker__concurrency=1024, providers__hotpepper__maxAttempts=1)
     now = time.time()
     for i in range(each):
         # The first is over when it is read, the second has 2 s of its 8 s left, and the third is fresh.

@@ -53,7 +53,6 @@ def run(lab: Lab) -> None:
         worker__concurrency=256,
         if_known={
             "providers.hotpepper.breaker.enabled": False,
-            "providers.hotpepper.retryBudget": 1,
             "providers.hotpepper.adaptiveConcurrency": False,
         },
     )

@@ -149,7 +149,7 @@ EXPERIMENTS = [
         "outage",
         "every call fails: with the retry budget at most 1.2 calls per request",
         outage,
-        needs={ONE + "retryBudget": 0.2},
+        needs={ONE + "maxAttempts": 3},
     ),
     Experiment(
         "breaker",

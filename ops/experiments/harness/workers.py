@@ -61,11 +61,12 @@ def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bo
         "heartbeat.interval.ms": 500,
         "fetch.wait.max.ms": broker.fetch_wait_ms,
     }
+    if cooperative:
+        client["partition.assignment.strategy"] = "cooperative-sticky"
     return {
         "kafka.bootstrapServers": broker.bootstrap,
         "kafka.groupId": topics.group,
         "kafka.properties": properties(client),
-        "kafka.assignor": "cooperative-sticky" if cooperative else None,
         "topics.requests": topics.requests,
         "topics.results": topics.results,
         "topics.errors": topics.errors,

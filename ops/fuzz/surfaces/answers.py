@@ -475,7 +475,7 @@ class Collector(KafkaSurface):
             tracing__endpoint=self.server.url,
             tracing__headers=f"x-worker={name}",
             tracing__timeout="1s",
-            worker__allowNoProvider=True,
+            hotpepper__apiKey="fuzz",
         )
         self.last[name] = time.monotonic()
         self.watch(name, ["worker"], env)

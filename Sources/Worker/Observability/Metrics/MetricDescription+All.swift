@@ -188,7 +188,7 @@ extension MetricDescription {
         .counter("locsearch_trace_spans_exported_total"):
             "Spans that the trace collector accepted. Present only with `tracing.endpoint`, like the next two.",
         .counter("locsearch_trace_spans_dropped_total"):
-            "Spans that were never sent, because `tracing.queueSize` was reached or the process ended.",
+            "Spans that were never sent, because the queue was full or the process ended.",
         .counter("locsearch_trace_spans_failed_total"):
             "Spans that the trace collector rejected, or that expired while it was unavailable.",
         .counter("process_cpu_seconds_total"): "CPU time of all threads.",
