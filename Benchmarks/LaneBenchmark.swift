@@ -235,7 +235,6 @@ private final class BenchmarkSink: OutcomeSink {
     }
 
     var undelivered: Int { 0 }
-    var undeliveredBytes: Int { 0 }
     var statistics: ClientStatistics? { nil }
     func flush(within bound: Duration) async -> Bool { true }
     func close() async {}

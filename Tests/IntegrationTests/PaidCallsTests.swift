@@ -68,8 +68,7 @@ struct PaidCallsTests {
             #expect(try await harness.metric(state) == 1)
             let reason = "locsearch_provider_breaker_reason{provider=\"hotpepper\",reason=\"failure-rate\"}"
             #expect(try await harness.metric(reason) == 1)
-            #expect(
-                try await harness.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
+            #expect(try await harness.metric("locsearch_requests_failed_total{code=\"circuit-open\"}") == 10)
             #expect(try await harness.awaitedLogLines(with: "provider is failing", "hotpepper") == 1)
         }
     }

@@ -88,7 +88,6 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     }
 
     var undelivered: Int { get async { producer.undelivered } }
-    var undeliveredBytes: Int { get async { producer.undeliveredBytes } }
     var statistics: ClientStatistics? { nil }
 
     func flush(within bound: Duration) async -> Bool {

@@ -53,7 +53,6 @@ package final class SimulatedProducer {
     private(set) var isClosed = false
 
     package private(set) var undelivered = 0
-    package private(set) var undeliveredBytes = 0
     private var roomWaiters: [() -> Void] = []
     private var flushWaiters: [() -> Void] = []
 
@@ -79,7 +78,6 @@ package final class SimulatedProducer {
     ) -> Bool {
         guard refusal(of: record) == nil, undelivered < settings.queueRecords else { return false }
         undelivered += 1
-        undeliveredBytes += record.value?.count ?? 0
         let entry = Entry(record, end: now + settings.recordTimeout, report: report)
         link.after(settings.recordTimeout) { [weak self] in self?.expire() }
         place(entry)
@@ -210,7 +208,6 @@ package final class SimulatedProducer {
 
     func finish(_ entry: Entry, _ report: KafkaProducer.Report) {
         undelivered -= 1
-        undeliveredBytes -= entry.record.value?.count ?? 0
         entry.report(report)
     }
 

@@ -9,7 +9,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// `http.proxy`: the proxy for http URLs, itself an http, https or socks5 URL. `nil` means no proxy; environment
     /// variables are ignored.
     public var proxy: String?
-    /// `http.httpsProxy`: the proxy for https URLs.
+    /// The proxy for https URLs: `HTTPS_PROXY`, or `http.proxy` if a flag or a file sets it.
     public var httpsProxy: String?
     /// `http.noProxy`: hosts that are called without a proxy, in libcurl's format (`CURLOPT_NOPROXY`).
     public var noProxy = ""

@@ -55,9 +55,6 @@ public actor KafkaProducer: ReadinessHandler {
     /// The number of enqueued records without a delivery report.
     public var undelivered: Int { deliveries.undelivered }
 
-    /// The total size of their values, in bytes.
-    public var undeliveredBytes: Int { deliveries.undeliveredBytes }
-
     /// The client's statistics at the end of the last statistics interval; `nil` before the first one, or if statistics
     /// are off. Safe to call from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
@@ -127,7 +124,7 @@ public actor KafkaProducer: ReadinessHandler {
         let slot = deliveries.reserve()
         gathering.noteRecord()
         if gathering.isOn {
-            deliveries.begin(slot, bytes: record.value?.count ?? 0)
+            deliveries.begin(slot)
             gather(record, slot: slot)
             return .success(Receipt(slot: slot))
         }
@@ -135,7 +132,7 @@ public actor KafkaProducer: ReadinessHandler {
         // Gathered records that found no room yet go first.
         switch gathering.isEmpty ? queue.add(record, slot: slot) : .isFull {
         case .queued:
-            deliveries.begin(slot, bytes: record.value?.count ?? 0)
+            deliveries.begin(slot)
             return .success(Receipt(slot: slot))
         case .isFull where undelivered > 0:
             deliveries.cancel(slot)

@@ -57,9 +57,8 @@ public struct LaneStatus: Sendable, Hashable {
     public let groupRefusal: String?
     public let isDraining: Bool
     public let delivery: DeliveryStatus
-    /// The number of unconfirmed records in the producer; `queuedBytes` is the size of their values.
+    /// The number of unconfirmed records in the producer.
     public let queuedRecords: Int
-    public let queuedBytes: Int
     /// The clients' statistics; `nil` without statistics.
     public let consumer: ClientStatistics?
     public let producer: ClientStatistics?

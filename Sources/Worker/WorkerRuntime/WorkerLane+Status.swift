@@ -33,8 +33,7 @@ extension WorkerLane {
                 positions: positions, waiting: waitingRoom?.waiting(at: loop.now) ?? [], inFlight: gate.inFlight,
                 unconfirmed: gate.open - gate.inFlight,
                 brokersAreDown: brokersAreDown, groupRefusal: await source.groupRefusal, isDraining: state.isDraining,
-                delivery: delivery.outcomes.status,
-                queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
+                delivery: delivery.outcomes.status, queuedRecords: await sink.undelivered,
                 consumer: source.statistics, producer: sink.statistics, busy: loop.busy,
                 longestPass: loop.longestPassWithoutPolling)
         }

@@ -111,7 +111,6 @@ struct CircuitBreakerTests {
         #expect(call(breaker, .trip(for: .seconds(300), because: .keyRefused)) == nil)
         #expect(call(breaker, .success) == nil)
         #expect(seen.all.isEmpty)
-        #expect(breaker.statistics.failures == 101)
     }
 
     // MARK: - Open, half-open
@@ -121,7 +120,6 @@ struct CircuitBreakerTests {
         for _ in 0..<10 { call(breaker, .failure) }
         #expect(call(breaker, .success) == .seconds(5))
         #expect(call(breaker, .success, after: .milliseconds(4999)) == .milliseconds(1))
-        #expect(breaker.statistics.rejected == 2)
     }
 
     @Test func halfOpenBreakerLetsOnlyItsNumberOfProbesPass() throws {

@@ -20,8 +20,6 @@ struct ProviderSummaryTests {
         (concurrency.waited, concurrency.refused, concurrency.cancelled) = (17, 18, 19)
         return ProviderStatus(
             provider: provider, breaker: breaker, breakerReason: reason, openFor: nil,
-            breakerCounts: CircuitBreaker.Statistics(
-                permitted: 1, rejected: 2, successes: 3, failures: 4, slowCalls: 5, ignored: 6, openings: 7),
             allowedPerSecond: nil, pausedFor: nil,
             rateLimiter: rate, sharesRate: true, concurrency: concurrency,
             retries: RetryBudget.Statistics(requests: 20, retries: 21, refused: 22), calls: 23, shared: 24, held: 25,
@@ -98,18 +96,9 @@ struct ProviderSummaryTests {
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-rate-limit"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="provider-unavailable"} 0
                 locsearch_provider_breaker_reason{provider="hotpepper",reason="paused-by-order"} 0
-                # TYPE locsearch_provider_breaker_openings_total counter
-                locsearch_provider_breaker_openings_total{provider="google-places"} 7
-                locsearch_provider_breaker_openings_total{provider="hotpepper"} 14
-                # TYPE locsearch_provider_breaker_rejections_total counter
-                locsearch_provider_breaker_rejections_total{provider="google-places"} 2
-                locsearch_provider_breaker_rejections_total{provider="hotpepper"} 4
                 # TYPE locsearch_provider_calls_total counter
                 locsearch_provider_calls_total{provider="google-places"} 23
                 locsearch_provider_calls_total{provider="hotpepper"} 46
-                # TYPE locsearch_provider_calls_failed_total counter
-                locsearch_provider_calls_failed_total{provider="google-places"} 4
-                locsearch_provider_calls_failed_total{provider="hotpepper"} 8
                 # TYPE locsearch_provider_requests_held gauge
                 locsearch_provider_requests_held{provider="google-places"} 25
                 locsearch_provider_requests_held{provider="hotpepper"} 50
@@ -119,12 +108,6 @@ struct ProviderSummaryTests {
                 # TYPE locsearch_provider_retries_refused_total counter
                 locsearch_provider_retries_refused_total{provider="google-places"} 22
                 locsearch_provider_retries_refused_total{provider="hotpepper"} 44
-                # TYPE locsearch_provider_rate_waits_total counter
-                locsearch_provider_rate_waits_total{provider="google-places"} 9
-                locsearch_provider_rate_waits_total{provider="hotpepper"} 18
-                # TYPE locsearch_provider_rate_waiting gauge
-                locsearch_provider_rate_waiting{provider="google-places"} 12
-                locsearch_provider_rate_waiting{provider="hotpepper"} 24
                 # TYPE locsearch_provider_rate_limit gauge
                 locsearch_provider_rate_limit{provider="hotpepper"} 2.6
                 # TYPE locsearch_provider_budget_calls gauge
@@ -135,8 +118,6 @@ struct ProviderSummaryTests {
                 locsearch_provider_budget_reserved_calls{provider="hotpepper"} 140
                 # TYPE locsearch_provider_budget_left_calls gauge
                 locsearch_provider_budget_left_calls{provider="hotpepper"} 1600
-                # TYPE locsearch_provider_budget_kept_calls gauge
-                locsearch_provider_budget_kept_calls{provider="hotpepper"} 300
                 # TYPE locsearch_provider_askable gauge
                 locsearch_provider_askable{provider="google-places"} 0
                 locsearch_provider_askable{provider="hotpepper"} 0

@@ -173,7 +173,7 @@ struct SecretsTests {
         try await eventually("all \(values.count) are settled", within: .seconds(60)) {
             let metrics = try await Self.get(admin + "/metrics")
             return metrics.contains("locsearch_requests_taken_total \(values.count)\n")
-                && metrics.contains("locsearch_requests_in_flight 0\n")
+                && metrics.contains("locsearch_requests_open 0\n")
         }
         for path in ["/metrics", "/status", "/livez", "/readyz", "/nothing"] {
             check(try await Self.get(admin + path), path)

@@ -389,7 +389,7 @@ struct SettingsTests {
         for wrong in ["=a", "a", "a=b,,c=d", "", "a=b,a=b"] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
     }
 
-    @Test(arguments: [("settings", Setting.markdownTable), ("metrics", MetricDescription.markdownTables)])
+    @Test(arguments: [("settings", Setting.markdownTables), ("metrics", MetricDescription.markdownTables)])
     func pageHasTheTableThatTheProgramWrites(page: String, table: String) throws {
         let root = Repository.folder
         let text = try String(contentsOf: root.appending(path: "docs/\(page).md"), encoding: .utf8)

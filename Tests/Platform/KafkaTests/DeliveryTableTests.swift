@@ -10,7 +10,7 @@ struct DeliveryTableTests {
     func listenerIsToldOnceWhenItComesBeforeTheReportOrAfterIt(comesFirst: Bool) {
         let table = DeliveryTable()
         let slot = table.reserve()
-        table.begin(slot, bytes: 3)
+        table.begin(slot)
         var told: [DeliveryTable.Report] = []
 
         if !comesFirst { table.finish(slot, Self.refusal) }
@@ -19,7 +19,6 @@ struct DeliveryTableTests {
 
         #expect(told == [Self.refusal])
         #expect(table.undelivered == 0)
-        #expect(table.undeliveredBytes == 0)
         #expect(table.reserve() == slot, "the entry is free again")
     }
 
@@ -27,7 +26,7 @@ struct DeliveryTableTests {
     func waiterIsResumedWhenItComesBeforeTheReportOrAfterIt(comesFirst: Bool) async {
         let table = DeliveryTable()
         let slot = table.reserve()
-        table.begin(slot, bytes: 3)
+        table.begin(slot)
 
         if !comesFirst { table.finish(slot, Self.refusal) }
         let report = await unsafe withUnsafeContinuation { waiter in
@@ -44,7 +43,7 @@ struct DeliveryTableTests {
         var told = 0
         for _ in 0..<3 {
             let slot = table.reserve()
-            table.begin(slot, bytes: 1)
+            table.begin(slot)
             table.tell(slot) { _ in told += 1 }
         }
         table.fail(with: .closed)

@@ -49,11 +49,8 @@ struct ForeignNumberTests {
         let statistics = try ClientStatistics(json: Array(text.utf8).span)
 
         #expect(statistics.brokers.count == 2)
-        let waiting = statistics.brokers.reduce(0) { $0 + $1.waitingRequests }
-        #expect(waiting == 2 << 48)
-        #expect(statistics.brokers[0].openRequests == 0)
-        #expect(statistics.brokers[0].roundTrip > .seconds(86_400))
-        #expect(statistics.fetchedRecords == 2 << 48 && statistics.fetchedBytes == 2 << 48)
+        #expect(statistics.brokers[0].slowRoundTrip > .seconds(86_400))
+        #expect(statistics.fetchedRecords == 2 << 48)
     }
 
     /// A tool's timeout may be set to years, and the bridge adds a second to it.

@@ -18,11 +18,11 @@ struct StatisticsTests {
         // A report covers its own interval only, so something is sent in each.
         try await eventually("the producer has measured round trips") {
             try await producer.send(ProducerRecord(topic: fixture.broker.name("u"), value: [1]))
-            return producer.statistics?.brokers.contains { $0.roundTrip > .zero && $0.slowRoundTrip >= $0.roundTrip }
+            return producer.statistics?.brokers.contains { $0.slowRoundTrip > .zero }
                 ?? false
         }
         try await eventually("the consumer has fetched what nobody reads") {
-            consumer.statistics.map { $0.fetchedRecords > 0 && $0.fetchedBytes > 0 && !$0.brokers.isEmpty } ?? false
+            consumer.statistics.map { $0.fetchedRecords > 0 && !$0.brokers.isEmpty } ?? false
         }
         _ = try await consumer.read(300)
         try await eventually("nothing is left") { consumer.statistics?.fetchedRecords == 0 }
@@ -43,20 +43,17 @@ struct StatisticsTests {
         fixture.loop.stop()
     }
 
-    @Test func producerKnowsTheSizeOfWhatItHasNotWritten() async throws {
+    @Test func producerKnowsTheNumberOfRecordsThatItHasNotWritten() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer { $0.properties["linger.ms"] = "300" }
         var receipts: [KafkaProducer.Receipt] = []
-        for size in [10, 200, 0] {
-            let record = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 7, count: size))
-            receipts.append(try await producer.handOver(record))
+        for _ in 0..<3 {
+            receipts.append(try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [7])))
         }
         #expect(await producer.undelivered == 3)
-        #expect(await producer.undeliveredBytes == 210)
 
         for receipt in receipts { _ = try await producer.confirm(receipt) }
         #expect(await producer.undelivered == 0)
-        #expect(await producer.undeliveredBytes == 0)
         await producer.close()
         fixture.loop.stop()
     }
@@ -79,13 +76,10 @@ struct StatisticsTests {
         let statistics = try ClientStatistics(json: Array(Self.text.utf8).span)
 
         #expect(statistics.fetchedRecords == 7)
-        #expect(statistics.fetchedBytes == 530)
         #expect(statistics.brokers.map(\.id) == [1, 2], "only brokers with a connection and an id of their own")
         var second = ClientStatistics.Broker(id: 2)
-        second.roundTrip = .microseconds(1500)
         second.slowRoundTrip = .microseconds(3900)
         second.throttle = .milliseconds(250)
-        (second.waitingRequests, second.openRequests) = (3, 1)
         #expect(statistics.brokers.last == second)
     }
 

@@ -288,7 +288,6 @@ final class ProviderClient: SharedRateLimit {
             openFor: (limits.breaker.openUntil(at: now) ?? limits.budget?.usedUpUntil(at: now)).map {
                 now.duration(to: $0)
             },
-            breakerCounts: limits.breaker.statistics,
             allowedPerSecond: limits.bucket.limit.map { $0.perSecond * share },
             pausedFor: limits.bucket.pausedUntil(at: now).map { now.duration(to: $0) },
             rateLimiter: queue.rateStatistics, sharesRate: policy.share.isShared,

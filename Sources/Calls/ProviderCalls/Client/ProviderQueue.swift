@@ -87,7 +87,6 @@ final class ProviderQueue {
 
     private func refusalAtEntry(at now: Instant) -> CallFailure? {
         if let rejection = limits.breaker.rejection(at: now) {
-            limits.breaker.noteRejected()
             return limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
         return limits.budget == nil ? nil : limits.refusal(at: now)
@@ -126,7 +125,6 @@ final class ProviderQueue {
     private func isUsable(_ grant: borrowing Grant, at now: Instant) throws(CallFailure) -> Bool {
         let epoch = grant.breakerPermit.epoch
         if let rejection = limits.breaker.rejection(ofCallPermittedIn: epoch, at: now) {
-            limits.breaker.noteRejected()
             throw limits.shut(for: rejection.retryAfter, because: rejection.reason)
         }
         guard let budget = limits.budget, let permit = grant.turn.budgetPermit else { return true }
@@ -238,7 +236,6 @@ final class ProviderQueue {
     private func serveNext(at now: Instant) -> Bool {
         if let refusal = limits.refusal(at: now) {
             guard let call = line.popFirst() else { return false }
-            if limits.breaker.openUntil(at: now) != nil { limits.breaker.noteRejected() }
             end(call, with: refusal)
             return true
         }

@@ -46,7 +46,6 @@ public struct ProviderStatus: Sendable, Hashable {
     public var breakerReason: CircuitBreaker.Reason?
     /// The time until the breaker admits a call again; `nil` unless it is open.
     public var openFor: Duration?
-    public var breakerCounts: CircuitBreaker.Statistics
     /// The calls per second that this loop may make at present; `nil`: no limit.
     public var allowedPerSecond: Double?
     /// The time until the end of the pause that the provider requested (`Retry-After`); `nil` if it requested none.

@@ -37,17 +37,6 @@ public final class CircuitBreaker {
         }
     }
 
-    public struct Statistics: Sendable, Hashable {
-        public var permitted = 0
-        public var rejected = 0
-        public var successes = 0
-        public var failures = 0
-        public var slowCalls = 0
-        public var ignored = 0
-        /// The number of openings.
-        public var openings = 0
-    }
-
     private struct Counts: AdditiveArithmetic, Sendable {
         var calls = 0
         var failures = 0
@@ -80,7 +69,6 @@ public final class CircuitBreaker {
     private let configuration: Configuration
     /// Called after each transition, in the owner's isolation.
     public var onTransition: ((Transition) -> Void)?
-    public private(set) var statistics = Statistics()
 
     /// The state as of the last call, without pauses: an open breaker becomes half-open when the first probe is permitted.
     public private(set) var state = State.closed
@@ -150,21 +138,14 @@ public final class CircuitBreaker {
             probesOut += 1
         case .halfOpen: probesOut += 1
         }
-        statistics.permitted += 1
         return Permit(breaker: self, epoch: epoch)
     }
 
     /// Permits a call, or throws its refusal.
     public func permit(at now: Instant) throws(Rejection) -> Permit {
-        if let rejection = rejection(at: now) {
-            noteRejected()
-            throw rejection
-        }
+        if let rejection = rejection(at: now) { throw rejection }
         return take(at: now)
     }
-
-    /// Counts a call that was not made because the breaker is open.
-    public func noteRejected() { statistics.rejected += 1 }
 
     /// Returns the refusal of a call that was permitted earlier but must not begin now; `nil` if it may begin.
     public func rejection(ofCallPermittedIn permitted: UInt, at now: Instant) -> Rejection? {
@@ -236,7 +217,6 @@ public final class CircuitBreaker {
     }
 
     fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: Instant) {
-        note(outcome)
         guard configuration.isEnabled else { return }
         if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
         guard epoch == self.epoch else { return }
@@ -255,17 +235,7 @@ public final class CircuitBreaker {
     }
 
     fileprivate func giveBack(epoch: UInt) {
-        statistics.ignored += 1
         if state == .halfOpen, epoch == self.epoch { probesOut -= 1 }
-    }
-
-    private func note(_ outcome: Outcome) {
-        switch outcome {
-        case .success: statistics.successes += 1
-        case .failure, .trip: statistics.failures += 1
-        case .slow: statistics.slowCalls += 1
-        case .ignored: statistics.ignored += 1
-        }
     }
 
     // MARK: - Changes of state
@@ -299,7 +269,6 @@ public final class CircuitBreaker {
 
     private func open(for duration: Duration, because reason: Reason, at now: Instant) {
         openingsInARow += 1
-        statistics.openings += 1
         openUntil = now + duration
         change(to: .open, because: reason, for: duration)
     }

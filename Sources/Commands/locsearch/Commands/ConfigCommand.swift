@@ -23,7 +23,7 @@ struct ConfigCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Prints the settings as a JSON array.")
     var json = false
 
-    @Flag(name: .long, help: "Prints a table of all settings in Markdown instead.")
+    @Flag(name: .long, help: "Prints tables of all settings in Markdown instead.")
     var table = false
 
     @Flag(name: .long, help: "Prints tables of all metrics in Markdown instead.")
@@ -36,7 +36,7 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if table { return Terminal.write(Setting.markdownTable) }
+        if table { return Terminal.write(Setting.markdownTables) }
         if metrics { return Terminal.write(MetricDescription.markdownTables) }
 
         let settings = try options.read().checked()
@@ -46,15 +46,17 @@ struct ConfigCommand: AsyncParsableCommand {
 }
 
 extension Setting {
-    /// The table in `docs/settings.md`. `make docs` writes it there, and a test compares the two.
-    static var markdownTable: String {
-        var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
-        for setting in all {
-            let value = setting.defaultValue.map { "`\($0)`" } ?? ""
-            let values = setting.values.map { " (\($0))" } ?? ""
-            text += "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help)\(values) |\n"
-        }
-        return text
+    /// The tables in `docs/settings.md`. `make docs` writes them there, and a test compares the two.
+    static var markdownTables: String {
+        subjects.map { subject in
+            "### \(subject.title)\n\n| setting | environment | default | what it does |\n|---|---|---|---|\n"
+                + subject.settings.map(\.markdownRow).joined()
+        }.joined(separator: "\n")
+    }
+
+    private var markdownRow: String {
+        let value = defaultValue.map { "`\($0)`" } ?? ""
+        return "| `\(name)` | `\(environmentName)` | \(value) | \(help)\(values.map { " (\($0))" } ?? "") |\n"
     }
 
     /// The valid values, for the table; `nil` if the name or the default shows them.

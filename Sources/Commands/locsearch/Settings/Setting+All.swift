@@ -10,10 +10,15 @@ import WorkerRuntime
 /// The table of settings. Default values are read from the configuration structs where possible, so that each is
 /// written only once.
 extension Setting {
+    /// Every setting by subject, in display order.
+    static let subjects: [(title: String, settings: [Setting])] = [
+        ("Brokers", kafka), ("TLS and logins", security), ("Topics", topics), ("The worker", worker),
+        ("Providers and keys", providers), ("Limits of each provider", limits), ("Connections to providers", http),
+        ("Admin endpoints and log", process), ("Traces", tracing), ("The console", console),
+    ]
+
     /// Every setting, in display order. Settings of `providers.default` stand for those of each provider.
-    static let all: [Setting] =
-        kafka + security + topics + worker + providers + limits + http + process + tracing
-        + console
+    static let all = subjects.flatMap(\.settings)
 
     /// Every name that is accepted: `all`, and the settings of single providers.
     static let accepted: [Setting] = all + overrides

@@ -33,7 +33,6 @@ extension WorkerStatus {
                 "locsearch_delivery_blocked", lanes.contains { $0.delivery.problem != nil } ? 1 : 0)
             + PrometheusText.family("locsearch_topic_blocked", blockedTopics(of: lanes))
             + PrometheusText.family("locsearch_producer_queue_records", sum(\.queuedRecords))
-            + PrometheusText.family("locsearch_producer_queue_bytes", sum(\.queuedBytes))
             + PrometheusText.family("locsearch_loop_busy_seconds_total", ofLoops(\.busy))
             + PrometheusText.family("locsearch_loop_longest_pass_seconds", ofLoops(\.longestPass))
             + fetchQueueMetrics(lanes.compactMap(\.consumer))
@@ -54,21 +53,14 @@ extension WorkerStatus {
 
     private static func waitingMetrics(_ lanes: [LaneStatus], tenants: TenantSeries) -> String {
         let flows = waitingFlows(lanes)
-        let classes = RequestClass.allCases.map { requestClass in
+        let classes = RequestClass.allCases.map { requestClass -> Sample in
             let ofClass = flows.filter { $0.flow.requestClass == requestClass }
-            return (
-                labels: [("class", requestClass.rawValue)], count: ofClass.reduce(0) { $0 + $1.count },
-                longest: ofClass.map(\.longest).max() ?? .zero
-            )
+            return (labels: [("class", requestClass.rawValue)], value: Double(ofClass.reduce(0) { $0 + $1.count }))
         }
         let samples = tenants.counts(of: flows).map { flow, count -> Sample in
             (labels: [("class", flow.requestClass.rawValue), ("tenant", flow.tenant)], value: Double(count))
         }
-        return PrometheusText.family(
-            "locsearch_requests_waiting", classes.map { (labels: $0.labels, value: Double($0.count)) })
-            + PrometheusText.family(
-                "locsearch_requests_waiting_longest_seconds",
-                classes.map { (labels: $0.labels, value: $0.longest / .seconds(1)) })
+        return PrometheusText.family("locsearch_requests_waiting", classes)
             + PrometheusText.family("locsearch_tenant_requests_waiting", samples)
     }
 
@@ -80,10 +72,8 @@ extension WorkerStatus {
 
     private static func fetchQueueMetrics(_ consumers: [ClientStatistics]) -> String {
         guard !consumers.isEmpty else { return "" }
-        func sum(_ value: (ClientStatistics) -> Int) -> Double { Double(consumers.reduce(0) { $0 + value($1) }) }
-
-        return PrometheusText.family("locsearch_fetch_queue_records", sum(\.fetchedRecords))
-            + PrometheusText.family("locsearch_fetch_queue_bytes", sum(\.fetchedBytes))
+        return PrometheusText.family(
+            "locsearch_fetch_queue_records", Double(consumers.reduce(0) { $0 + $1.fetchedRecords }))
     }
 
     private static func brokerMetrics(_ lanes: [LaneStatus]) -> String {
@@ -91,29 +81,22 @@ extension WorkerStatus {
         let brokers = clients.flatMap { client, statistics in
             perBroker(statistics).map { (labels: [("broker", "\($0.id)"), ("client", client)], broker: $0) }
         }
-        func family(_ name: String, value: (ClientStatistics.Broker) -> Double) -> String {
+        func family(_ name: String, of time: (ClientStatistics.Broker) -> Duration) -> String {
             PrometheusText.family(
-                "locsearch_broker_" + name, brokers.map { (labels: $0.labels, value: value($0.broker)) })
+                "locsearch_broker_" + name, brokers.map { (labels: $0.labels, value: time($0.broker) / .seconds(1)) })
         }
 
-        return family("rtt_seconds") { $0.roundTrip / .seconds(1) }
-            + family("rtt_p99_seconds") { $0.slowRoundTrip / .seconds(1) }
-            + family("throttle_seconds") { $0.throttle / .seconds(1) }
-            + family("outbuf_requests") { Double($0.waitingRequests) }
-            + family("in_flight_requests") { Double($0.openRequests) }
+        return family("rtt_p99_seconds", of: \.slowRoundTrip) + family("throttle_seconds", of: \.throttle)
     }
 
-    /// Combines the statistics of all clients for each broker: the longest times, and the sums of the requests.
+    /// Combines the statistics of all clients for each broker: the longest times.
     private static func perBroker(_ statistics: [ClientStatistics]) -> [ClientStatistics.Broker] {
         var all: [Int: ClientStatistics.Broker] = [:]
         for broker in statistics.flatMap(\.brokers) {
-            var sum = all[broker.id] ?? ClientStatistics.Broker(id: broker.id)
-            sum.roundTrip = max(sum.roundTrip, broker.roundTrip)
-            sum.slowRoundTrip = max(sum.slowRoundTrip, broker.slowRoundTrip)
-            sum.throttle = max(sum.throttle, broker.throttle)
-            sum.waitingRequests += broker.waitingRequests
-            sum.openRequests += broker.openRequests
-            all[broker.id] = sum
+            var longest = all[broker.id] ?? ClientStatistics.Broker(id: broker.id)
+            longest.slowRoundTrip = max(longest.slowRoundTrip, broker.slowRoundTrip)
+            longest.throttle = max(longest.throttle, broker.throttle)
+            all[broker.id] = longest
         }
         return all.values.sorted { $0.id < $1.id }
     }

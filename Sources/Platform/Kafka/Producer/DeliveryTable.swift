@@ -13,19 +13,14 @@ final class DeliveryTable {
         case reported(Report)
     }
     private var slots: [Slot] = []
-    /// The value size of each entry's record.
-    private var sizes: [Int] = []
     private var freeSlots: [Int] = []
     /// The number of enqueued records without a delivery report.
     private(set) var undelivered = 0
-    /// The total size of their values, in bytes.
-    private(set) var undeliveredBytes = 0
 
     /// Reserves an entry for a record. Pass it to `begin` or `cancel` next.
     func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         slots.append(.free)
-        sizes.append(0)
         return slots.count - 1
     }
 
@@ -33,11 +28,8 @@ final class DeliveryTable {
     func cancel(_ slot: Int) { freeSlots.append(slot) }
 
     /// Marks the record of a reserved entry as enqueued.
-    /// - Parameter bytes: The size of its value.
-    func begin(_ slot: Int, bytes: Int) {
+    func begin(_ slot: Int) {
         undelivered += 1
-        undeliveredBytes += bytes
-        sizes[slot] = bytes
         slots[slot] = .underway
     }
 
@@ -58,7 +50,6 @@ final class DeliveryTable {
     /// Handles the delivery report of a record.
     func finish(_ slot: Int, _ report: Report) {
         undelivered -= 1
-        if sizes.indices.contains(slot) { undeliveredBytes -= sizes[slot] }
         settle(slot, report)
     }
 

@@ -36,12 +36,7 @@ extension ClientStatistics {
             switch key {
             case "nodeid": broker.id = try reader.int() ?? -1
             case "state": isUp = try reader.string() == "UP"
-            case "outbuf_cnt": broker.waitingRequests = try Self.count(&reader)
-            case "waitresp_cnt": broker.openRequests = try Self.count(&reader)
-            case "rtt":
-                let times = try Self.window(&reader)
-                broker.roundTrip = .microseconds(times.average)
-                broker.slowRoundTrip = .microseconds(times.high)
+            case "rtt": broker.slowRoundTrip = .microseconds(try Self.window(&reader).high)
             case "throttle": broker.throttle = .milliseconds(try Self.window(&reader).most)
             default: try reader.skip()
             }
@@ -57,21 +52,18 @@ extension ClientStatistics {
         min(max(0, try reader.int() ?? 0), 1 << 48)
     }
 
-    /// The average, 99th percentile and maximum of one value over the interval.
-    private static func window(
-        _ reader: inout JSONReader
-    ) throws(JSONError) -> (average: Int, high: Int, most: Int) {
-        var (average, high, most) = (0, 0, 0)
-        guard try reader.enterObject() else { return (0, 0, 0) }
+    /// The 99th percentile and maximum of one value over the interval.
+    private static func window(_ reader: inout JSONReader) throws(JSONError) -> (high: Int, most: Int) {
+        var (high, most) = (0, 0)
+        guard try reader.enterObject() else { return (0, 0) }
         while let key = try reader.nextKey() {
             switch key {
-            case "avg": average = try count(&reader)
             case "p99": high = try count(&reader)
             case "max": most = try count(&reader)
             default: try reader.skip()
             }
         }
-        return (average, high, most)
+        return (high, most)
     }
 
     private mutating func readTopic(_ reader: inout JSONReader) throws(JSONError) {
@@ -90,7 +82,6 @@ extension ClientStatistics {
         while let key = try reader.nextKey() {
             switch key {
             case "fetchq_cnt": fetchedRecords = fetchedRecords.saturatingAdding(try Self.count(&reader))
-            case "fetchq_size": fetchedBytes = fetchedBytes.saturatingAdding(try Self.count(&reader))
             default: try reader.skip()
             }
         }

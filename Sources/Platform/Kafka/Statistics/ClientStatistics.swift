@@ -4,16 +4,10 @@ public struct ClientStatistics: Sendable, Hashable {
     public struct Broker: Sendable, Hashable {
         /// The broker's node id.
         public var id: Int
-        /// The average round trip of the interval's requests; zero if there were none.
-        public var roundTrip = Duration.zero
-        /// The 99th percentile of the interval's round trips.
+        /// The 99th percentile of the interval's round trips; zero if there were none.
         public var slowRoundTrip = Duration.zero
         /// The longest time for which the broker throttled the client in the interval.
         public var throttle = Duration.zero
-        /// The number of requests waiting to be sent.
-        public var waitingRequests = 0
-        /// The number of requests sent and not yet answered.
-        public var openRequests = 0
 
         /// Makes the statistics of a broker without requests.
         public init(id: Int) { self.id = id }
@@ -22,9 +16,8 @@ public struct ClientStatistics: Sendable, Hashable {
     /// The connected brokers, ordered by id. Brokers without a connection are left out, so that a large cluster shows
     /// only those that this client uses.
     public var brokers: [Broker] = []
-    /// The number of records that were fetched and not yet read, with their size in bytes. Zero for a producer.
+    /// The number of records that were fetched and not yet read. Zero for a producer.
     public var fetchedRecords = 0
-    public var fetchedBytes = 0
 
     /// Makes empty statistics.
     public init() {}

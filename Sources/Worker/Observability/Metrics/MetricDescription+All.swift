@@ -30,14 +30,11 @@ extension MetricDescription {
         .counter("locsearch_requests_completed_total", labels: ["provider"]):
             "Requests that ended with a result, by provider.",
         .counter("locsearch_requests_failed_total", labels: ["code"]): "Requests that ended with an error, by code.",
-        .gauge("locsearch_requests_in_flight"): "Same value as `locsearch_requests_open`.",
         .gauge("locsearch_requests_open"): "Requests in flight, and those whose outcome is unconfirmed.",
         .gauge("locsearch_requests_unconfirmed"):
             "Requests whose outcome the brokers have not confirmed yet.",
         .gauge("locsearch_requests_waiting", labels: ["class"]):
             "Requests that were read and wait to begin, by class; 0 if classes and tenants are not distinguished.",
-        .gauge("locsearch_requests_waiting_longest_seconds", labels: ["class"]):
-            "Waiting time of the oldest of these requests since it was read, by class.",
         .gauge("locsearch_tenant_requests_waiting", labels: ["class", "tenant"]):
             "Requests that wait to begin, of ten tenants of a worker; the others count as the tenant other: see worker.fairBy.",
         .counter("locsearch_requests_done_before_total"):
@@ -48,7 +45,7 @@ extension MetricDescription {
             "Retention of the requests topic; the shortest if there are several. Absent without a limit, or if this user may not read it.",
         .gauge("locsearch_requests_past_half_retention"):
             "Requests that wait in this worker's partitions and are older than half the retention. Absent if the retention is.",
-        .counter("locsearch_dead_letters_written_total"): "Dead letters that the brokers have confirmed.",
+        .counter("locsearch_dead_letters_total"): "Dead letters that the brokers have confirmed.",
         .histogram("locsearch_request_end_to_end_seconds", bounds: longBounds):
             "From a record's timestamp to its confirmed outcome of any kind; longer times count as 30 days.",
         .histogram("locsearch_request_topic_wait_seconds", bounds: longBounds):
@@ -79,15 +76,10 @@ extension MetricDescription {
             "1 for the current state of the provider: closed, paused, open or half-open.",
         .gauge("locsearch_provider_breaker_reason", labels: ["provider", "reason"]):
             "1 for the reason why the provider's state is not closed; 0 for all reasons while it is closed.",
-        .counter("locsearch_provider_breaker_openings_total", labels: ["provider"]): "Times the breaker opened.",
-        .counter("locsearch_provider_breaker_rejections_total", labels: ["provider"]):
-            "Calls that an open breaker rejected.",
         .counter("locsearch_provider_calls_total", labels: ["provider"]):
             "Calls made, retries included; each may cost money.",
         .counter("locsearch_provider_calls_by_sku_total", labels: ["provider", "sku"]):
             "Calls that have ended with any result, by the price class that the provider charges.",
-        .counter("locsearch_provider_calls_failed_total", labels: ["provider"]):
-            "Calls that failed for another reason than a fault of the request.",
         .counter("locsearch_provider_calls_wasted_total"):
             "Calls whose answer was not used, because the request was superseded or its partition revoked.",
         .counter("locsearch_provider_calls_shared_total", labels: ["provider"]):
@@ -97,12 +89,8 @@ extension MetricDescription {
         .counter("locsearch_provider_retries_total", labels: ["provider"]): "Calls made again after a failure.",
         .counter("locsearch_provider_retries_refused_total", labels: ["provider"]):
             "Retries not made because the retry budget was used up.",
-        .counter("locsearch_provider_rate_waits_total", labels: ["provider"]):
-            "Calls that waited for a token of the key's rate limit.",
         .counter("locsearch_provider_rate_refusals_total", labels: ["provider"]):
             "Calls not made because their token would come too late.",
-        .gauge("locsearch_provider_rate_waiting", labels: ["provider"]):
-            "Calls that wait for a token of the key's rate limit.",
         .gauge("locsearch_provider_budget_calls", labels: ["provider"]):
             "The daily call budget of the whole fleet; each worker shows the same value. Absent without a budget.",
         .gauge("locsearch_provider_budget_used_calls", labels: ["provider"]):
@@ -111,8 +99,6 @@ extension MetricDescription {
             "Calls of the daily budget that workers have reserved, or had when they crashed, of the whole fleet.",
         .gauge("locsearch_provider_budget_left_calls", labels: ["provider"]):
             "Calls of the daily budget that are not reserved, of the whole fleet.",
-        .gauge("locsearch_provider_budget_kept_calls", labels: ["provider"]):
-            "Calls of the daily budget that this worker's settings reserve for interactive requests.",
         .gauge("locsearch_provider_rate_limit", labels: ["provider"]):
             "Calls per second that this worker may make: its share of the key's rate. Absent without a limit.",
         .gauge("locsearch_fleet_topic_usable"):
@@ -149,8 +135,6 @@ extension MetricDescription {
         .counter("locsearch_commits_failed_total"):
             "Offset commits that the broker rejected or did not answer in time.",
         .counter("locsearch_producers_replaced_total"): "Producers that failed and were replaced.",
-        .counter("locsearch_producers_abandoned_total"):
-            "Replaced producers that were blocked in a call into librdkafka that did not return.",
         .histogram("locsearch_rebalance_duration_seconds", labels: ["kind"], bounds: longBounds):
             "Time that this worker needed to handle each assignment or revocation of partitions.",
         .histogram(
@@ -159,19 +143,11 @@ extension MetricDescription {
             convention: "messaging.client.operation.duration"):
             "`send`: from enqueueing a record to its delivery report; `commit`: a commit of offsets or a transaction.",
         .gauge("locsearch_producer_queue_records"): "Records in the producer that the brokers have not confirmed.",
-        .gauge("locsearch_producer_queue_bytes"): "Size of the values of these records.",
         .gauge("locsearch_fetch_queue_records"): "Records that were fetched and not read yet (statistics).",
-        .gauge("locsearch_fetch_queue_bytes"): "Size of these records (statistics).",
-        .gauge("locsearch_broker_rtt_seconds", labels: ["broker", "client"]):
-            "Average round trip to a broker in the last interval (statistics).",
         .gauge("locsearch_broker_rtt_p99_seconds", labels: ["broker", "client"]):
-            "99th percentile of these round trips (statistics).",
+            "99th percentile of the round trips to a broker in the last interval (statistics).",
         .gauge("locsearch_broker_throttle_seconds", labels: ["broker", "client"]):
             "Longest throttling by the broker in the last interval (statistics).",
-        .gauge("locsearch_broker_outbuf_requests", labels: ["broker", "client"]):
-            "Requests that wait to be sent to the broker (statistics).",
-        .gauge("locsearch_broker_in_flight_requests", labels: ["broker", "client"]):
-            "Requests that the broker has not answered yet (statistics).",
     ]
 
     // MARK: - The process

@@ -26,9 +26,6 @@ public protocol OutcomeSink: AnyObject, Sendable {
     /// The number of unconfirmed records.
     var undelivered: Int { get async }
 
-    /// The total size of the values of unconfirmed records, in bytes.
-    var undeliveredBytes: Int { get async }
-
     /// The client's statistics of the last complete interval; `nil` before that, or without statistics.
     var statistics: ClientStatistics? { get }
 

@@ -90,7 +90,6 @@ final class ReplaceableSink {
                 """)
         }
         abandoned.append(Abandoned(sink: failed))
-        meters.kafka.countAbandonedProducer()
     }
 
     /// Frees every producer. Waits for replaced ones too.

@@ -6,7 +6,6 @@ internal import Metrics
 struct KafkaMeters: Sendable {
     private let partitionsAssigned: Meter
     private let producersReplaced: Counter
-    private let producersAbandoned: Counter
     private let commitsFailed: Counter
     private let deadLetters: Counter
     private let missed: Counter
@@ -29,11 +28,10 @@ struct KafkaMeters: Sendable {
 
         partitionsAssigned = maker.meter("locsearch_partitions_assigned")
         producersReplaced = maker.counter("locsearch_producers_replaced_total")
-        producersAbandoned = maker.counter("locsearch_producers_abandoned_total")
         commitsFailed = maker.counter("locsearch_commits_failed_total")
         missed = maker.counter("locsearch_requests_deleted_unread_total")
         passedOver = maker.counter("locsearch_requests_done_before_total")
-        deadLetters = maker.counter("locsearch_dead_letters_written_total")
+        deadLetters = maker.counter("locsearch_dead_letters_total")
 
         sends = DeliveryStallDetector.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
         commits = topics.requestTopics.map { ($0.name, operation("commit", on: $0.name)) }
@@ -68,9 +66,6 @@ struct KafkaMeters: Sendable {
 
     /// Counts a producer that failed and was replaced by one that writes its records.
     func countReplacedProducer() { producersReplaced.increment() }
-
-    /// Counts a producer that was replaced while it was blocked in a call.
-    func countAbandonedProducer() { producersAbandoned.increment() }
 
     /// - Parameter change: the change in the number of assigned partitions.
     func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }

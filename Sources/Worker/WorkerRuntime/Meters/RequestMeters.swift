@@ -7,7 +7,6 @@ struct RequestMeters: Sendable {
     private let taken: Counter
     private let rejected: Counter
     private let setAside: Counter
-    private let inFlight: Meter
     private let completed: CaseTable<ProviderID, Counter>
     private let failed: CaseTable<SearchError.Code, Counter>
     private let upstream: CaseTable<ProviderID, Timer>
@@ -22,7 +21,6 @@ struct RequestMeters: Sendable {
         taken = maker.counter("locsearch_requests_taken_total")
         rejected = maker.counter("locsearch_requests_rejected_total")
         setAside = maker.counter("locsearch_requests_set_aside_total")
-        inFlight = maker.meter("locsearch_requests_in_flight")
 
         completed = maker.each(ProviderID.self) {
             maker.counter("locsearch_requests_completed_total", labels: [("provider", $0)])
@@ -54,11 +52,8 @@ struct RequestMeters: Sendable {
     /// - Parameter wait: the time that it waited in its topic; `nil` if its timestamp is unknown.
     func countTaken(after wait: Duration?) {
         taken.increment()
-        inFlight.increment()
         if let wait { topicWait.record(wait: wait) }
     }
-
-    func countSettled() { inFlight.decrement() }
 
     func countRejected() { rejected.increment() }
 

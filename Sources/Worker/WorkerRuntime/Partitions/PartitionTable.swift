@@ -269,7 +269,6 @@ final class PartitionTable {
     func finish(_ request: RequestInProgress, isDelivered: Bool) {
         let partition = request.partition
         partition.remove(request)
-        meters.requests.countSettled()
         if isDelivered {
             meters.requests.countDelivered(
                 after: request.arrival.instant.duration(to: loop.now), topicWait: request.topicWait,

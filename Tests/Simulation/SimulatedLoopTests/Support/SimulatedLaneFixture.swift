@@ -221,7 +221,6 @@ final class HarnessSink: OutcomeSink {
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition { confirm() }
 
     var undelivered: Int { 0 }
-    var undeliveredBytes: Int { 0 }
     var statistics: ClientStatistics? { nil }
     func flush(within bound: Duration) async -> Bool {
         await loop.pause(delay)

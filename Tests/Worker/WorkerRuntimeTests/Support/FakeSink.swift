@@ -203,8 +203,6 @@ actor FakeSink: OutcomeSink {
 
     var undelivered: Int { underway.count }
 
-    var undeliveredBytes: Int { underway.values.reduce(0) { $0 + ($1.record.value?.count ?? 0) } }
-
     nonisolated var statistics: ClientStatistics? { nil }
 
     func start() {}
