@@ -55,11 +55,11 @@ struct SettingsFileTests {
     @Test(arguments: [
         (
             "a.yaml", "worker:\n  concurrency: 5\n  loops: 1\n  concurrency: 6\n",
-            "concurrency is set on line 2 and again on line 4 of FILE: keep one of them"
+            "concurrency is set twice in one mapping of FILE, first on line 2: keep one of them"
         ),
         (
             "a.yaml", "log:\n  level: info\n\"log\" :\n  format: text\n",
-            "log is set on line 1 and again on line 3 of FILE: keep one of them"
+            "log is set twice in one mapping of FILE, first on line 1: keep one of them"
         ),
         (
             "a.yaml", "worker: {loops: 1, loops: 2}\n",
@@ -67,14 +67,14 @@ struct SettingsFileTests {
         ),
         (
             "a.json", "{\"worker\":\n{\"loops\": 1,\n\"loops\": 2}}",
-            "loops is set on line 2 and again on line 3 of FILE: keep one of them"
+            "loops is set twice in one mapping of FILE, first on line 2: keep one of them"
         ),
         (
             "a.json", "{\"worker\": {\"loops\": 1},\n\"worker\": {\"deadline\": \"1s\"}}",
             "worker is set twice in one mapping of FILE, first on line 1: keep one of them"
         ),
     ])
-    func aNameThatStandsTwiceIsToldWithBothLines(name: String, text: String, expected: String) throws {
+    func nameThatAMappingHasTwiceIsReportedWithItsFirstLine(name: String, text: String, expected: String) throws {
         #expect(try refusal(name: name, text: text) == expected)
     }
 

@@ -138,7 +138,7 @@ struct TopicsCommandTests {
         told["min.insync.replicas"] = nil
         let found = ClusterDescription.Topic(partitions: 12, replicationFactor: 3)
         let finding = TopicCreation.Finding(
-            topic: topic, state: .asRecommended, found: found, configuration: told)
+            topic: topic, found: found, configuration: told)
 
         #expect(finding.untold == ["min.insync.replicas"])
         let row = try #require(TopicTexts.table([finding], states: [:]).last)

@@ -42,7 +42,11 @@ struct BudgetReport {
         lines = ProviderID.allCases.flatMap { provider -> [Line] in
             guard let day = days.day(of: provider, at: date) else { return [] }
             let known = ledger.accounts(of: provider.rawValue, fleet: fleet).compactMap { account in
-                account.days[day.label].map { Line(provider, key: account.key, day, $0) }
+                account.days[day.label].map { known in
+                    Line(
+                        provider: provider, key: account.key, day: day, budget: known.budget, used: known.used,
+                        reserved: known.reserved, made: known.made, since: known.since)
+                }
             }
             let settings = callsPerDay[provider].map { [Line(provider: provider, day: day, budget: $0)] } ?? []
             return (known.isEmpty ? settings : known).map { line in
@@ -128,13 +132,5 @@ struct BudgetReport {
                 json.member("made", calls: line.made)
             }
         }
-    }
-}
-
-extension BudgetReport.Line {
-    fileprivate init(_ provider: ProviderID, key: String?, _ day: ProviderDays.Day, _ known: BudgetLedger.Day) {
-        self.init(
-            provider: provider, key: key, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
-            made: known.made, since: known.since)
     }
 }

@@ -2,11 +2,9 @@ import Basics
 import Foundation
 import LocationSearch
 import QuotaSharing
-import Synchronization
 
-/// The days by which the providers' budgets are counted: from midnight to midnight in each provider's time zone. Safe
-/// to use from any thread.
-final class ProviderDays: Sendable {
+/// The days by which the providers' budgets are counted: from midnight to midnight in each provider's time zone.
+struct ProviderDays: Sendable {
     /// A day in wall-clock time.
     struct Day: Sendable, Hashable {
         /// The date, such as `2026-11-23`.
@@ -16,7 +14,6 @@ final class ProviderDays: Sendable {
     }
 
     private let zones: [ProviderID: TimeZone]
-    private let known = Mutex<[ProviderID: Day]>([:])
 
     init(_ zones: [ProviderID: TimeZone]) { self.zones = zones }
 
@@ -34,13 +31,7 @@ final class ProviderDays: Sendable {
 
     /// Returns the day of one provider; `nil` for a provider without a time zone.
     func day(of provider: ProviderID, at date: Date) -> Day? {
-        guard let zone = zones[provider] else { return nil }
-        // This is called several times a second, and a calendar computation takes microseconds.
-        if let day = known.withLock({ $0[provider] }), date >= day.begin, date < day.end { return day }
-
-        let day = Self.day(at: date, in: zone)
-        known.withLock { $0[provider] = day }
-        return day
+        zones[provider].map { Self.day(at: date, in: $0) }
     }
 
     /// Returns the day that contains a moment in a time zone.
@@ -50,16 +41,8 @@ final class ProviderDays: Sendable {
         let begin = calendar.startOfDay(for: date)
         // A day has 23 or 25 hours when daylight saving time begins or ends.
         let end = calendar.dateInterval(of: .day, for: date)?.end ?? begin + 86_400
-        let parts = calendar.dateComponents([.year, .month, .day], from: date)
-        return Day(label: label(parts.year ?? 0, parts.month ?? 0, parts.day ?? 0), begin: begin, end: end)
-    }
-
-    private static func label(_ year: Int, _ month: Int, _ day: Int) -> String {
-        func digits(_ number: Int, _ count: Int) -> String {
-            let text = "\(number)"
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+        let label = date.formatted(Date.ISO8601FormatStyle(timeZone: zone).year().month().day())
+        return Day(label: label, begin: begin, end: end)
     }
 }
 

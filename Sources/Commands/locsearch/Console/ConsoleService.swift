@@ -1,6 +1,7 @@
 import Console
 import EventContract
 import EventLoop
+import HTTPServing
 import HTTPTransport
 import Kafka
 import Logging
@@ -57,8 +58,11 @@ final class ConsoleService: Sendable {
         let workerToken = WorkerToken(try settings.adminToken())
         let watch = PipelineWatch(
             pipeline: pipeline, traffic: traffic, poll: WorkerPoll(settings, token: workerToken, http: adminHTTP))
+        // Workers reload their token from the file, so the console must do the same.
         let files = SecretFiles(
-            try settings.consoleTokenFile(of: configuration) + settings.adminTokenFile(of: workerToken), log: log)
+            settings.tokenFile("console", current: try settings.consoleToken()) { [token = configuration.token] in
+                token?.replace(with: $0)
+            } + settings.tokenFile("admin", current: workerToken.text) { workerToken.replace(with: $0) }, log: log)
         feeding = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await feed.run(reader) }

@@ -20,15 +20,11 @@ struct ControlTopic {
     static let timeToAnswer = Duration.seconds(2)
 
     private let client: FleetTopicClient
-    private let history: Int64
     private let group: String
 
-    /// - Parameters:
-    ///   - timeout: how long a call waits for the broker before it fails.
-    ///   - history: how many of the newest records are read first.
-    init(_ settings: Settings, timeout: Duration, history: Int64 = ControlTerms.history, log: Logger) throws {
+    /// - Parameter timeout: how long a call waits for the broker before it fails.
+    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         client = try FleetTopicClient(settings, timeout: timeout, log: log)
-        self.history = history
         group = settings.text("kafka.groupId")
     }
 
@@ -36,7 +32,7 @@ struct ControlTopic {
     /// state.
     func book() async throws -> ControlBook {
         let member = ControlMember(name: "", fleet: client.fleet, at: .now)
-        try await client.read(newest: history) { extent in
+        try await client.read(newest: ControlTerms.history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
             _ = member.read(Self.control(message), at: offset, now: .now)

@@ -8,9 +8,7 @@ struct Setting: Sendable {
     /// The kind of values that a setting accepts.
     enum Kind: Sendable {
         case text
-        /// Brokers as `host:port`, separated by commas.
         case addresses
-        /// A valid topic name in Kafka.
         case topic
         /// Request topics, separated by commas, each with the classes that its requests may have: see
         /// `RequestTopic.list`.
@@ -21,31 +19,23 @@ struct Setting: Sendable {
         /// A duration such as `250ms`, `5s`, `2m` or `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
-        /// The position at which a new group begins: `earliest`, `latest`, or an RFC 3339 time.
         case startPosition
         /// Several of these values, each at most once, separated by commas.
         case list([String])
-        /// librdkafka's properties as `a=b,c=d`.
+        /// librdkafka's properties.
         case properties
         /// An http or https URL. Slashes at its end are removed.
         case url(canBeOff: Bool)
-        /// Several http or https URLs, separated by commas.
         case urls
-        /// Host names or addresses without a port, separated by commas.
         case hosts
-        /// A position as `latitude,longitude` in decimal degrees.
         case coordinate
         /// HTTP headers as `name=value,name=value`, where values may be percent-encoded. The whole text is secret.
         case headers
         /// The fields of a place that are requested from Google's Places API (New): see `GooglePlacesFields`.
         case googlePlacesFields
-        /// The name of a time zone, such as `Asia/Tokyo`.
         case timeZone
-        /// How tenants are distinguished: `none`, `source`, `key` or `header:NAME`.
         case fairBy
-        /// Weights of tenants as `name=weight,name=weight`, each from 1 to 100.
         case weights
-        /// A number of calls, or a percentage of a day's budget: see `BudgetReserve`.
         case budgetReserve
         /// A proxy's URL, which may contain a user name and a password.
         case proxy

@@ -36,28 +36,20 @@ extension Settings {
         return console
     }
 
-    /// Returns the file of the console's token, if there is one. A new token in the file applies without a restart.
-    func consoleTokenFile(of console: ConsoleConfiguration) throws(SettingsError) -> [SecretFiles.Entry] {
-        guard self["console.tokenFile"] != nil, let token = console.token, let current = try consoleToken() else {
-            return []
-        }
+    /// Returns the file of a token, if it is stored in one. A new token in the file applies without a restart.
+    /// - Parameters:
+    ///   - group: `admin` or `console`.
+    ///   - current: the token in use; `nil`: none is required.
+    ///   - use: applies a new token.
+    func tokenFile(
+        _ group: String, current: String?, use: @escaping @Sendable (String) -> Void
+    ) -> [SecretFiles.Entry] {
+        let file = group + ".tokenFile"
+        guard self[file] != nil, let current else { return [] }
         return [
             SecretFiles.Entry(
-                setting: "console.tokenFile", current: current,
-                read: { () throws(SettingsError) in try consoleToken() },
-                use: { token.replace(with: $0) })
-        ]
-    }
-
-    /// Returns the file of the workers' token, if there is one. Workers reload their token from the file, so the
-    /// console must do the same.
-    func adminTokenFile(of token: WorkerToken) throws(SettingsError) -> [SecretFiles.Entry] {
-        guard self["admin.tokenFile"] != nil, let current = token.text else { return [] }
-        return [
-            SecretFiles.Entry(
-                setting: "admin.tokenFile", current: current,
-                read: { () throws(SettingsError) in try adminToken() },
-                use: { token.replace(with: $0) })
+                setting: file, current: current,
+                read: { () throws(SettingsError) in try token(group + ".token", orFile: file) }, use: use)
         ]
     }
 

@@ -134,6 +134,8 @@ extension SettingsRule {
         )
     }
 
+    /// Refuses settings with which `auto` could use no provider. Every request would end as `unauthorized`, and a whole
+    /// backlog would be lost that way within seconds.
     @Sendable private static func checkProviders(_ settings: Settings) throws(SettingsError) {
         let configured: [ProviderID]
         do throws(SettingsError) {
@@ -142,6 +144,15 @@ extension SettingsRule {
             // Another rule reports a key that cannot be read.
             return
         }
-        try settings.requireProvider(among: configured)
+        guard !configured.isEmpty else {
+            throw SettingsError(
+                "no provider has an API key: set hotpepper.apiKey or googlePlaces.apiKey (or hotpepper.apiKeyFile,"
+                    + " googlePlaces.apiKeyFile)")
+        }
+        guard settings.providerOrder().allSatisfy({ !configured.contains($0) }) else { return }
+        let names = configured.map(\.rawValue).joined(separator: ", ")
+        throw SettingsError(
+            "providers.order is \"\(settings.text("providers.order"))\", but only \(names) has an API key: list a"
+                + " provider that has a key, or set the key of a listed one")
     }
 }

@@ -104,30 +104,10 @@ struct SettingsTree: Sendable {
             return SettingsError("\(invalid): \(problem)" + (line.map { " on line \($0)" } ?? ""))
         case .duplicatedKeysInMapping(let names, let context):
             let name = names.first ?? "a name"
-            guard let second = secondLine(of: name, after: context.mark, in: text) else {
-                return SettingsError(
-                    "\(name) is set twice in one mapping of \(path), first on line \(context.mark.line): "
-                        + "keep one of them")
-            }
-            return SettingsError.setTwice(name, lines: (context.mark.line, second), path: path)
+            return SettingsError(
+                "\(name) is set twice in one mapping of \(path), first on line \(context.mark.line): keep one of them")
         default:
             return SettingsError(invalid)
         }
-    }
-
-    /// Returns the line on which a mapping repeats a name: a later line, in the same column.
-    ///
-    /// The parser reports only the first occurrence. A mapping on one line (`{a: 1, a: 2}`) has no second line.
-    private static func secondLine(of name: String, after first: Mark, in text: String) -> Int? {
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        for (index, line) in lines.enumerated() where index >= first.line {
-            let key = line.drop { $0 == " " }
-            guard line.count - key.count == first.column - 1 else { continue }
-
-            let unquoted = key.drop { "\"'".contains($0) }
-            let rest = unquoted.dropFirst(name.count).drop { "\"' ".contains($0) }
-            if unquoted.hasPrefix(name), rest.first == ":" { return index + 1 }
-        }
-        return nil
     }
 }

@@ -13,7 +13,6 @@ struct TopicCreation {
         }
 
         let topic: RecommendedTopic
-        let state: State
         var deviations: [TopicDeviation] = []
         /// The topic as the brokers describe it; `nil` if it is missing.
         var found: ClusterDescription.Topic?
@@ -21,6 +20,8 @@ struct TopicCreation {
         var configuration: [String: String] = [:]
         /// Why the topic's configuration could not be read; `nil` if it was read, or if the topic is missing.
         var unread: String?
+
+        var state: State { found == nil ? .missing : deviations.isEmpty ? .asRecommended : .deviating }
 
         /// The recommended settings that are missing in an otherwise complete answer of the brokers.
         var untold: [String] {
@@ -55,7 +56,7 @@ struct TopicCreation {
         for topic in topics {
             guard let found = cluster.topics[topic.name] else {
                 try Self.requireBrokers(of: cluster, for: topic)
-                findings.append(Finding(topic: topic, state: .missing))
+                findings.append(Finding(topic: topic))
                 continue
             }
             findings.append(await finding(of: topic, found: found))
@@ -71,10 +72,9 @@ struct TopicCreation {
             unread = "\(error)"
         }
 
-        let deviations = topic.deviations(of: found, configuration: configuration)
         return Finding(
-            topic: topic, state: deviations.isEmpty ? .asRecommended : .deviating, deviations: deviations,
-            found: found, configuration: configuration, unread: unread)
+            topic: topic, deviations: topic.deviations(of: found, configuration: configuration), found: found,
+            configuration: configuration, unread: unread)
     }
 
     private static func requireBrokers(of cluster: ClusterDescription, for topic: RecommendedTopic) throws(Failure) {

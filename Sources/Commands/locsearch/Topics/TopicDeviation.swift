@@ -39,7 +39,8 @@ extension RecommendedTopic {
             guard let actual = configuration[wanted.name], !wanted.isMet(by: actual) else { continue }
             deviations.append(
                 deviation(
-                    wanted.name, actual: shown(actual, name: wanted.name), recommended: wanted.expectation,
+                    wanted.name, actual: RecommendedTopic.Configuration.shown(actual, of: wanted.name),
+                    recommended: wanted.expectation,
                     consequence: wanted.consequence))
         }
         return deviations
@@ -52,7 +53,6 @@ extension RecommendedTopic {
             topic: name, what: what, actual: actual, recommended: recommended, consequence: consequence)
     }
 
-    private func shown(_ value: String, name: String) -> String { Configuration.shown(value, of: name) }
 }
 
 extension RecommendedTopic.Configuration {

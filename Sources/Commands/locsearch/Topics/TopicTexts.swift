@@ -30,14 +30,10 @@ enum TopicTexts {
     }
 
     private static func cell(_ finding: TopicCreation.Finding, _ name: String) -> String {
-        guard finding.found != nil else { return cell(finding.topic, name) }
         // Settings without a recommendation were not checked.
-        guard finding.topic.value(of: name) != nil else { return "" }
+        guard let recommended = finding.topic.value(of: name) else { return "" }
+        guard finding.found != nil else { return cell(recommended, name) }
         return finding.configuration[name].map { cell($0, name) } ?? "not checked"
-    }
-
-    private static func cell(_ topic: RecommendedTopic, _ name: String) -> String {
-        topic.value(of: name).map { cell($0, name) } ?? ""
     }
 
     private static func cell(_ value: String, _ name: String) -> String {
@@ -50,7 +46,7 @@ enum TopicTexts {
         var text = "| setting | partitions | replicas | " + columns.map(\.0).joined(separator: " | ") + " |\n"
         text += "|" + String(repeating: "---|", count: columns.count + 3) + "\n"
         for topic in topics {
-            let cells = columns.map { cell(topic, $0.1) }
+            let cells = columns.map { cell(TopicCreation.Finding(topic: topic), $0.1) }
             text +=
                 "| `topics.\(topic.role.rawValue)` | \(topic.partitions) | \(topic.replicationFactor) | "
                 + cells.joined(separator: " | ") + " |\n"

@@ -82,10 +82,4 @@ enum ProcessSetup {
         }
         return { for await _ in first {} }
     }
-
-    /// Calls `first` on the first signal that `trapTermination` traps.
-    static func onTermination(_ first: @escaping @Sendable () async -> Void) async {
-        await onFirstTermination()
-        if !Task.isCancelled { await first() }
-    }
 }

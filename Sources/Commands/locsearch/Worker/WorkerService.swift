@@ -32,28 +32,25 @@ struct WorkerService {
         FileDescriptors.raiseLimit(log: log)
         let traces = try settings.traceExport(log: log)
         let worker = try await WorkerProcess(settings, traces: traces, log: log)
-        try settings.requireProvider(among: worker.providers)
         logStart(of: worker)
 
         // From here on a signal drains the worker, even before it has joined the group.
-        let signals = Task { await ProcessSetup.onTermination { await worker.drain() } }
+        let signals = Task {
+            await ProcessSetup.onFirstTermination()
+            if !Task.isCancelled { await worker.drain() }
+        }
         defer { signals.cancel() }
         let watch = LoopWatch(worker.loops, log: log)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
-        let retention = RetentionWatch(
-            topics: settings.topics.requestTopics.map(\.name), configuration: try settings.consumer(), log: log)
-        let watchingRetention = Task { await retention.run { await worker.statuses().flatMap(\.positions) } }
-        defer { watchingRetention.cancel() }
-
         let exporting = Task { if let traces { await traces.run() } }
 
         let adminSecret = try settings.adminToken()
         let token = adminSecret.map { BearerToken($0) }
-        let admin = try await startAdminServer(
-            for: worker, watch: watch, retention: retention, token: token)
-        let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile(token, current: adminSecret), log: log)
+        let admin = try await startAdminServer(for: worker, watch: watch, token: token)
+        let tokenFile = settings.tokenFile("admin", current: adminSecret) { token?.replace(with: $0) }
+        let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile, log: log)
         let reading = Task { await files.run() }
         defer { reading.cancel() }
         ProcessSetup.giveBackStartUp()
@@ -88,25 +85,11 @@ struct WorkerService {
         }
     }
 
-    /// The file of the admin token, if there is one.
-    private func tokenFile(_ token: BearerToken?, current: String?) -> [SecretFiles.Entry] {
-        guard settings["admin.tokenFile"] != nil, let token, let current else { return [] }
-
-        let settings = settings
-        return [
-            SecretFiles.Entry(
-                setting: "admin.tokenFile", current: current,
-                read: { () throws(SettingsError) in try settings.adminToken() },
-                use: { token.replace(with: $0) })
-        ]
-    }
-
     private func startAdminServer(
-        for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
+        for worker: WorkerProcess, watch: LoopWatch, token: BearerToken?
     ) async throws -> AdminServer {
         let source = WorkerStatus(
-            worker: worker, watch: watch, registry: registry, retention: retention,
-            group: settings.text("kafka.groupId"))
+            worker: worker, watch: watch, registry: registry, group: settings.text("kafka.groupId"))
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
         let url = settings.url("admin.host", port: admin.port)
