@@ -50,9 +50,10 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: no topic or partition is blocked, no order is in force, and tenants are not distinguished.
+    /// The metrics that are absent here: no topic or partition is blocked, no order is in force, no tenant is known.
     private static let absent: Set = [
-        "locsearch_topic_blocked", "locsearch_control_active", "locsearch_tenant_requests_waiting", "locsearch_partition_blocked",
+        "locsearch_topic_blocked", "locsearch_control_active", "locsearch_tenant_requests_waiting",
+        "locsearch_partition_blocked",
     ]
 
     /// The page and the program agree: docs/metrics.md is generated from these descriptions.

@@ -433,7 +433,6 @@ def main() -> None:
             for check in (
                 check_ratio_and_last_spans,
                 check_troubled_collector,
-                check_log,
                 check_debug_log,
                 check_other_collector,
             ):

@@ -27,8 +27,12 @@ struct RebalanceTests {
         // The mock rejects eager commits during a revocation (a real broker accepts them), but not cooperative ones. This version's
         // cooperative-sticky assignor suffices for two members.
         let notebook = InMemoryLogHandler()
-        let first = try fixture.consumer(session: 10_000, notebook: notebook) { $0.properties["partition.assignment.strategy"] = "cooperative-sticky" }
-        let second = try fixture.consumer(session: 10_000) { $0.properties["partition.assignment.strategy"] = "cooperative-sticky" }
+        let first = try fixture.consumer(session: 10_000, notebook: notebook) {
+            $0.properties["partition.assignment.strategy"] = "cooperative-sticky"
+        }
+        let second = try fixture.consumer(session: 10_000) {
+            $0.properties["partition.assignment.strategy"] = "cooperative-sticky"
+        }
         for partition in [Int32(0), 1] { try await fixture.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // Stands for requests in flight that finish only now.
@@ -62,7 +66,9 @@ struct RebalanceTests {
         let fixture = try KafkaFixture(partitions: 2)
         let producer = try fixture.producer()
         try await fixture.fill(5, partition: 0, with: producer)
-        let consumer = try fixture.consumer(session: 10_000) { $0.properties["partition.assignment.strategy"] = assignor }
+        let consumer = try fixture.consumer(session: 10_000) {
+            $0.properties["partition.assignment.strategy"] = assignor
+        }
         let notes = Notes()
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         #expect(try await consumer.read(5, within: .seconds(60)).count == 5)
@@ -89,7 +95,9 @@ struct RebalanceTests {
         }
 
         let (notebook, notes) = (InMemoryLogHandler(), Notes())
-        let consumer = try fixture.consumer(session: 10_000, notebook: notebook) { $0.properties["partition.assignment.strategy"] = assignor }
+        let consumer = try fixture.consumer(session: 10_000, notebook: notebook) {
+            $0.properties["partition.assignment.strategy"] = assignor
+        }
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
         try await consumer.subscribeBehindItsBack(to: [fixture.topic, fixture.broker.name("outcomes")])
         let read = try await consumer.read(10, within: .seconds(60))
