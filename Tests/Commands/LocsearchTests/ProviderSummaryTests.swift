@@ -14,10 +14,9 @@ struct ProviderSummaryTests {
         of provider: ProviderID, breaker: CircuitBreaker.State = .closed, reason: CircuitBreaker.Reason? = nil
     ) -> ProviderStatus {
         var rate = RateBucket.Statistics()
-        (rate.admitted, rate.waited, rate.refused, rate.cancelled, rate.waiting) = (8, 9, 10, 11, 12)
+        (rate.admitted, rate.refused, rate.waiting) = (8, 10, 12)
         var concurrency = ConcurrencyLimit.Statistics()
-        (concurrency.limit, concurrency.inFlight, concurrency.waiting, concurrency.admitted) = (13, 14, 15, 16)
-        (concurrency.waited, concurrency.refused, concurrency.cancelled) = (17, 18, 19)
+        (concurrency.limit, concurrency.inFlight, concurrency.waiting, concurrency.refused) = (13, 14, 15, 18)
         return ProviderStatus(
             provider: provider, breaker: breaker, breakerReason: reason, openFor: nil,
             allowedPerSecond: nil, pausedFor: nil,

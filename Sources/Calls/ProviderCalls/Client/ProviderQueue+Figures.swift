@@ -2,23 +2,13 @@ internal import Basics
 import QuotaSharing
 import Resilience
 
-/// The numbers of calls that wait, and of those that have waited.
+/// The numbers of calls that wait, and of those that were refused.
 extension ProviderQueue {
-    /// The number of calls that waited for one limit. Counters only grow.
-    struct WaitCounts {
-        var waited = 0
-        /// The calls that would have begun too late.
-        var refused = 0
-        var cancelled = 0
-
-        var all: (waited: Int, refused: Int, cancelled: Int) { (waited, refused, cancelled) }
-    }
-
-    /// Counts a call under the resource that it lacked.
-    func count(_ need: CallNeed, _ change: (inout WaitCounts) -> Void) {
+    /// Counts a call that would have begun too late under the resource that it lacked.
+    func countRefusal(_ need: CallNeed) {
         switch need {
-        case .token, .pause: change(&rateCounts)
-        case .permit: change(&concurrencyCounts)
+        case .token, .pause: refusedByRate += 1
+        case .permit: refusedByConcurrency += 1
         case .probe, .budget: break
         }
     }
@@ -26,7 +16,7 @@ extension ProviderQueue {
     /// The rate limiter's figures. A call waits for a token if that is the first resource that it lacks.
     var rateStatistics: RateBucket.Statistics {
         var statistics = limits.bucket.statistics
-        (statistics.waited, statistics.refused, statistics.cancelled) = rateCounts.all
+        statistics.refused = refusedByRate
         statistics.waitingBatch = waiting(.batch, for: [.token, .pause])
         statistics.waiting = waiting(.interactive, for: [.token, .pause]) + statistics.waitingBatch
         statistics.waitingTenants = statistics.waiting > 0 ? line.flowCount : 0
@@ -36,7 +26,7 @@ extension ProviderQueue {
     /// The figures of the concurrency limit.
     var concurrencyStatistics: ConcurrencyLimit.Statistics {
         var statistics = limits.concurrency.statistics
-        (statistics.waited, statistics.refused, statistics.cancelled) = concurrencyCounts.all
+        statistics.refused = refusedByConcurrency
         statistics.waiting = waiting(.interactive, for: [.permit]) + waiting(.batch, for: [.permit])
         return statistics
     }

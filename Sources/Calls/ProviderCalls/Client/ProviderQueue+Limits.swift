@@ -67,7 +67,7 @@ extension ProviderQueue {
             } else {
                 reviewedFlow = (call.flow, kept)
                 line.remove(ticket)
-                rateCounts.refused += 1
+                refusedByRate += 1
                 end(call, with: limits.tooLate(latest: call.latest, retryAfter: wait, at: now))
             }
         }

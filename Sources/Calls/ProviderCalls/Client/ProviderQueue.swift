@@ -44,8 +44,8 @@ final class ProviderQueue {
     let limits: ProviderLimits
     let timekeeper: any Timekeeper
     let line: CallOrder<Call>
-    /// The counts of calls that lacked a token, and of those that lacked a permit.
-    var (rateCounts, concurrencyCounts) = (WaitCounts(), WaitCounts())
+    /// The numbers of refused calls that lacked a token, and of those that lacked a permit. They only grow.
+    var (refusedByRate, refusedByConcurrency) = (0, 0)
     /// The next check of the limits.
     private var alarm: (due: Instant, timer: ScheduledAction)?
     private var (isServing, mustServeAgain) = (false, false)
@@ -79,7 +79,7 @@ final class ProviderQueue {
 
         limits.concurrency.noteTime(before: deadline, at: now)
         if let refusal = limits.tooSlow(before: deadline, at: now) {
-            concurrencyCounts.refused += 1
+            refusedByConcurrency += 1
             throw refusal
         }
         return limits.take(requestClass, at: now)
@@ -142,7 +142,7 @@ final class ProviderQueue {
         let latest = latestStart(within: times, need: need, at: now)
         let ahead = line.ahead(of: flow)
         if let refusal = refusal(behind: ahead, latest: latest, need: need, at: now) {
-            count(need) { $0.refused += 1 }
+            countRefusal(need)
             throw refusal
         }
 
@@ -152,7 +152,6 @@ final class ProviderQueue {
             guard let self, let call else { return }
             endOverdue(call)
         }
-        count(need) { $0.waited += 1 }
         noteLine(at: now)
         return call
     }
@@ -190,7 +189,7 @@ final class ProviderQueue {
         let need = limits.lacks(call.flow.requestClass, at: now) ?? call.need
         let ahead = line.ahead(of: call.flow)
         line.remove(ticket)
-        count(need) { $0.refused += 1 }
+        countRefusal(need)
         end(call, with: limits.overdue(need, behind: ahead, latest: call.latest, at: now))
         noteLine(at: now)
     }
@@ -202,7 +201,6 @@ final class ProviderQueue {
 
     private func leave(_ call: Call) {
         guard let ticket = call.ticket, line.remove(ticket) != nil else { return }
-        count(call.need) { $0.cancelled += 1 }
         noteLine(at: timekeeper.now)
     }
 
@@ -245,7 +243,7 @@ final class ProviderQueue {
         }
         guard let call = line.popFirst(where: { limits.lacks($0, at: now) == nil }) else { return false }
         if let refusal = limits.tooSlow(before: call.deadline, at: now) {
-            concurrencyCounts.refused += 1
+            refusedByConcurrency += 1
             end(call, with: refusal)
         } else {
             call.grant = limits.take(call.flow.requestClass, at: now)

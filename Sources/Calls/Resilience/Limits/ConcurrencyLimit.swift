@@ -21,11 +21,8 @@ public final class ConcurrencyLimit {
         public var inFlight = 0
         /// The number of calls that wait for a permit.
         public var waiting = 0
-        public var admitted = 0
-        public var waited = 0
         /// The number of calls refused because they would not be answered before their deadline.
         public var refused = 0
-        public var cancelled = 0
 
         public init() {}
     }
@@ -37,7 +34,6 @@ public final class ConcurrencyLimit {
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
     private var inFlight = 0
-    private var admitted = 0
     /// Called when a call has ended and its permit is free.
     public var onEnd: (() -> Void)?
 
@@ -51,7 +47,6 @@ public final class ConcurrencyLimit {
         var statistics = Statistics()
         statistics.limit = controller.limit
         statistics.inFlight = inFlight
-        statistics.admitted = admitted
         return statistics
     }
 
@@ -98,7 +93,6 @@ public final class ConcurrencyLimit {
     /// Takes the permit of a call that begins now. `room` must be above 0.
     public func take(at now: Instant) -> Permit {
         inFlight += 1
-        admitted += 1
         controller.noteStart(at: now)
         return Permit(limit: self, start: now)
     }

@@ -10,11 +10,8 @@ public struct RateBucket {
     public struct Statistics: Sendable, Hashable {
         /// The number of tokens taken.
         public var admitted = 0
-        /// The number of calls that had to wait for a token.
-        public var waited = 0
         /// The number of calls refused because their token would come too late.
         public var refused = 0
-        public var cancelled = 0
         /// The number of calls that wait for a token now.
         public var waiting = 0
         /// The parts of `admitted` and `waiting` that are of the class `batch`.

@@ -73,6 +73,14 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// Returns a counter's value; 0 if there is no counter with this name and these labels.
+    package func value(of label: String, dimensions: [(String, String)]) -> Int64 {
+        let name = name(label, dimensions)
+        return series.withLock { series in
+            if case .counter(let counter)? = series[name] { counter.value } else { 0 }
+        }
+    }
+
     /// All metrics in the exposition format, version 0.0.4. Empty histograms of sparse metrics are omitted.
     package var prometheusText: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }
