@@ -50,10 +50,11 @@ struct MetricsTests {
         }
     }
 
-    /// The metrics that are absent here: no topic or partition is blocked, no order is in force, no tenant is known.
+    /// The metrics that are absent here: the embedded broker reports no topic settings, no topic or partition is blocked, no order is
+    /// in force, no tenant is known.
     private static let absent: Set = [
         "locsearch_topic_blocked", "locsearch_control_active", "locsearch_tenant_requests_waiting",
-        "locsearch_partition_blocked",
+        "locsearch_partition_blocked", "locsearch_requests_retention_seconds", "locsearch_requests_past_half_retention",
     ]
 
     /// The page and the program agree: docs/metrics.md is generated from these descriptions.

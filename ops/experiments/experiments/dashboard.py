@@ -24,6 +24,7 @@ TIMES_FASTER = 60
 ABSENT = {
     "locsearch_topic_blocked": "no topic is blocked",
     "locsearch_partition_blocked": "no partition is blocked",
+    "locsearch_requests_past_half_retention": "the embedded broker tells no topic's settings",
     "locsearch_control_active": "nobody has ordered anything",
     "locsearch_group_members": "the console has it, which knows of groups without workers",
     "locsearch_group_waiting": "the console has it",

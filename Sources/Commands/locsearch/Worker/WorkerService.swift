@@ -48,7 +48,12 @@ struct WorkerService {
 
         let adminSecret = try settings.adminToken()
         let token = adminSecret.map { BearerToken($0) }
-        let admin = try await startAdminServer(for: worker, watch: watch, token: token)
+        let retention = RetentionWatch(
+            topics: settings.topics.requestTopics.map(\.name), configuration: try settings.consumer(), log: log)
+        let watchingRetention = Task { await retention.run { await worker.statuses().flatMap(\.positions) } }
+        defer { watchingRetention.cancel() }
+
+        let admin = try await startAdminServer(for: worker, watch: watch, retention: retention, token: token)
         let tokenFile = settings.tokenFile("admin", current: adminSecret) { token?.replace(with: $0) }
         let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile, log: log)
         let reading = Task { await files.run() }
@@ -86,10 +91,11 @@ struct WorkerService {
     }
 
     private func startAdminServer(
-        for worker: WorkerProcess, watch: LoopWatch, token: BearerToken?
+        for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
     ) async throws -> AdminServer {
         let source = WorkerStatus(
-            worker: worker, watch: watch, registry: registry, group: settings.text("kafka.groupId"))
+            worker: worker, watch: watch, registry: registry, retention: retention,
+            group: settings.text("kafka.groupId"))
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
         let url = settings.url("admin.host", port: admin.port)

@@ -17,6 +17,8 @@ struct WorkerStatus: AdminSource {
     let watch: LoopWatch
     let registry: MetricsRegistry
     private let tenants = TenantSeries()
+    /// `nil` if the retention of requests is not watched.
+    var retention: RetentionWatch?
     /// `kafka.groupId`.
     var group = ""
 
@@ -76,6 +78,7 @@ struct WorkerStatus: AdminSource {
             + (lanes.map { Self.laneMetrics($0, tenants: tenants) } ?? "")
             + backlogMetrics(lanes, providers: providers, controls: controls)
             + PrometheusText.family("locsearch_worker_info", [(labels: [("group", group)], value: 1)])
+            + retentionMetrics
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
             + fleetMetrics
@@ -94,6 +97,14 @@ struct WorkerStatus: AdminSource {
         let backlog =
             isPaused ? 0 : Self.runnableBacklog(lanes, providers: providers, automatic: worker.automaticProviders)
         return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
+    }
+
+    private var retentionMetrics: String {
+        guard let state = retention?.state else { return "" }
+        return [
+            state.retention.map { PrometheusText.family("locsearch_requests_retention_seconds", $0 / .seconds(1)) },
+            state.endangered.map { PrometheusText.family("locsearch_requests_past_half_retention", Double($0)) },
+        ].compactMap { $0 }.joined()
     }
 
     private var fleetMetrics: String {

@@ -41,6 +41,10 @@ extension MetricDescription {
             "Requests skipped because a former owner of their partition had published their outcomes.",
         .counter("locsearch_requests_deleted_unread_total"):
             "Requests that the brokers deleted before they were read, because the topic's retention had passed.",
+        .gauge("locsearch_requests_retention_seconds"):
+            "Retention of the requests topic; the shortest if there are several. Absent without a limit, or if this user may not read it.",
+        .gauge("locsearch_requests_past_half_retention"):
+            "Requests that wait in this worker's partitions and are older than half the retention. Absent if the retention is.",
         .counter("locsearch_dead_letters_total"): "Dead letters that the brokers have confirmed.",
         .histogram("locsearch_request_end_to_end_seconds", bounds: longBounds):
             "From a record's timestamp to its confirmed outcome of any kind; longer times count as 30 days.",
