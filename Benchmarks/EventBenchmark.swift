@@ -26,7 +26,7 @@ enum EventBenchmark {
         let outcome = SearchPresenter().present(&report, for: Samples.search)
         let envelope = try RequestDecoder().decode(Samples.request).envelope
         var encoder = OutcomeEncoder(seed: 1)
-        let time = EventTime(milliseconds: 1_790_000_000_000)
+        let time = WallTime(milliseconds: 1_790_000_000_000)
         var steps = RequestSteps(topicWait: .milliseconds(4))
         steps.append(RequestStep(.call, .hotpepper, end: .answered, start: 300_000, duration: 87_000_000))
         for _ in 0..<count {

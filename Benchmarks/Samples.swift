@@ -8,7 +8,7 @@ enum Samples {
     /// A request as an event in binary mode.
     static let request = IncomingRecord(
         source: SourcePosition(topic: "location-search.requests", partition: 3, offset: 1234),
-        timestamp: EventTime(milliseconds: 1_790_000_000_000), key: Array("user-17".utf8),
+        timestamp: WallTime(milliseconds: 1_790_000_000_000), key: Array("user-17".utf8),
         value: Array(
             """
             {"requestId":"5f3c2d6e-8a41-4d38-9f0e-0c2b7a6d1e90","operation":"search","provider":"hotpepper",\

@@ -30,7 +30,6 @@ class CheckClocksTests(unittest.TestCase):
         for line in [
             "let end = Instant.now + bound",
             "let end = SystemClock.now",
-            "let now = EventTime.now()",
             "at: WallTime.now()",
             "pace.failed(at: .now)",
             "let end = .now + .seconds(1)",
@@ -107,7 +106,7 @@ class CheckClocksTests(unittest.TestCase):
             "let end = Instant.now + bound",
             "SystemClock.now",
             "deadline - .now",
-            "EventTime.now()",
+            "WallTime.now()",
             "UUID()",
             "try await Task.sleep(for: pause)",
             "Task { work() }",

@@ -6,7 +6,7 @@ enum RequestRecord {
     static func make(_ request: FleetPlan.Request, at time: Int64) -> SimulatedRecord {
         var headers: [SimulatedHeader] = []
         if let lifetime = request.lifetime {
-            let expiry = EventTime(milliseconds: time / 1_000_000 + Int64(lifetime * 1000))
+            let expiry = WallTime(milliseconds: time / 1_000_000 + Int64(lifetime * 1000))
             for (name, value) in [
                 ("ce_specversion", "1.0"), ("ce_id", "r\(request.number)"), ("ce_source", "/simulation"),
                 ("ce_type", "location-search.requested.v1"), ("content-type", "application/json"),

@@ -17,8 +17,8 @@ extension Judge {
     fileprivate struct Outcome {
         /// The error code; `nil` for a result.
         let code: String?
-        let receivedAt: EventTime
-        let completedAt: EventTime
+        let receivedAt: WallTime
+        let completedAt: WallTime
 
         var isSuperseded: Bool { code == "superseded" }
     }

@@ -8,7 +8,7 @@ package protocol ConsoleBackend: Sendable {
     ///   - time: the time of the event.
     ///   - expiry: the time until which an outcome is wanted.
     /// - Throws: `unavailable` if no broker takes it within some seconds.
-    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError)
+    func send(_ request: SearchRequest, at time: WallTime, expiry: WallTime) async throws(ConsoleError)
 
     /// Reads the history of all requests with an id: a request's, a trace's, or a record's position.
     /// - Returns: no life if the topics do not contain the id.

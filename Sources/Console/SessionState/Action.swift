@@ -4,7 +4,7 @@ public import LocationSearch
 /// An event in a session: the only way to change its state.
 public enum Action: Sendable, Hashable {
     /// A request was sent at this time, which orders the session's requests. Its outcome may be dispatched first.
-    case requested(SearchRequest, at: EventTime)
+    case requested(SearchRequest, at: WallTime)
     /// An outcome event was read.
     case outcome(OutcomeEvent)
 

@@ -168,7 +168,7 @@ public struct TraceContext: Sendable, Hashable {
 
 extension UInt8 {
     fileprivate var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 /// Generates ids for trace spans. They are evenly distributed and not secret (SplitMix64, Steele, Lea and Flood 2014).

@@ -1,3 +1,4 @@
+internal import Basics
 package import Logging
 internal import Synchronization
 internal import LibC
@@ -84,7 +85,7 @@ package struct LineLogHandler: LogHandler {
     private static func json(
         _ level: Logger.Level, message: String, metadata: [(key: String, value: Logger.MetadataValue)]
     ) -> String {
-        var line = #"{"ts":"\#(LogTime.now())","level":"\#(level)","message":\#(quoted(message))"#
+        var line = #"{"ts":"\#(WallTime.now())","level":"\#(level)","message":\#(quoted(message))"#
         if !metadata.isEmpty {
             let members = metadata.map { "\(quoted($0.key)):\(json($0.value))" }
             line += #","metadata":{\#(members.joined(separator: ","))}"#
@@ -110,7 +111,7 @@ package struct LineLogHandler: LogHandler {
         inColour: Bool
     ) -> String {
         let (begin, end) = inColour ? (colour(of: level), "\u{1B}[0m") : ("", "")
-        var line = "\(LogTime.now()) \(begin)\(level)\(end) \(plain(message))"
+        var line = "\(WallTime.now()) \(begin)\(level)\(end) \(plain(message))"
         for (key, value) in metadata { line += " \(key)=\(plain("\(value)"))" }
         return line + "\n"
     }

@@ -65,7 +65,7 @@ extension WorkerLane {
 
     /// Begins records, or keeps those of partitions that need care.
     func take(_ records: some Sequence<ConsumerRecord>) {
-        let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+        let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
         for record in records {
             guard let partition = partitions.owner(of: record) else { continue }
             if !partition.holdsRecords {
@@ -83,7 +83,7 @@ extension WorkerLane {
             of: id, mayBegin: { await mayBegin($0) }, isOpen: { requestsMayBegin(isAlone: true) }
         ) { record, how in
             guard let partition = partitions.owner(of: record) else { return nil }
-            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
+            let arrival = RecordArrival(instant: loop.now, time: loop.wallNow)
             return begin(record, of: partition, at: arrival, how)
         }
         if partitions.takeHasPassedOver() { delivery.transactions?.commitPassedOver() }

@@ -53,7 +53,7 @@ struct DeadLetterHarness {
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
             key: Array("k\(offset)".utf8), value: Array((value ?? "broken \(offset) \u{1B}[2J").utf8),
             headers: [EventHeader("n", text: "\(offset)")] + Self.event(of: eventSource))
-        let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
+        let time = WallTime(milliseconds: WallTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
         var letter = DeadLetter(
             record, error: SearchError(reason, "value is no JSON", member: member),

@@ -47,7 +47,7 @@ struct DeadLetterServiceTests {
         #expect(try await offsets { $0.text = "@1" } == [1])
         #expect(try await offsets { $0.text = "nowhere" } == [])
         #expect(
-            try await offsets { $0.since = EventTime(milliseconds: EventTime.now().milliseconds - 3_600_000) } == [
+            try await offsets { $0.since = WallTime(milliseconds: WallTime.now().milliseconds - 3_600_000) } == [
                 3, 2, 1,
             ])
         #expect(try await offsets { $0.limit = 1 } == [3])

@@ -14,7 +14,7 @@ struct ExplainFixture {
     private let producer: KafkaProducer
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     /// The time at which the first record was written.
-    let start = EventTime(milliseconds: EventTime.now().milliseconds - 60_000)
+    let start = WallTime(milliseconds: WallTime.now().milliseconds - 60_000)
 
     init() async throws {
         broker = try TestBroker(
@@ -29,7 +29,7 @@ struct ExplainFixture {
         loop.stop()
     }
 
-    func time(_ milliseconds: Int64) -> EventTime { EventTime(milliseconds: start.milliseconds + milliseconds) }
+    func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: start.milliseconds + milliseconds) }
 
     // MARK: - The topics
 

@@ -9,13 +9,13 @@ import Testing
 /// The metrics of a console.
 struct PipelineMetricsTests {
     private static func report() -> PipelineReport {
-        let now = EventTime.now()
+        let now = WallTime.now()
         var backlog = GroupBacklog(
             group: "g", topic: "t", time: now,
             partitions: [
                 .init(
                     number: 0, committed: 5, end: 20, lag: 15, doneBeyond: 2, waiting: 13,
-                    oldest: EventTime(milliseconds: now.milliseconds - 90_000)),
+                    oldest: WallTime(milliseconds: now.milliseconds - 90_000)),
                 .init(number: 1, end: 0, waiting: 0),
             ])
         backlog.members = ["pod-1 at 10.0.0.1"]

@@ -11,7 +11,7 @@ struct RedrivePlanTests {
             source: SourcePosition(topic: "requests", partition: 0, offset: offset), value: Array("{}".utf8))
         let error = SearchError(.internal, "made to crash", allowsAttempt: false)
         return DeadLetterSummary(
-            DeadLetter(record, error: error, reason: reason, at: EventTime(milliseconds: 1)),
+            DeadLetter(record, error: error, reason: reason, at: WallTime(milliseconds: 1)),
             at: RedriveMark(partition: 0, offset: offset))
     }
 

@@ -32,8 +32,8 @@ struct SearchCommandTests {
         let text = { (name: String) in
             record.headers.first { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
         }
-        let sent = try #require(EventTime(rfc3339: text("ce_time").utf8.map { $0 }))
-        let expiry = try #require(EventTime(rfc3339: text("ce_expirytime").utf8.map { $0 }))
+        let sent = try #require(WallTime(rfc3339: text("ce_time").utf8.map { $0 }))
+        let expiry = try #require(WallTime(rfc3339: text("ce_expirytime").utf8.map { $0 }))
         #expect(record.value.map { String(decoding: $0, as: UTF8.self) }?.contains(#""priority":"batch""#) == true)
         // The command looks up the topics before it sends.
         #expect((.zero ... .seconds(3)).contains(expiry.duration(since: sent)), "\(sent) \(expiry)")

@@ -144,7 +144,7 @@ struct SeveralTopicsTests {
         let record = IncomingRecord(
             source: SourcePosition(topic: topic, partition: 0, offset: offset), value: Array("{}".utf8))
         return DeadLetterSummary(
-            DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: EventTime(milliseconds: 1)),
+            DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: WallTime(milliseconds: 1)),
             at: RedriveMark(partition: 0, offset: offset))
     }
 
@@ -171,7 +171,7 @@ struct SeveralTopicsTests {
         for (topic, matches) in [("night", true), ("live", false)] {
             let record = IncomingRecord(
                 source: SourcePosition(topic: topic, partition: 0, offset: 0), value: Array("{}".utf8))
-            let letter = DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: EventTime(milliseconds: 1))
+            let letter = DeadLetter(record, error: SearchError(.invalidRequest, "no"), at: WallTime(milliseconds: 1))
             #expect(filter.matches(letter) == matches)
         }
     }
@@ -183,11 +183,11 @@ struct SeveralTopicsTests {
 
     @Test func timesOfPartitionsWithOneNumberAreKeptApart() {
         var times = RequestTimes()
-        times.note(partition: TopicPartition("live", 0), offset: 4, EventTime(milliseconds: 1))
-        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == EventTime(milliseconds: 1))
+        times.note(partition: TopicPartition("live", 0), offset: 4, WallTime(milliseconds: 1))
+        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
         #expect(times[SourcePosition(topic: "night", partition: 0, offset: 4)] == nil)
-        times.note(partition: TopicPartition("night", 0), offset: 4, EventTime(milliseconds: 2))
-        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == EventTime(milliseconds: 1))
+        times.note(partition: TopicPartition("night", 0), offset: 4, WallTime(milliseconds: 2))
+        #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
     }
 }
 

@@ -63,10 +63,10 @@ struct ConsoleTrafficTests {
     }
 
     @Test func ratesTellEachSecondAndItsPercentiles() throws {
-        var rates = OutcomeRates(now: EventTime(milliseconds: 10_000))
+        var rates = OutcomeRates(now: WallTime(milliseconds: 10_000))
         for number in 0..<100 { rates.add(Self.record(number, code: number < 20 ? "timeout" : nil)) }
-        let isOverEarly = rates.advance(to: EventTime(milliseconds: 10_999))
-        let isOver = rates.advance(to: EventTime(milliseconds: 13_000))
+        let isOverEarly = rates.advance(to: WallTime(milliseconds: 10_999))
+        let isOver = rates.advance(to: WallTime(milliseconds: 13_000))
         #expect(!isOverEarly)
         #expect(isOver)
 
@@ -79,11 +79,11 @@ struct ConsoleTrafficTests {
     }
 
     @Test func errorsThatComeAtOnceDoNotMakeTheLatencyLookSmall() throws {
-        var rates = OutcomeRates(now: EventTime(milliseconds: 0))
+        var rates = OutcomeRates(now: WallTime(milliseconds: 0))
         for number in 0..<10 { rates.add(Self.timed(number, received: 0, completed: 900)) }
         for number in 10..<30 { rates.add(Self.timed(number, received: 0, completed: 0, code: "circuit-open")) }
         rates.add(Self.timed(30, received: 0, completed: 0, code: "timeout"))
-        _ = rates.advance(to: EventTime(milliseconds: 2_000))
+        _ = rates.advance(to: WallTime(milliseconds: 2_000))
 
         let second = try #require(Array(rates.seconds).first)
         #expect((second.completed, second.failed) == (10, 21))
@@ -96,7 +96,7 @@ struct ConsoleTrafficTests {
         now: Int64 = .max
     ) -> OutcomeRecord {
         let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? ""
-        let times = [received, completed].map { EventTime(milliseconds: $0).description }
+        let times = [received, completed].map { WallTime(milliseconds: $0).description }
         let value =
             #"{"requestId":"r\#(number)","operation":"search","places":[]\#(error),"#
             + #""timing":{"receivedAt":"\#(times[0])","completedAt":"\#(times[1])"}}"#
@@ -107,10 +107,10 @@ struct ConsoleTrafficTests {
                 EventHeader("source-topic", text: "requests"), EventHeader("source-partition", text: "2"),
                 EventHeader("source-offset", text: "\(number)"),
             ],
-            now: EventTime(milliseconds: now)
+            now: WallTime(milliseconds: now)
         ) { position in
             position == SourcePosition(topic: "requests", partition: 2, offset: Int64(number))
-                ? requested.map { EventTime(milliseconds: $0) } : nil
+                ? requested.map { WallTime(milliseconds: $0) } : nil
         }
     }
 
@@ -132,7 +132,7 @@ struct ConsoleTrafficTests {
             let record = Self.timed(1, requested: timestamp, received: other, completed: timestamp, now: other)
             #expect(record.waitedMilliseconds ?? 0 >= 0)
             #expect(record.tookMilliseconds ?? 0 >= 0)
-            #expect(record.time <= EventTime(milliseconds: other), "no record lies ahead")
+            #expect(record.time <= WallTime(milliseconds: other), "no record lies ahead")
         }
     }
 
@@ -170,8 +170,8 @@ struct ConsoleTrafficTests {
     }
 
     @Test func ratesKeepFiveMinutesAfterAnyPause() {
-        var rates = OutcomeRates(now: EventTime(milliseconds: 0))
-        _ = rates.advance(to: EventTime(milliseconds: 86_400_000))
+        var rates = OutcomeRates(now: WallTime(milliseconds: 0))
+        _ = rates.advance(to: WallTime(milliseconds: 86_400_000))
         #expect(Array(rates.seconds).count == OutcomeRates.mostSeconds)
         #expect(Array(rates.seconds).last?.time == 86_399)
     }

@@ -12,7 +12,7 @@ struct ControlRoutesTests {
             $0.controls.orders = [
                 ControlList.Order(
                     control: "pause-provider", provider: "hotpepper", value: nil, worker: nil, by: "mori@ops",
-                    at: EventTime(milliseconds: 0), until: EventTime(milliseconds: 1000))
+                    at: WallTime(milliseconds: 0), until: WallTime(milliseconds: 1000))
             ]
         }
         let list = try await console.get("/api/controls").json

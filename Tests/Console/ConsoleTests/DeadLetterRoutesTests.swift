@@ -12,14 +12,14 @@ struct DeadLetterRoutesTests {
             .init(
                 position: .init(partition: 1, offset: 7), reason: "invalid-request", message: "value is no JSON",
                 member: "value", producer: "https://shop.example",
-                source: SourcePosition(topic: "requests", partition: 0, offset: 9), time: EventTime(milliseconds: 0),
+                source: SourcePosition(topic: "requests", partition: 0, offset: 9), time: WallTime(milliseconds: 0),
                 valueHead: "<img src=x>", isRedriven: false, isWithoutContent: false, fault: "value is no JSON")
         ],
         groups: [
             .init(
                 reason: "invalid-request", member: nil, producer: "https://shop.example", letters: 2, pending: 1,
                 faulty: 1, oldest: nil, newest: nil)
-        ], readAt: EventTime(milliseconds: 1000), version: "1:8")
+        ], readAt: WallTime(milliseconds: 1000), version: "1:8")
 
     private static func console() async throws -> RunningConsole {
         let console = try await RunningConsole()
@@ -65,7 +65,7 @@ struct DeadLetterRoutesTests {
         var expected = DeadLetterQuery(limit: 1000)
         (expected.reason, expected.member) = ("invalid-request", "")
         (expected.producer, expected.text) = ("https://shop.example/?a", "新 x+y")
-        expected.since = EventTime(rfc3339: Array("2026-11-21T09:30:00Z".utf8))
+        expected.since = WallTime(rfc3339: Array("2026-11-21T09:30:00Z".utf8))
         #expect(console.backend.state.withLock { $0.query } == expected)
 
         let wrong = try await console.get("/api/dead-letters?since=yesterday")

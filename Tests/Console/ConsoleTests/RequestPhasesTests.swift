@@ -7,7 +7,7 @@ import Testing
 struct RequestPhasesTests {
     private static let source = SourcePosition(topic: "requests", partition: 3, offset: 7)
 
-    private static func time(_ milliseconds: Int64) -> EventTime { EventTime(milliseconds: 1_000_000 + milliseconds) }
+    private static func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: 1_000_000 + milliseconds) }
 
     /// A request whose record was written at 0, taken at 100, and answered at 600, and whose outcome was written at 640.
     private static func life(steps: String?) -> RequestLife {

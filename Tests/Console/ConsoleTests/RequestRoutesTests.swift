@@ -9,7 +9,7 @@ struct RequestRoutesTests {
     private static func lives(of id: String) -> RequestLives {
         var life = RequestLife(source: SourcePosition(topic: "requests", partition: 3, offset: 7))
         life.request = RequestLife.Request(
-            time: EventTime(milliseconds: 1000), key: [0xFF], value: Array("<img src=x>".utf8),
+            time: WallTime(milliseconds: 1000), key: [0xFF], value: Array("<img src=x>".utf8),
             headers: [EventHeader("n", nil)], requestID: "r-1", traceID: "abc")
         life.state = .waiting(before: 1204)
         var reading = RequestLives.Reading(topic: "requests")

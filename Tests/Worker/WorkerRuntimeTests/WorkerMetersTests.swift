@@ -23,7 +23,7 @@ struct WorkerMetersTests {
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func eachOutcomeIsMeasuredOnceInEveryPartOfItsWay(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
-            let minuteAgo = EventTime.now().milliseconds - 60_000
+            let minuteAgo = WallTime.now().milliseconds - 60_000
             await fixture.source.append((0..<10).map { LaneFixture.request("r\($0)") }, timestamp: minuteAgo)
             await fixture.source.append(["no JSON"], timestamp: minuteAgo)
             await fixture.source.append([LaneFixture.request("without a timestamp")])
@@ -58,7 +58,7 @@ struct WorkerMetersTests {
     /// A producer may write any timestamp. A single one must not dominate the sum.
     @Test func hostileTimestampsCountAsThirtyDaysAtMost() async throws {
         try await LaneFixture.run { fixture in
-            let hostile: [Int64] = [.min, -1, 0, .max, EventTime.now().milliseconds + 86_400_000]
+            let hostile: [Int64] = [.min, -1, 0, .max, WallTime.now().milliseconds + 86_400_000]
             for (number, timestamp) in hostile.enumerated() {
                 await fixture.source.append([LaneFixture.request("h\(number)")], timestamp: timestamp)
             }

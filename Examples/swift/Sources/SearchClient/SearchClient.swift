@@ -27,7 +27,7 @@ struct SearchClient {
         let request = SearchRequest(
             requestID: UUID().uuidString, location: Coordinate(latitude: 35.690921, longitude: 139.700258),
             sessionID: "swift-\(UUID().uuidString)")
-        let (store, now) = (Store(), EventTime.now())
+        let (store, now) = (Store(), WallTime.now())
         store.dispatch(.requested(request, at: now))
 
         var encoder = RequestEncoder(source: "/examples/swift")

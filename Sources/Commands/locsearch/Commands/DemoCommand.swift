@@ -59,7 +59,7 @@ struct DemoCommand: AsyncParsableCommand {
         let state = DemoState(
             bootstrapServers: stack.broker.bootstrapServers, adminURL: stack.url(of: admin), childURL: child?.url,
             pictureURL: stack.pictureURL, providerURL: stack.simulatorURL, pid: ownProcessID,
-            started: EventTime.now().milliseconds)
+            started: WallTime.now().milliseconds)
         defer { state.remove() }
 
         let exporting = Task { if let traces = stack.traces { await traces.run() } }

@@ -33,8 +33,8 @@ struct SearchCommand: AsyncParsableCommand {
         let begin = Instant.now
         let deadline = begin + timeout.duration
         // The request expires when this command stops waiting, so that no call is paid for without a reader.
-        let expiry = EventTime(
-            milliseconds: EventTime.now().milliseconds.saturatingAdding(
+        let expiry = WallTime(
+            milliseconds: WallTime.now().milliseconds.saturatingAdding(
                 Int64(timeout.duration.milliseconds(roundedUp: true))))
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
         defer { Terminal.endProgress() }

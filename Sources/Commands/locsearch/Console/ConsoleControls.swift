@@ -57,6 +57,6 @@ extension ControlList.Order {
             control: order.name, provider: order.provider,
             value: order.number.map { ControlPolicy.plain($0.value) } ?? order.level,
             worker: order.instance == nil ? nil : order.worker ?? order.instance, by: order.by,
-            at: EventTime(milliseconds: order.at), until: order.until.map { EventTime(milliseconds: $0) })
+            at: WallTime(milliseconds: order.at), until: order.until.map { WallTime(milliseconds: $0) })
     }
 }

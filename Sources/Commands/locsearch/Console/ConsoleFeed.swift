@@ -21,7 +21,7 @@ struct ConsoleFeed: Sendable {
     private let traffic: Traffic
     private let log: Logger
     private let decoder: RequestDecoder
-    private let start = EventTime.now()
+    private let start = WallTime.now()
 
     init(_ settings: Settings, store: Store, traffic: Traffic, log: Logger) {
         self.settings = settings
@@ -134,11 +134,11 @@ struct ConsoleFeed: Sendable {
 }
 
 extension OutcomeRecord {
-    fileprivate convenience init(_ record: ConsumerRecord, requestTime: (SourcePosition) -> EventTime?) {
+    fileprivate convenience init(_ record: ConsumerRecord, requestTime: (SourcePosition) -> WallTime?) {
         self.init(
             position: SourcePosition(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
             key: record.key, value: record.value, headers: record.headers,
-            writtenAt: record.timestamp.map { EventTime(milliseconds: $0) }, requestTime: requestTime)
+            writtenAt: record.timestamp.map { WallTime(milliseconds: $0) }, requestTime: requestTime)
     }
 }

@@ -45,7 +45,7 @@ final class DeadLetterService: Sendable {
 
     private struct Reading: Sendable {
         let snapshot: DeadLetterTopic.Snapshot
-        let time: EventTime
+        let time: WallTime
     }
 
     init(_ settings: Settings, log: Logger) {

@@ -40,7 +40,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     // MARK: - Requests
 
-    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
+    func send(_ request: SearchRequest, at time: WallTime, expiry: WallTime) async throws(ConsoleError) {
         do {
             // The user is waiting at the page.
             try await sender.send(request, at: time, expiry: expiry, priority: .interactive)

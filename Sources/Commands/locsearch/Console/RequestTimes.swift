@@ -10,7 +10,7 @@ struct RequestTimes {
     }
 
     private let most: Int
-    private var times: [Key: EventTime] = [:]
+    private var times: [Key: WallTime] = [:]
     /// The keys in order of arrival. Once there are `most` keys, `next` is the index of the oldest.
     private var keys: [Key] = []
     private var next = 0
@@ -26,10 +26,10 @@ struct RequestTimes {
         let partition = record.partition.id
         newestOffsets[partition] = max(record.offset, newestOffsets[partition] ?? record.offset)
         guard let timestamp = record.timestamp else { return }
-        note(partition: partition, offset: record.offset, EventTime(milliseconds: timestamp))
+        note(partition: partition, offset: record.offset, WallTime(milliseconds: timestamp))
     }
 
-    mutating func note(partition: TopicPartition, offset: Int64, _ time: EventTime) {
+    mutating func note(partition: TopicPartition, offset: Int64, _ time: WallTime) {
         let key = Key(partition: partition, offset: offset)
         guard times.updateValue(time, forKey: key) == nil else { return }
 
@@ -48,7 +48,7 @@ struct RequestTimes {
     }
 
     /// Returns the time of the request at a position; `nil` if it was not read, or its entry was replaced.
-    subscript(position: SourcePosition) -> EventTime? {
+    subscript(position: SourcePosition) -> WallTime? {
         times[Key(partition: position.topicPartition, offset: position.offset)]
     }
 }

@@ -48,10 +48,10 @@ struct DeadLetterFilter: ParsableArguments {
 
 /// An RFC 3339 time as the value of an option.
 struct TimeArgument: ExpressibleByArgument, Sendable {
-    let time: EventTime
+    let time: WallTime
 
     init?(argument: String) {
-        guard let time = EventTime(rfc3339: Array(argument.utf8)) else { return nil }
+        guard let time = WallTime(rfc3339: Array(argument.utf8)) else { return nil }
         self.time = time
     }
 }

@@ -17,8 +17,8 @@ struct DeadLetterGroups {
         var forced = 0
         /// The pending letters that are still invalid.
         var faulty = 0
-        var oldest: EventTime?
-        var newest: EventTime?
+        var oldest: WallTime?
+        var newest: WallTime?
     }
 
     private(set) var counts: [Kind: Count] = [:]

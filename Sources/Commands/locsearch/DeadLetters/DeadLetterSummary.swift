@@ -14,7 +14,7 @@ struct DeadLetterSummary: Sendable {
     /// The record's position in its request topic.
     let source: SourcePosition?
     /// The time at which the record was written to the dead-letter topic.
-    let time: EventTime?
+    let time: WallTime?
     let keyHead: Head?
     /// `nil`: the record had no value, or its content was not stored.
     let valueHead: Head?

@@ -19,7 +19,7 @@ struct Findings {
     private let decoder: RequestDecoder
     private let mostLives: Int
     /// The times of the marks in the dead-letter topic. A mark may be read before its letter.
-    private var marks: [RedriveMark: EventTime?] = [:]
+    private var marks: [RedriveMark: WallTime?] = [:]
     /// The positions of the matching dead letters, by the position of the original record.
     private var marksOfLetters: [SourcePosition: RedriveMark] = [:]
 
@@ -66,8 +66,8 @@ struct Findings {
         lives.values.filter { life in life.request == nil && requests.contains { $0.topic == life.source.topic } }
             .map(\.source)
     }
-    var firstTime: EventTime? { lives.values.compactMap(\.time).min() }
-    var lastTime: EventTime? { lives.values.compactMap(\.time).max() }
+    var firstTime: WallTime? { lives.values.compactMap(\.time).min() }
+    var lastTime: WallTime? { lives.values.compactMap(\.time).max() }
 
     // MARK: - Adding records
 
@@ -98,7 +98,7 @@ struct Findings {
             guard !life.outcomes.contains(where: { $0.position == position }) else { return }
             life.outcomes.append(
                 RequestLife.Outcome(
-                    position: position, time: record.timestamp.map { EventTime(milliseconds: $0) },
+                    position: position, time: record.timestamp.map { WallTime(milliseconds: $0) },
                     byteCount: record.value?.count ?? 0, event: event))
         }
     }
@@ -106,7 +106,7 @@ struct Findings {
     mutating func takeLetter(_ record: ConsumerRecord) {
         let headers = record.headers
         if let mark = RedriveMark(value: record.value, headers: headers) {
-            marks[mark] = .some(record.timestamp.map { EventTime(milliseconds: $0) })
+            marks[mark] = .some(record.timestamp.map { WallTime(milliseconds: $0) })
             return
         }
         guard let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
@@ -196,6 +196,6 @@ extension RequestLife {
     fileprivate var isKnown: Bool { request != nil || !outcomes.isEmpty || letter != nil }
 }
 
-extension EventTime {
-    fileprivate static var distantPast: EventTime { EventTime(milliseconds: .min) }
+extension WallTime {
+    fileprivate static var distantPast: WallTime { WallTime(milliseconds: .min) }
 }

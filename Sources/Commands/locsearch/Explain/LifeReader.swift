@@ -55,7 +55,7 @@ struct LifeReader {
     func lives(of id: String, extent: Extent) async throws -> RequestLives {
         let sought = SoughtRequest(id, in: settings.topics.requestTopics.map(\.name))
         let scan = try TopicScan(settings, extent: extent, timeout: timeout, log: log, progress: progress)
-        let since = EventTime.now().earlier(by: extent.since)
+        let since = WallTime.now().earlier(by: extent.since)
 
         var findings = Findings(sought, topics: settings.topics, decoder: decoder, mostLives: Self.mostLives)
         try await readLetters(of: scan, into: &findings)
@@ -82,12 +82,12 @@ struct LifeReader {
         findings.letters = reading
     }
 
-    private func readRequests(of scan: TopicScan, since: EventTime, into findings: inout Findings) async throws {
+    private func readRequests(of scan: TopicScan, since: WallTime, into findings: inout Findings) async throws {
         guard findings.sought.position == nil else { return try await readMissingRequests(of: scan, into: &findings) }
 
         var readings = findings.requests
-        var end: EventTime?
-        for start in Self.steps.map({ EventTime.now().earlier(by: $0) }).filter({ $0 > since }) + [since] {
+        var end: WallTime?
+        for start in Self.steps.map({ WallTime.now().earlier(by: $0) }).filter({ $0 > since }) + [since] {
             // A topic that was read by its newest records is already complete.
             for index in readings.indices where readings[index].newest == nil && readings[index].problem == nil {
                 try await scan.read(TopicScan.Span(since: start, until: end), into: &readings[index]) { record in
@@ -112,13 +112,13 @@ struct LifeReader {
     }
 
     /// Outcomes of known requests come after them. Outcomes of unknown requests may be anywhere.
-    private func readOutcomes(of scan: TopicScan, since: EventTime, into findings: inout Findings) async throws {
+    private func readOutcomes(of scan: TopicScan, since: WallTime, into findings: inout Findings) async throws {
         let first = findings.firstTime?.earlier(by: Self.clockDifference) ?? since
         let last = findings.lastTime
         let ends = last.map { last in Self.delays.map { last.later(by: $0) } } ?? []
 
         var start = first
-        for end in ends.filter({ $0 < .now() }).map({ EventTime?.some($0) }) + [nil] {
+        for end in ends.filter({ $0 < .now() }).map({ WallTime?.some($0) }) + [nil] {
             for path in [\Findings.results, \Findings.errors] {
                 var reading = findings[keyPath: path]
                 try await scan.read(TopicScan.Span(since: start, until: end), into: &reading) { record in
@@ -167,10 +167,10 @@ struct LifeReader {
     }
 }
 
-extension EventTime {
-    fileprivate func earlier(by time: Duration) -> EventTime { later(by: .zero - time) }
+extension WallTime {
+    fileprivate func earlier(by time: Duration) -> WallTime { later(by: .zero - time) }
 
-    fileprivate func later(by time: Duration) -> EventTime {
-        EventTime(milliseconds: milliseconds.saturatingAdding(Int64(time.milliseconds(roundedUp: false))))
+    fileprivate func later(by time: Duration) -> WallTime {
+        WallTime(milliseconds: milliseconds.saturatingAdding(Int64(time.milliseconds(roundedUp: false))))
     }
 }

@@ -9,9 +9,9 @@ struct TopicScan {
     /// The part of a topic to read, selected by the timestamps of its records.
     struct Span {
         /// The time at which to begin.
-        let since: EventTime
+        let since: WallTime
         /// The time at which to end; `nil`: at the end of the topic.
-        var until: EventTime?
+        var until: WallTime?
     }
 
     private let reader: TopicReader

@@ -139,8 +139,8 @@ struct GroupOffsets {
 
         throw Failure(
             """
-            the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the \
-            newest is of \(EventTime(milliseconds: newest)), so nothing was changed: like the embedded broker, they \
+            the brokers at \(brokers) find no record since \(WallTime(milliseconds: milliseconds)), although the \
+            newest is of \(WallTime(milliseconds: newest)), so nothing was changed: like the embedded broker, they \
             cannot look up offsets by time; give --to earliest, latest or an offset
             """)
     }

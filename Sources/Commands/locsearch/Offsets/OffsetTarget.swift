@@ -24,7 +24,7 @@ enum OffsetTarget: Sendable, Hashable {
     }
 
     /// Returns the target time in milliseconds since the Unix epoch; `nil` if the target is not a time.
-    func milliseconds(at now: EventTime) -> Int64? {
+    func milliseconds(at now: WallTime) -> Int64? {
         switch self {
         case .position(.time(let milliseconds)): milliseconds
         case .ago(let duration): now.milliseconds.saturatingSubtracting(Int64(duration.milliseconds(roundedUp: false)))

@@ -38,7 +38,7 @@ struct RequestSender: Sendable {
     /// - Returns: its position in the topic, which its outcome also contains.
     @discardableResult
     func send(
-        _ request: SearchRequest, at time: EventTime = .now(), expiry: EventTime? = nil,
+        _ request: SearchRequest, at time: WallTime = .now(), expiry: WallTime? = nil,
         priority: RequestClass? = nil
     ) async throws -> SourcePosition {
         var encoder = RequestEncoder()

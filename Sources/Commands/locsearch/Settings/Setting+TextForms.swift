@@ -38,7 +38,7 @@ extension StartPosition {
         case "earliest": self = .earliest
         case "latest": self = .latest
         default:
-            guard let time = EventTime(rfc3339: Array(text.utf8)) else { return nil }
+            guard let time = WallTime(rfc3339: Array(text.utf8)) else { return nil }
             self = .time(milliseconds: time.milliseconds)
         }
     }
@@ -48,7 +48,7 @@ extension StartPosition {
         switch self {
         case .earliest: "earliest"
         case .latest: "latest"
-        case .time(let milliseconds): EventTime(milliseconds: milliseconds).description
+        case .time(let milliseconds): WallTime(milliseconds: milliseconds).description
         }
     }
 }

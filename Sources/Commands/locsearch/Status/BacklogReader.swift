@@ -55,7 +55,7 @@ struct BacklogReader {
 }
 
 extension GroupBacklog {
-    init(_ report: OffsetsReport, waiting: [TopicPartition: WaitingRequests], times: [TopicPartition: EventTime]) {
+    init(_ report: OffsetsReport, waiting: [TopicPartition: WaitingRequests], times: [TopicPartition: WallTime]) {
         let hasTopics = report.topics.count > 1
         self.init(
             group: report.group, topic: report.topics[0].name, time: .now(),

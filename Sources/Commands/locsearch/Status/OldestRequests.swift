@@ -7,7 +7,7 @@ import Logging
 struct OldestRequests {
     private let reader: TopicReader
     /// The latest results. A request that is still the oldest is not read again.
-    private var known: [TopicPartition: (offset: Int64, time: EventTime?)] = [:]
+    private var known: [TopicPartition: (offset: Int64, time: WallTime?)] = [:]
 
     /// - Parameter configuration: the configuration of the group. Fetches are made small, because only one record of
     ///   each partition is needed.
@@ -21,7 +21,7 @@ struct OldestRequests {
     /// Returns the times for partitions with a waiting request, as far as they can be read within `bound`.
     mutating func times(
         of partitions: [TopicPartition: WaitingRequests], within bound: Duration
-    ) async throws(KafkaError) -> [TopicPartition: EventTime] {
+    ) async throws(KafkaError) -> [TopicPartition: WallTime] {
         let starts = partitions.filter { $0.value.count > 0 }.mapValues(\.first)
         known = known.filter { starts[$0.key] == $0.value.offset }
         try await read(starts.filter { known[$0.key] == nil }, within: bound)
@@ -43,7 +43,7 @@ struct OldestRequests {
                 // already.
                 guard let start = missing[record.partition.id], record.offset >= start else { continue }
                 missing[record.partition.id] = nil
-                known[record.partition.id] = (start, record.timestamp.map { EventTime(milliseconds: $0) })
+                known[record.partition.id] = (start, record.timestamp.map { WallTime(milliseconds: $0) })
             }
             // Offsets at the end of a partition may hold no record, for example the end marker of a transaction.
             for (id, offset) in news.ends where offset > missing[id] ?? .max { missing[id] = nil }

@@ -75,7 +75,7 @@ final class RetentionWatch: Sendable {
             for (topic, retention) in state.retentions {
                 let waiting = waiting.filter { $0.id.topic == topic }
                 guard !waiting.isEmpty else { continue }
-                let half = Self.middle(of: retention, before: EventTime.now().milliseconds)
+                let half = Self.middle(of: retention, before: WallTime.now().milliseconds)
                 let boundaries = try await admin.offsets(of: waiting.map(\.id), since: half, within: Self.timeout)
                 endangered = endangered.saturatingAdding(Self.endangered(of: waiting, boundaries: boundaries))
             }

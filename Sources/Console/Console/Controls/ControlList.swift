@@ -11,13 +11,13 @@ package struct ControlList: Sendable, Hashable {
         /// The machine or pod of the only worker that the order applies to; `nil`: the whole fleet.
         package var worker: String?
         package var by: String
-        package var at: EventTime
+        package var at: WallTime
         /// `nil` for an order that lasts until it is withdrawn.
-        package var until: EventTime?
+        package var until: WallTime?
 
         package init(
-            control: String, provider: String?, value: String?, worker: String?, by: String, at: EventTime,
-            until: EventTime?
+            control: String, provider: String?, value: String?, worker: String?, by: String, at: WallTime,
+            until: WallTime?
         ) {
             self.control = control
             self.provider = provider

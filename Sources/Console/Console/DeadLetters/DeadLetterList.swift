@@ -26,7 +26,7 @@ package struct DeadLetterList: Sendable, Hashable {
         /// The position of the record in the requests topic.
         package let source: SourcePosition?
         /// The time at which the dead letter was written.
-        package let time: EventTime?
+        package let time: WallTime?
         /// The beginning of the value, as text.
         package let valueHead: String
         /// True once the letter was sent back.
@@ -42,7 +42,7 @@ package struct DeadLetterList: Sendable, Hashable {
 
         package init(
             position: Position, reason: String, message: String, member: String? = nil, producer: String? = nil,
-            source: SourcePosition?, time: EventTime?, valueHead: String, isRedriven: Bool, isWithoutContent: Bool,
+            source: SourcePosition?, time: WallTime?, valueHead: String, isRedriven: Bool, isWithoutContent: Bool,
             isOutcome: Bool = false, crashesWorkers: Bool = false, fault: String? = nil
         ) {
             self.position = position
@@ -72,12 +72,12 @@ package struct DeadLetterList: Sendable, Hashable {
         package let pending: Int
         /// The number of letters among `pending` that are still invalid.
         package let faulty: Int
-        package let oldest: EventTime?
-        package let newest: EventTime?
+        package let oldest: WallTime?
+        package let newest: WallTime?
 
         package init(
             reason: String, member: String?, producer: String?, letters: Int, pending: Int, faulty: Int,
-            oldest: EventTime?, newest: EventTime?
+            oldest: WallTime?, newest: WallTime?
         ) {
             self.reason = reason
             self.member = member
@@ -100,14 +100,14 @@ package struct DeadLetterList: Sendable, Hashable {
     package let letters: [Letter]
     /// All letters that were read, grouped by fault and producer, the largest group first.
     package let groups: [Group]
-    package let readAt: EventTime
+    package let readAt: WallTime
     /// A text that identifies the end of the topic.
     package let version: String
     /// True if the topic has older letters, which were not read and are not counted.
     package let isPartial: Bool
 
     package init(
-        total: Int, pending: Int, matching: Int, letters: [Letter], groups: [Group], readAt: EventTime, version: String,
+        total: Int, pending: Int, matching: Int, letters: [Letter], groups: [Group], readAt: WallTime, version: String,
         isPartial: Bool = false
     ) {
         self.total = total

@@ -12,7 +12,7 @@ package struct DeadLetterQuery: Sendable, Hashable {
     /// A text that the letter contains, ignoring case: in the fault, in its source, or in the beginning of key or value.
     package var text: String?
     /// The earliest time of the dead letter.
-    package var since: EventTime?
+    package var since: WallTime?
     /// The maximum number of letters, newest first.
     package var limit: Int
 
@@ -32,7 +32,7 @@ package struct DeadLetterQuery: Sendable, Hashable {
         self.text = text("text").flatMap { $0.isEmpty ? nil : $0 }
 
         guard let since = parameters["since"] else { return }
-        guard let time = EventTime(rfc3339: Array(since.utf8)) else {
+        guard let time = WallTime(rfc3339: Array(since.utf8)) else {
             throw ConsoleError(.invalid, "since takes a time as RFC 3339 writes it", member: "since")
         }
         self.since = time

@@ -33,14 +33,14 @@ package struct GroupBacklog: Sendable, Hashable {
         /// The number of unfinished offsets: the lag minus `doneBeyond`.
         package var waiting: Int64?
         /// The time at which the oldest waiting request was written; `nil` also if its record cannot be read.
-        package var oldest: EventTime?
+        package var oldest: WallTime?
         /// The member that reads the partition.
         package var member: String?
 
         package init(
             topic: String? = nil, number: Int32, committed: Int64? = nil, end: Int64, lag: Int64? = nil,
             doneBeyond: Int64 = 0,
-            waiting: Int64? = nil, oldest: EventTime? = nil, member: String? = nil
+            waiting: Int64? = nil, oldest: WallTime? = nil, member: String? = nil
         ) {
             self.topic = topic
             self.number = number
@@ -82,7 +82,7 @@ package struct GroupBacklog: Sendable, Hashable {
     /// All topics, if there are several; otherwise empty.
     package var topics: [Topic] = []
     /// The time of the reading.
-    package var time: EventTime
+    package var time: WallTime
     /// Kafka's name of the group's state; `nil` if the brokers do not return it.
     package var state: String?
     /// The names of the group's members; `nil` if the brokers do not return them.
@@ -96,7 +96,7 @@ package struct GroupBacklog: Sendable, Hashable {
     /// True if the group has finished something since the previous reading.
     package var isProgressing = false
 
-    package init(group: String, topic: String, time: EventTime, partitions: [Partition]) {
+    package init(group: String, topic: String, time: WallTime, partitions: [Partition]) {
         self.group = group
         self.topic = topic
         self.time = time
@@ -118,7 +118,7 @@ package struct GroupBacklog: Sendable, Hashable {
     /// Returns the age of a partition's oldest waiting request. A time ahead of this machine's clock counts as zero.
     package func age(of partition: Partition) -> Duration? { age(of: partition.oldest) }
 
-    private func age(of oldest: EventTime?) -> Duration? { oldest.map { max(.zero, time.duration(since: $0)) } }
+    private func age(of oldest: WallTime?) -> Duration? { oldest.map { max(.zero, time.duration(since: $0)) } }
 
     /// The time needed for the backlog, at the rate at which requests were finished in the window.
     package var workOff: WorkOff {

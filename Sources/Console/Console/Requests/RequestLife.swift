@@ -5,7 +5,7 @@ package struct RequestLife: Sendable {
     /// The record itself.
     package struct Request: Sendable {
         /// The record's timestamp; `nil` if it has none.
-        package let time: EventTime?
+        package let time: WallTime?
         package let key: [UInt8]?
         package let value: [UInt8]?
         /// The headers, in order.
@@ -18,14 +18,14 @@ package struct RequestLife: Sendable {
         /// The source of the event, which identifies its sender. `nil` if the record has none.
         package let producer: String?
         /// The time from which the outcome is not wanted; `nil` if the request names none.
-        package let expiry: EventTime?
+        package let expiry: WallTime?
         /// Why the record is not a valid request; `nil` if it is.
         package let fault: String?
 
         package init(
-            time: EventTime?, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], requestID: String,
+            time: WallTime?, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], requestID: String,
             operation: String? = nil, sessionID: String? = nil, traceID: String? = nil, producer: String? = nil,
-            expiry: EventTime? = nil, fault: String? = nil
+            expiry: WallTime? = nil, fault: String? = nil
         ) {
             self.time = time
             self.key = key
@@ -46,12 +46,12 @@ package struct RequestLife: Sendable {
         /// The position in its topic.
         package let position: SourcePosition
         /// The record's timestamp, if it has one.
-        package let time: EventTime?
+        package let time: WallTime?
         /// The bytes of the record's value.
         package let byteCount: Int
         package let event: OutcomeEvent
 
-        package init(position: SourcePosition, time: EventTime?, byteCount: Int, event: OutcomeEvent) {
+        package init(position: SourcePosition, time: WallTime?, byteCount: Int, event: OutcomeEvent) {
             self.position = position
             self.time = time
             self.byteCount = byteCount
@@ -67,13 +67,13 @@ package struct RequestLife: Sendable {
         package let message: String
         package let member: String?
         /// The time at which the dead letter was written.
-        package let time: EventTime?
+        package let time: WallTime?
         /// True once it was sent back to the requests topic, as a new record.
         package var isRedriven = false
-        package var redrivenAt: EventTime?
+        package var redrivenAt: WallTime?
 
         package init(
-            position: SourcePosition, reason: String, message: String, member: String?, time: EventTime?
+            position: SourcePosition, reason: String, message: String, member: String?, time: WallTime?
         ) {
             self.position = position
             self.reason = reason
@@ -118,7 +118,7 @@ package struct RequestLife: Sendable {
     package var traceID: String? { request?.traceID ?? outcome?.event.traceID }
 
     /// The time that orders lives.
-    package var time: EventTime? { request?.time ?? outcome?.event.receivedAt ?? letter?.time }
+    package var time: WallTime? { request?.time ?? outcome?.event.receivedAt ?? letter?.time }
 }
 
 /// The history of all requests with an id.
@@ -127,7 +127,7 @@ package struct RequestLives: Sendable {
     package struct Reading: Sendable, Hashable {
         package let topic: String
         /// The time at which reading began; `nil` if it began with the newest records, or if everything was read.
-        package var since: EventTime?
+        package var since: WallTime?
         /// The maximum number of newest records read per partition; `nil` if reading began at a time.
         package var newest: Int?
         /// The offsets that the partition contains, if the wanted one is not among them.

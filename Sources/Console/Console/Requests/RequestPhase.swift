@@ -137,7 +137,7 @@ package struct RequestPhases: Sendable {
     }
 
     /// Two machines' clocks may differ, so that an end seems to precede its start.
-    private static func duration(from start: EventTime, to end: EventTime) -> Duration {
+    private static func duration(from start: WallTime, to end: WallTime) -> Duration {
         max(.zero, end.duration(since: start))
     }
 }

@@ -8,14 +8,14 @@ internal import SessionState
 enum SessionJSON {
     /// Times as ages, because the clock of a page may be wrong.
     struct Ages {
-        let now: EventTime
+        let now: WallTime
         /// Returns how long an outcome of a request is wanted, by the request's id; `nil` if unknown.
         let expiry: (String) -> Duration?
 
-        func age(of time: EventTime) -> Duration { max(.zero, now.duration(since: time)) }
+        func age(of time: WallTime) -> Duration { max(.zero, now.duration(since: time)) }
 
         /// Returns the remaining time of a request.
-        func rest(of requestID: String, sentAt: EventTime) -> Duration? {
+        func rest(of requestID: String, sentAt: WallTime) -> Duration? {
             expiry(requestID).map { max(.zero, $0 - age(of: sentAt)) }
         }
     }

@@ -63,9 +63,9 @@ struct SessionRoutes {
         router.post("/api/sessions/:session/requests") { request, context in
             let session = try Self.session(context)
             let request = try Self.searchRequest(try await request.bytes(upTo: Self.mostBytes), session: session)
-            let time = EventTime.now()
+            let time = WallTime.now()
             let lifetime = Int64(expiry.milliseconds(roundedUp: true))
-            let end = EventTime(milliseconds: time.milliseconds.saturatingAdding(lifetime))
+            let end = WallTime(milliseconds: time.milliseconds.saturatingAdding(lifetime))
 
             // Dispatched only after Kafka has taken the request. Its outcome may arrive first, which the store allows.
             try await backend.send(request, at: time, expiry: end)

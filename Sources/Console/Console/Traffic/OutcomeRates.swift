@@ -24,7 +24,7 @@ struct OutcomeRates {
     private var failed = 0
     private var latencies: [Int] = []
 
-    init(now: EventTime) { current = now.milliseconds / 1000 }
+    init(now: WallTime) { current = now.milliseconds / 1000 }
 
     /// Counts an outcome.
     mutating func add(_ record: OutcomeRecord) {
@@ -40,7 +40,7 @@ struct OutcomeRates {
 
     /// Closes the seconds that have passed.
     /// - Returns: true if one was closed.
-    mutating func advance(to now: EventTime) -> Bool {
+    mutating func advance(to now: WallTime) -> Bool {
         let second = now.milliseconds / 1000
         guard second > current else { return false }
 

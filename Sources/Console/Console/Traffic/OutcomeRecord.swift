@@ -11,9 +11,9 @@ package final class OutcomeRecord: Sendable {
     /// The outcome event in the record; `nil` if the record is not one.
     package let event: OutcomeEvent?
     /// The time at which the request was written to its topic; `nil` if the request was not read.
-    package let requestedAt: EventTime?
+    package let requestedAt: WallTime?
     /// The time that orders records: the outcome's, but never later than the present.
-    let time: EventTime
+    let time: WallTime
 
     /// - Parameters:
     ///   - position: the record's position.
@@ -21,8 +21,8 @@ package final class OutcomeRecord: Sendable {
     ///   - now: the time at which the record was read.
     ///   - requestTime: returns the time at which the request at a position was written, if it is known.
     package init(
-        position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], writtenAt: EventTime? = nil,
-        now: EventTime = .now(), requestTime: (SourcePosition) -> EventTime? = { _ in nil }
+        position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], writtenAt: WallTime? = nil,
+        now: WallTime = .now(), requestTime: (SourcePosition) -> WallTime? = { _ in nil }
     ) {
         self.position = position
         self.key = key
@@ -61,7 +61,7 @@ package final class OutcomeRecord: Sendable {
     }
 
     /// Two machines' clocks may differ, so that an end seems to precede its start.
-    private static func milliseconds(from start: EventTime?, to end: EventTime?) -> Int? {
+    private static func milliseconds(from start: WallTime?, to end: WallTime?) -> Int? {
         guard let start, let end else { return nil }
         return Int(max(0, end.milliseconds - start.milliseconds))
     }

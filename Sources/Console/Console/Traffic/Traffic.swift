@@ -15,7 +15,7 @@ package final class Traffic: Sendable {
     private let pages = PageSignals()
 
     /// - Parameter now: the present time, which sets the first id and the first second.
-    package init(now: EventTime = .now()) {
+    package init(now: WallTime = .now()) {
         state = Mutex(
             State(log: OutcomeLog(firstID: max(0, Int(now.milliseconds)) * 1000), rates: OutcomeRates(now: now)))
     }
@@ -42,7 +42,7 @@ package final class Traffic: Sendable {
     }
 
     /// Closes the seconds that have passed. Call this a few times per second.
-    package func advance(to now: EventTime = .now()) {
+    package func advance(to now: WallTime = .now()) {
         if state.withLock({ $0.rates.advance(to: now) }) { pages.notify() }
     }
 

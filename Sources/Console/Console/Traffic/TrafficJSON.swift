@@ -99,7 +99,7 @@ enum TrafficJSON {
     }
 
     private static func write(_ second: OutcomeRates.Second, to json: inout JSONWriter) {
-        json.member("at", EventTime(milliseconds: second.time * 1000).description)
+        json.member("at", WallTime(milliseconds: second.time * 1000).description)
         json.member("completed", second.completed)
         json.member("failed", second.failed)
         if let latency = second.latency {

@@ -5,7 +5,7 @@ import LocationSearch
 struct Exchange: Sendable, Hashable {
     /// The position of an exchange in its session.
     struct Position: Sendable, Hashable, Comparable {
-        let time: EventTime
+        let time: WallTime
         let requestID: String
 
         static func < (left: Position, right: Position) -> Bool {
@@ -15,7 +15,7 @@ struct Exchange: Sendable, Hashable {
 
     let requestID: String
     private(set) var operation: SearchOperation?
-    private(set) var sentAt: EventTime?
+    private(set) var sentAt: WallTime?
     private(set) var request: SearchRequest?
     private(set) var outcome: OutcomeEvent?
     /// True if a newer search has completed, so that this exchange is never shown again. Only its position is kept, to
@@ -36,7 +36,7 @@ struct Exchange: Sendable, Hashable {
 
     var position: Position {
         let time = sentAt ?? outcome?.receivedAt ?? outcome?.completedAt
-        return Position(time: time ?? EventTime(milliseconds: .min), requestID: requestID)
+        return Position(time: time ?? WallTime(milliseconds: .min), requestID: requestID)
     }
 
     // MARK: Adding
@@ -57,7 +57,7 @@ struct Exchange: Sendable, Hashable {
             Self.bytesOfItself + requestID.utf8.count + (request?.textBytes ?? 0) + (outcome?.textBytes ?? 0)
     }
 
-    private mutating func add(_ other: SearchRequest, sentAt time: EventTime) {
+    private mutating func add(_ other: SearchRequest, sentAt time: WallTime) {
         if let request, let sentAt {
             guard (time, String(describing: other)) < (sentAt, String(describing: request)) else { return }
         }
@@ -110,7 +110,7 @@ extension OutcomeEvent {
         let (rank, otherRank) = (Self.rank(of: body), Self.rank(of: other.body))
         if rank != otherRank { return rank < otherRank }
 
-        let latest = EventTime(milliseconds: .max)
+        let latest = WallTime(milliseconds: .max)
         let (time, otherTime) = (completedAt ?? latest, other.completedAt ?? latest)
         if time != otherTime { return time < otherTime }
 

@@ -19,7 +19,7 @@ extension SessionState {
         /// The status of the search.
         public let status: Status
         /// The time at which the request was sent; `nil` if only its outcome was seen.
-        public let sentAt: EventTime?
+        public let sentAt: WallTime?
         /// The request; `nil` if only its outcome was seen.
         public let request: SearchRequest?
         /// The search as the provider ran it; `nil` before it completed.
@@ -38,7 +38,7 @@ extension SessionState {
         /// The request.
         public let request: SearchRequest
         /// The time at which it was sent.
-        public let sentAt: EventTime
+        public let sentAt: WallTime
 
         /// The id of the request.
         public var requestID: String { request.requestID }

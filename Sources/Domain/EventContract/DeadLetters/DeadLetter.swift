@@ -12,7 +12,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// The position of the record in the requests topic; `nil` if the dead letter has none.
     public let source: SourcePosition?
     /// The time at which the worker wrote the dead letter; `nil` if the dead letter has none.
-    public let time: EventTime?
+    public let time: WallTime?
     /// The name of the worker that wrote the dead letter: its host or pod. `nil` if the dead letter has none.
     public let worker: String?
     /// The number of attempts at a record with the reason `crashed-workers`: how many consecutive owners of its partition
@@ -47,7 +47,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// - Parameter tries: the number of consecutive owners of the partition that crashed; `nil` for other reasons.
     public init(
         _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false,
-        at time: EventTime,
+        at time: WallTime,
         worker: String? = nil, tries: Int? = nil
     ) {
         self.reason = reason ?? error.code.rawValue
@@ -133,7 +133,7 @@ public struct DeadLetter: Sendable, Hashable {
         message = own.last(named: "dead-letter-message")?.text ?? ""
         member = own.last(named: "dead-letter-member")?.text
         source = SourcePosition(headers: own)
-        time = own.last(named: "dead-letter-time")?.value.flatMap(EventTime.init(rfc3339:))
+        time = own.last(named: "dead-letter-time")?.value.flatMap(WallTime.init(rfc3339:))
         worker = own.last(named: "dead-letter-worker")?.text
         tries = own.last(named: "dead-letter-tries")?.text.flatMap { Int($0) }
 

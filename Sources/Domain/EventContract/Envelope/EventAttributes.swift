@@ -15,8 +15,8 @@ struct EventAttributes {
     var id: [UInt8]?
     var source: [UInt8]?
     var type: [UInt8]?
-    var time: EventTime?
-    private(set) var expiry: EventTime?
+    var time: WallTime?
+    private(set) var expiry: WallTime?
     /// True for an event whose `expirytime` is not a valid time. If it were ignored, the request would be processed after
     /// its producer stopped waiting.
     private var hasUnreadableExpiry = false
@@ -53,7 +53,7 @@ struct EventAttributes {
         case "ce_id": id = value
         case "ce_source": source = value
         case "ce_type": type = value
-        case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
+        case "ce_time": time = value.flatMap(WallTime.init(rfc3339:))
         case "ce_expirytime": takeExpiry(value)
         case "ce_priority": takePriority(value, named: "ce_priority")
         case OutcomeEncoder.answersOutcomeName: answersOutcome = true
@@ -83,7 +83,7 @@ struct EventAttributes {
     /// Reads the event's `expirytime`.
     /// - Parameter value: `nil` if the event has none.
     mutating func takeExpiry(_ value: [UInt8]?) {
-        expiry = value.flatMap(EventTime.init(rfc3339:))
+        expiry = value.flatMap(WallTime.init(rfc3339:))
         hasUnreadableExpiry = value != nil && expiry == nil
     }
 
@@ -145,7 +145,3 @@ struct EventAttributes {
 /// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
 /// that it shares with Kafka's records.
 public typealias EventHeader = RecordHeader
-
-extension UInt8 {
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-}

@@ -12,8 +12,8 @@ extension JSONReader {
         return strings
     }
 
-    mutating func time() throws(JSONError) -> EventTime? {
-        try string().flatMap { EventTime(rfc3339: Array($0.utf8)) }
+    mutating func time() throws(JSONError) -> WallTime? {
+        try string().flatMap { WallTime(rfc3339: Array($0.utf8)) }
     }
 
     mutating func coordinate() throws(JSONError) -> Coordinate? {

@@ -95,7 +95,7 @@ extension JSONWriter {
     }
 
     /// - Parameter completed: the text of the completion time, which the event's headers also contain.
-    mutating func timing(_ received: EventTime, _ completed: [UInt8], upstream: Duration, attempts: Int) {
+    mutating func timing(_ received: WallTime, _ completed: [UInt8], upstream: Duration, attempts: Int) {
         key("timing")
         beginObject()
         member("receivedAt", utf8: received.text.span)

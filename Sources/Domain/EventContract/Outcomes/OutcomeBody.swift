@@ -8,8 +8,8 @@ struct OutcomeBody {
     private(set) var provider: String?
     private(set) var triedProviders: [String] = []
     private(set) var sessionID: String?
-    private(set) var receivedAt: EventTime?
-    private(set) var completedAt: EventTime?
+    private(set) var receivedAt: WallTime?
+    private(set) var completedAt: WallTime?
     private(set) var upstreamMilliseconds: Int?
     private(set) var attempts: Int?
     private(set) var unreadablePlaces = 0

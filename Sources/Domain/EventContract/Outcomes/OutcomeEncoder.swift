@@ -22,7 +22,7 @@ public struct OutcomeEncoder: ~Copyable {
     /// - Parameter steps: the steps for the header `request-steps`; `nil`: the outcome has no such header.
     /// - Parameter trace: the trace context for the outcome; `nil`: a new step of the request's trace, if it has one.
     public mutating func encode(
-        _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime,
+        _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: WallTime, completedAt: WallTime,
         steps: RequestSteps? = nil, trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
@@ -54,7 +54,7 @@ public struct OutcomeEncoder: ~Copyable {
     /// - Parameter steps: the steps for the header `request-steps`; `nil`: the event has no such header.
     /// - Parameter trace: the trace context for the event; `nil`: a new step of the record's trace, if it has one.
     public mutating func encode(
-        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime, steps: RequestSteps? = nil,
+        _ rejected: RejectedRecord, receivedAt: WallTime, completedAt: WallTime, steps: RequestSteps? = nil,
         trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes

@@ -60,9 +60,9 @@ public struct OutcomeEvent: Sendable, Hashable {
     /// The number of places that could not be read, for example because of an unknown provider.
     public var unreadablePlaces = 0
     /// The time at which the worker took the request.
-    public var receivedAt: EventTime?
+    public var receivedAt: WallTime?
     /// The time at which the outcome was written.
-    public var completedAt: EventTime?
+    public var completedAt: WallTime?
     /// The time spent waiting for providers, whole milliseconds.
     public var upstream: Duration?
     /// The number of calls made for the request.
@@ -80,8 +80,8 @@ public struct OutcomeEvent: Sendable, Hashable {
     /// Makes an outcome, for tests of code that reads it. ``OutcomeReader`` makes outcomes from records.
     public init(
         requestID: String, operation: String? = nil, provider: String? = nil, triedProviders: [String] = [],
-        sessionID: String? = nil, body: Body, unreadablePlaces: Int = 0, receivedAt: EventTime? = nil,
-        completedAt: EventTime? = nil, upstream: Duration? = nil, attempts: Int? = nil, id: String? = nil,
+        sessionID: String? = nil, body: Body, unreadablePlaces: Int = 0, receivedAt: WallTime? = nil,
+        completedAt: WallTime? = nil, upstream: Duration? = nil, attempts: Int? = nil, id: String? = nil,
         source: SourcePosition? = nil, traceID: String? = nil, steps: Steps? = nil
     ) {
         self.requestID = requestID

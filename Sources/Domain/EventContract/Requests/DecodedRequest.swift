@@ -32,14 +32,14 @@ public struct RequestEnvelope: Sendable, Hashable {
     /// The trace to continue; `nil` if the record has no valid one.
     public let trace: TraceContext?
     /// The time at which the request was made: the event's `time` if it has a valid one, otherwise the record's timestamp.
-    public let time: EventTime?
+    public let time: WallTime?
     /// The time from which the request is useless: the event's `expirytime` (CloudEvents' Expiry Time extension).
-    public let expiry: EventTime?
+    public let expiry: WallTime?
 
     /// Makes an envelope.
     public init(
-        source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: EventTime? = nil,
-        expiry: EventTime? = nil
+        source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: WallTime? = nil,
+        expiry: WallTime? = nil
     ) {
         self.expiry = expiry
         self.source = source

@@ -3,7 +3,7 @@ public struct IncomingRecord: Sendable {
     /// The position of the record.
     public var source: SourcePosition
     /// The record's timestamp, set by the producer or the broker; `nil` if it has none.
-    public var timestamp: EventTime?
+    public var timestamp: WallTime?
     /// The key; `nil` for a record without one.
     public var key: [UInt8]?
     /// The value; `nil` for a record without one.
@@ -13,7 +13,7 @@ public struct IncomingRecord: Sendable {
 
     /// Makes a record of the requests topic.
     public init(
-        source: SourcePosition, timestamp: EventTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
+        source: SourcePosition, timestamp: WallTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [EventHeader] = []
     ) {
         self.source = source

@@ -29,7 +29,7 @@ public struct RequestEncoder: ~Copyable {
     ///   - priority: the class in the request; `nil`: the class of its topic.
     ///   - expiry: the time until which an outcome is wanted. A worker that begins the request later calls no provider. `nil`: no limit.
     public mutating func encode(
-        _ request: SearchRequest, at time: EventTime, expiry: EventTime? = nil, priority: RequestClass? = nil,
+        _ request: SearchRequest, at time: WallTime, expiry: WallTime? = nil, priority: RequestClass? = nil,
         trace: TraceContext? = nil
     ) -> EncodedRequest {
         json.beginObject()
@@ -55,7 +55,7 @@ public struct RequestEncoder: ~Copyable {
             headers: headers(id: request.requestID, time: time, expiry: expiry, trace: trace))
     }
 
-    private func headers(id: String, time: EventTime, expiry: EventTime?, trace: TraceContext?) -> [EventHeader] {
+    private func headers(id: String, time: WallTime, expiry: WallTime?, trace: TraceContext?) -> [EventHeader] {
         var headers = [
             OutcomeEncoder.specVersion, EventHeader("ce_id", text: id), EventHeader("ce_source", text: source),
             EventHeader("ce_type", text: EventType.requested.rawValue), EventHeader("ce_time", time.bytes),

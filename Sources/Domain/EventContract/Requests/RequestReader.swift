@@ -116,7 +116,7 @@ struct RequestReader {
                 case "id": attributes.id = try Self.bytes(&reader)
                 case "source": attributes.source = try Self.bytes(&reader)
                 case "type": attributes.type = try Self.bytes(&reader)
-                case "time": attributes.time = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
+                case "time": attributes.time = try Self.bytes(&reader).flatMap(WallTime.init(rfc3339:))
                 case "expirytime": attributes.takeExpiry(try Self.bytesOfAnyValue(&reader))
                 case "datacontenttype": attributes.contentType = try Self.bytes(&reader).map(ContentType.init)
                 case "priority": attributes.takePriority(try Self.bytesOfAnyValue(&reader), named: "priority")

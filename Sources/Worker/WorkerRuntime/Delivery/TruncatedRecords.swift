@@ -40,7 +40,7 @@ final class TruncatedRecords {
         _ outcome: OutgoingOutcome, of request: RequestInProgress, refusedBy topic: String, with refusal: KafkaError
     ) -> OutgoingOutcome {
         logRefusal(of: outcome, request: request, by: topic, with: refusal)
-        let now = EventTime(loop.wallNow)
+        let now = loop.wallNow
         let whole = read(outcome.event)
         let (receivedAt, completedAt) = (whole?.receivedAt ?? now, whole?.completedAt ?? now)
         var (event, deadLetter) = (outcome.event, nil as ProducerRecord?)

@@ -79,7 +79,7 @@ struct RecordArrival {
     /// By the loop's clock, for measuring durations.
     let instant: Instant
     /// By the wall clock, for comparing with the timestamps of records.
-    let time: EventTime
+    let time: WallTime
 
     /// Returns the time that a record has waited in its topic, by its timestamp. Zero if the timestamp is in the
     /// future, `nil` if there is none.

@@ -7,7 +7,7 @@ extension IncomingRecord {
         self.init(
             source: SourcePosition(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
-            timestamp: record.timestamp.map { EventTime(milliseconds: $0) }, key: record.key, value: record.value,
+            timestamp: record.timestamp.map { WallTime(milliseconds: $0) }, key: record.key, value: record.value,
             headers: record.headers)
     }
 }
@@ -31,7 +31,7 @@ extension RequestInProgress {
     /// - Parameters:
     ///   - worker: the name by which operators know this worker.
     ///   - time: the time at which the record is set aside.
-    func deadLetter(for rejected: RejectedRecord, worker: String?, at time: EventTime) -> DeadLetter {
+    func deadLetter(for rejected: RejectedRecord, worker: String?, at time: WallTime) -> DeadLetter {
         DeadLetter(
             record, error: rejected.error, reason: isSetAside ? DeadLetter.crashedWorkers : nil,
             isOutcome: rejected.outcome != nil, at: time, worker: worker,

@@ -57,7 +57,7 @@ final class RequestInProgress: TakenRequest {
     /// The search of a request that has begun.
     struct Search {
         /// The time at which the request began, for its outcome.
-        var receivedAt = EventTime(milliseconds: 0)
+        var receivedAt = WallTime(milliseconds: 0)
         /// True once the request is registered with its session. A waiting request joins before it begins.
         var hasJoinedSession = false
         /// Cancels the search; `nil` before it has begun.

@@ -126,7 +126,7 @@ final class RequestRunner {
     private func errorEvent(for request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard rejected.deservesEvent else { return nil }
 
-        let now = EventTime(loop.wallNow)
+        let now = loop.wallNow
         let encoded = encoder.encode(
             rejected, receivedAt: now, completedAt: now, steps: request.steps,
             trace: request.trace?.beginSending(to: topics.errors))
@@ -138,7 +138,7 @@ final class RequestRunner {
     private func deadLetter(of request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard !rejected.isDeadLetter else { return nil }
 
-        let letter = request.deadLetter(for: rejected, worker: workerName, at: EventTime(loop.wallNow))
+        let letter = request.deadLetter(for: rejected, worker: workerName, at: loop.wallNow)
         return ProducerRecord(letter, topics: topics)
     }
 
@@ -150,7 +150,7 @@ final class RequestRunner {
         _ decoded: DecodedRequest, of request: RequestInProgress,
         then completion: @escaping @Sendable (SearchReport) -> Void
     ) -> OutgoingOutcome? {
-        request.search.receivedAt = EventTime(loop.wallNow)
+        request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
             request.search.running = try interactor.begin(
@@ -202,7 +202,7 @@ final class RequestRunner {
             meters.requests.countWait((request.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
         let encoded = encoder.encode(
-            outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: EventTime(loop.wallNow),
+            outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: loop.wallNow,
             steps: request.steps, trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
@@ -237,7 +237,7 @@ final class RequestRunner {
     /// Returns the time for which a request may wait before its call begins, by its expiry and its age; `nil` if it is
     /// unlimited.
     func timeToLastCall(_ decoded: DecodedRequest) -> Duration? {
-        let now = EventTime(loop.wallNow)
+        let now = loop.wallNow
         let time = try? timeLimits.time(
             for: decoded.request, age: decoded.envelope.time.map { now.duration(since: $0) },
             timeToExpiry: decoded.envelope.expiry.map { $0.duration(since: now) })

@@ -11,7 +11,7 @@ final class FakeBackend: ConsoleBackend {
         var expiries: [Duration] = []
         var refusal: ConsoleError?
         var list = DeadLetterList(
-            total: 0, pending: 0, matching: 0, letters: [], groups: [], readAt: EventTime(milliseconds: 0),
+            total: 0, pending: 0, matching: 0, letters: [], groups: [], readAt: WallTime(milliseconds: 0),
             version: "none")
         /// The last query of a page.
         var query: DeadLetterQuery?
@@ -30,7 +30,7 @@ final class FakeBackend: ConsoleBackend {
     }
     let state = Mutex(State())
 
-    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
+    func send(_ request: SearchRequest, at time: WallTime, expiry: WallTime) async throws(ConsoleError) {
         let refusal = state.withLock { state in
             if state.refusal == nil {
                 state.sent.append(request)

@@ -53,18 +53,18 @@ struct History {
     // MARK: Outcomes
 
     private static func outcome(
-        of request: SearchRequest, sentAt: EventTime, using random: inout SplitMix64
+        of request: SearchRequest, sentAt: WallTime, using random: inout SplitMix64
     ) -> OutcomeEvent {
         let wait = Int64.random(in: -1000...3000, using: &random)
         let hasTimes = Int.random(in: 0..<10, using: &random) > 0
-        let receivedAt = EventTime(milliseconds: sentAt.milliseconds + wait)
+        let receivedAt = WallTime(milliseconds: sentAt.milliseconds + wait)
         return OutcomeEvent(
             requestID: request.requestID,
             operation: Int.random(in: 0..<10, using: &random) == 0 ? nil : request.operation.rawValue,
             provider: random.pick(from: ["hotpepper", "google-places", "of-a-newer-worker", nil]),
             sessionID: "session", body: body(of: request, using: &random),
             receivedAt: hasTimes ? receivedAt : nil,
-            completedAt: hasTimes ? EventTime(milliseconds: receivedAt.milliseconds + 1) : nil,
+            completedAt: hasTimes ? WallTime(milliseconds: receivedAt.milliseconds + 1) : nil,
             attempts: Bool.random(using: &random) ? 1 : nil)
     }
 

@@ -11,7 +11,7 @@ struct Story {
     /// The state after all events.
     var state: SessionState { Timeline(actions).state }
 
-    static func time(_ seconds: Int64) -> EventTime { EventTime(milliseconds: 1_700_000_000_000 + 1000 * seconds) }
+    static func time(_ seconds: Int64) -> WallTime { WallTime(milliseconds: 1_700_000_000_000 + 1000 * seconds) }
 
     // MARK: Requests
 

@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct DeadLetterTests {
-    private static let time = EventTime(milliseconds: 1_700_000_000_000)
+    private static let time = WallTime(milliseconds: 1_700_000_000_000)
     private static let error = SearchError.invalid("location.latitude", expected: "a finite number from -90 to 90")
 
     /// Headers that a record may contain, including those of dead letters.

@@ -35,7 +35,7 @@ struct EnvelopeTests {
     // MARK: Time
 
     @Test func eventTimeGoesBeforeTheRecordsTimestamp() throws {
-        let expected = EventTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
+        let expected = WallTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
         for envelope in [Envelope.binary, .structured, .structuredBase64] {
             #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
         }
@@ -65,7 +65,7 @@ struct EnvelopeTests {
     }
 
     @Test func expiryTimeIsTakenFromBothModes() throws {
-        let expected = try #require(EventTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
+        let expected = try #require(WallTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.expiry == expected)
         let event = try structured(#""expirytime":"2026-11-22T09:30:00Z""#)

@@ -4,8 +4,8 @@ import LocationSearch
 
 /// Outcomes with invented content, to be encoded.
 enum Outcomes {
-    static let receivedAt = EventTime(milliseconds: 1_700_000_000_000)
-    static let completedAt = EventTime(milliseconds: 1_700_000_000_087)
+    static let receivedAt = WallTime(milliseconds: 1_700_000_000_000)
+    static let completedAt = WallTime(milliseconds: 1_700_000_000_087)
     static let traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     static let full = Place(

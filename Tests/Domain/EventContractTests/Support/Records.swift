@@ -11,7 +11,7 @@ enum Envelope: CaseIterable, Sendable {
 /// Records to be decoded.
 enum Records {
     static let source = SourcePosition(topic: "requests", partition: 3, offset: 42)
-    static let timestamp = EventTime(milliseconds: 1_700_000_000_000)
+    static let timestamp = WallTime(milliseconds: 1_700_000_000_000)
 
     static func record(
         _ value: [UInt8]?, key: [UInt8]? = nil, headers: [EventHeader] = []

@@ -115,7 +115,7 @@ actor HarnessSource: RequestSource {
             let request = SearchRequest(
                 requestID: "r\(offset)", location: Coordinate(latitude: 35 + Double(offset) / 1000, longitude: 139))
             var encoder = RequestEncoder()
-            let event = encoder.encode(request, at: EventTime(loop.wallNow))
+            let event = encoder.encode(request, at: loop.wallNow)
             return ConsumerRecord(
                 partition: Self.partition, offset: Int64(offset), timestamp: loop.wallNow.milliseconds,
                 key: event.key, value: event.value, headers: event.headers)

@@ -71,7 +71,7 @@ struct RefusedRecordTests {
 
             // The brokers' rejection comes in another millisecond than the answer.
             let completedAt = try #require(whole.completedAt)
-            try await eventually("time has passed") { EventTime.now() > completedAt }
+            try await eventually("time has passed") { WallTime.now() > completedAt }
             await fixture.sink.confirmAll()
             try await fixture.outcomesAreWritten(["large"])
 

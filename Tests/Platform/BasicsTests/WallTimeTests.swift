@@ -1,8 +1,8 @@
 import Testing
 
-@testable import EventContract
+import Basics
 
-struct EventTimeTests {
+struct WallTimeTests {
     static let times: [(Int64, String)] = [
         (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (1, "1970-01-01T00:00:00.001Z"),
         (951_782_400_000, "2000-02-29T00:00:00.000Z"), (951_868_799_999, "2000-02-29T23:59:59.999Z"),
@@ -12,14 +12,14 @@ struct EventTimeTests {
     ]
     @Test(arguments: times)
     func timeIsWrittenAsRFC3339AndReadBack(time: (milliseconds: Int64, text: String)) {
-        let value = EventTime(milliseconds: time.milliseconds)
+        let value = WallTime(milliseconds: time.milliseconds)
         #expect(value.description == time.text)
-        #expect(EventTime(rfc3339: Array(time.text.utf8)) == value)
+        #expect(WallTime(rfc3339: Array(time.text.utf8)) == value)
     }
 
     @Test(arguments: [Int64.min, .max])
     func timeOutOfRangeBecomesTheNearestInside(milliseconds: Int64) {
-        #expect(EventTime(milliseconds: milliseconds).description.count == 24)
+        #expect(WallTime(milliseconds: milliseconds).description.count == 24)
     }
 
     static let same: [(String, String)] = [
@@ -31,7 +31,7 @@ struct EventTimeTests {
     ]
     @Test(arguments: same)
     func otherSpellingsAreTheSameTime(texts: (given: String, written: String)) {
-        #expect(EventTime(rfc3339: Array(texts.given.utf8))?.description == texts.written)
+        #expect(WallTime(rfc3339: Array(texts.given.utf8))?.description == texts.written)
     }
 
     @Test(arguments: [
@@ -42,6 +42,6 @@ struct EventTimeTests {
         "2026-01-01T00:00:00." + String(repeating: "1", count: 10_000) + "Z",
     ])
     func textThatIsNoTimeIsRefused(text: String) {
-        #expect(EventTime(rfc3339: Array(text.utf8)) == nil)
+        #expect(WallTime(rfc3339: Array(text.utf8)) == nil)
     }
 }
