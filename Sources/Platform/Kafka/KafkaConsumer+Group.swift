@@ -20,27 +20,37 @@ extension KafkaConsumer {
         var refusal: String?
         /// True from the answer to a revocation until the next assignment.
         var isRejoining = false
-        /// Looks up the partitions' offsets; `nil` while no lookup is running.
-        var lookup: Task<Void, Never>?
-        /// `nil`: there was no lookup yet.
-        var nextLookup: Instant?
-        /// When to look up the partitions' end offsets again; `nil` before the first lookup.
-        var nextEndLookup: Instant?
+        var offsetLookup = OffsetLookup()
         /// The deadline for the commit before a revocation while the consumer closes; `nil` while it stays in the
         /// group.
         var leavesBefore: Instant?
         /// True until librdkafka has received the answer to an assignment.
         var isAssigning = false
-        /// Looks up pending start offsets; `nil` while no lookup is running.
-        var startSearch: Task<Void, Never>?
-        /// True from the warning that start offsets are unknown until they are known.
-        var hasWarnedOfStarts = false
+        var startSearch = StartSearch()
         /// Decides how reading continues after offset resets; `nil` while there are none.
         var resetLookup: Task<Void, Never>?
         /// The resets not yet reported.
         var resets: [OffsetResets.Reset] = []
         /// Answers the last rebalance. The client may not be destroyed before this task has ended.
         var answer: Task<Void, Never>?
+    }
+
+    /// The lookup of the partitions' offsets.
+    struct OffsetLookup {
+        /// `nil` while no lookup is running.
+        var task: Task<Void, Never>?
+        /// `nil`: there was no lookup yet.
+        var next: Instant?
+        /// When to look up the partitions' end offsets again; `nil` before the first lookup.
+        var nextOfEnds: Instant?
+    }
+
+    /// The lookup of pending start offsets.
+    struct StartSearch {
+        /// `nil` while no lookup is running.
+        var task: Task<Void, Never>?
+        /// True from the warning that start offsets are unknown until they are known.
+        var hasWarned = false
     }
 
     /// The current membership, under which partitions are assigned. `nil` before the first assignment, and after the

@@ -29,8 +29,8 @@ extension KafkaConsumer {
     public func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
         for (partition, next) in offsets {
             guard let source = partitions.source(partition) else { continue }
-            source.committed = next
-            source.uncommitted = nil
+            source.offsets.committed = next
+            source.offsets.uncommitted = nil
         }
     }
 
@@ -68,8 +68,8 @@ extension KafkaConsumer {
         guard !isClosed else { return [] }
         return partitions.inOrder.map { source in
             Position(
-                partition: source.partition, committed: source.committed ?? source.start,
-                end: [client.knownEnd(of: source.partition.id), source.end].compactMap(\.self).max(),
+                partition: source.partition, committed: source.offsets.committed ?? source.offsets.start,
+                end: [client.knownEnd(of: source.partition.id), source.offsets.end].compactMap(\.self).max(),
                 problem: source.problem)
         }
     }

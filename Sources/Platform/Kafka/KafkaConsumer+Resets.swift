@@ -50,7 +50,7 @@ extension KafkaConsumer {
         // The new assignment has another epoch, so late results for the deleted topic have no effect on it.
         partitions.remove([source])
         guard let renewed = partitions.add([partition.id]).first else { return }
-        (renewed.rewound, renewed.start) = (first, first.offset)
+        (renewed.rewound, renewed.offsets.start) = (first, first.offset)
         await group.listener?.restarted(partition, as: renewed.partition, from: first.offset)
         (renewed.kept, renewed.rewound) = (first, nil)
         renewed.kept?.partition = renewed.partition

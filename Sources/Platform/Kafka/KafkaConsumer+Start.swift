@@ -37,7 +37,7 @@ extension KafkaConsumer {
                 continue
             }
             begun[partition] = commit
-            if source.committed == nil { source.committed = commit.offset }
+            if source.offsets.committed == nil { source.offsets.committed = commit.offset }
         }
         if !begun.isEmpty { await group.listener?.willRead(from: begun) }
         return starts
@@ -47,18 +47,18 @@ extension KafkaConsumer {
     /// partitions are not read. Rebalances continue.
     func findPendingStarts() {
         let pending = partitions.inOrder.filter(\.awaitsStart).map(\.partition)
-        guard !pending.isEmpty, group.startSearch == nil, !group.isAssigning, !group.isRejoining, !isClosed else {
+        guard !pending.isEmpty, group.startSearch.task == nil, !group.isAssigning, !group.isRejoining, !isClosed else {
             return
         }
 
-        group.startSearch = Task {
+        group.startSearch.task = Task {
             do throws(KafkaError) {
                 begin(pending, at: try await findStarts(of: pending))
-                group.hasWarnedOfStarts = false
+                group.startSearch.hasWarned = false
             } catch {
                 warnOfPendingStarts(error)
             }
-            group.startSearch = nil
+            group.startSearch.task = nil
         }
     }
 
@@ -79,8 +79,8 @@ extension KafkaConsumer {
     }
 
     private func warnOfPendingStarts(_ reason: KafkaError) {
-        guard !group.hasWarnedOfStarts, !isClosed else { return }
-        group.hasWarnedOfStarts = true
+        guard !group.startSearch.hasWarned, !isClosed else { return }
+        group.startSearch.hasWarned = true
         log.warning(
             "start offsets are not known, so some partitions are not read yet; retrying",
             metadata: [
@@ -95,27 +95,27 @@ extension KafkaConsumer {
     /// fetches nothing does not receive later ends. Committed offsets are fetched for partitions for which they are
     /// unknown. Failed lookups are retried every two seconds.
     func lookUpOffsets() {
-        let endsAreDue = group.nextEndLookup.map { $0 <= loop.now } ?? false
+        let endsAreDue = group.offsetLookup.nextOfEnds.map { $0 <= loop.now } ?? false
         // A query for a partition with an unknown start would only delay the query for that start.
-        let asked = partitions.inOrder.filter { (endsAreDue || !$0.isKnown) && !$0.awaitsStart }
-        guard !asked.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
-            return
-        }
+        let asked = partitions.inOrder.filter { (endsAreDue || !$0.offsets.areKnown) && !$0.awaitsStart }
+        let isDue = group.offsetLookup.next.map { $0 <= loop.now } ?? true
+        guard !asked.isEmpty, group.offsetLookup.task == nil, isDue, !isClosed else { return }
 
-        if endsAreDue || group.nextEndLookup == nil { group.nextEndLookup = loop.now + .seconds(60) }
+        if endsAreDue || group.offsetLookup.nextOfEnds == nil {
+            group.offsetLookup.nextOfEnds = loop.now + .seconds(60)
+        }
         // Each topic is queried separately, so that an inaccessible topic does not fail the others.
         let topics = Dictionary(grouping: asked.map(\.partition), by: \.id.topic)
-        group.lookup = Task {
+        group.offsetLookup.task = Task {
             for partitions in topics.values { await lookUpOffsets(of: partitions) }
-            reportBacklog()
-            group.lookup = nil
-            group.nextLookup = loop.now + .seconds(2)
+            group.offsetLookup.task = nil
+            group.offsetLookup.next = loop.now + .seconds(2)
         }
     }
 
     private func lookUpOffsets(of assigned: [AssignedPartition]) async {
         let (ids, bound) = (assigned.map(\.id), Duration.seconds(1))
-        let unknown = assigned.filter { partitions.source($0)?.isKnown == false }.map(\.id)
+        let unknown = assigned.filter { partitions.source($0)?.offsets.areKnown == false }.map(\.id)
         do throws(KafkaError) {
             let committed = unknown.isEmpty ? [:] : try await client.committedOffsets(of: unknown, within: bound)
             let new = unknown.filter { committed[$0] == nil }
@@ -125,26 +125,12 @@ extension KafkaConsumer {
             for partition in assigned {
                 guard let source = partitions.source(partition) else { continue }
                 // A commit acknowledged in the meantime is newer.
-                if source.committed == nil { source.committed = committed[partition.id] }
-                if let start = starts[partition.id] { source.start = start }
-                if let end = ends[partition.id] { source.end = end }
+                if source.offsets.committed == nil { source.offsets.committed = committed[partition.id] }
+                if let start = starts[partition.id] { source.offsets.start = start }
+                if let end = ends[partition.id] { source.offsets.end = end }
             }
         } catch {
             log.debug("offset lookup failed; retrying", metadata: ["reason": "\(error)"])
         }
-    }
-
-    // MARK: - The initial backlog
-
-    /// Logs once, after the first assignment, the size of the backlog and the age of its oldest record.
-    func reportBacklog() {
-        guard let report = backlog?.report(on: partitions.inOrder, at: loop.now, wallClock: loop.wallNow) else {
-            return
-        }
-        backlog = nil
-
-        var metadata: Logger.Metadata = ["requests": "\(report.waiting)", "partitions": "\(report.partitions)"]
-        if let age = report.oldestAge { metadata["oldest"] = "\(age.components.seconds) s" }
-        log.info("backlog at first assignment", metadata: metadata)
     }
 }

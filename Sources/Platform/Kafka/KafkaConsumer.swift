@@ -50,8 +50,6 @@ public actor KafkaConsumer: ReadinessHandler {
     let startFrom: StartPosition
     /// True if `kafka.properties` defines how reading continues past the end of a log. Otherwise an operator decides.
     let readsOnPastEnd: Bool
-    /// Measures the backlog at the first assignment; `nil` once it was logged.
-    var backlog: Backlog? = Backlog()
     private var reading = Reading()
     private var tick: TimerID?
     private(set) var isClosed = false
@@ -140,13 +138,14 @@ public actor KafkaConsumer: ReadinessHandler {
     private func finishUses() async {
         var ended: Task<Void, Never>?
         // Events are served in the meantime, so one rebalance may follow another.
-        while group.answer != ended || group.lookup != nil || group.startSearch != nil || group.resetLookup != nil
+        while group.answer != ended || group.offsetLookup.task != nil || group.startSearch.task != nil
+            || group.resetLookup != nil
             || brokers.isProbing
         {
             ended = group.answer
             await ended?.value
-            await group.lookup?.value
-            await group.startSearch?.value
+            await group.offsetLookup.task?.value
+            await group.startSearch.task?.value
             await group.resetLookup?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
@@ -165,10 +164,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
             reading.hasNews = false
             let records = partitions.takeRecords(max: max) { brokers.report($0) }
-            if !records.isEmpty {
-                backlog?.note(records)
-                return records
-            }
+            if !records.isEmpty { return records }
 
             precondition(!reading.news.isAwaited, "records(max:) supports one caller at a time")
             await withTaskCancellationHandler {
@@ -235,7 +231,6 @@ public actor KafkaConsumer: ReadinessHandler {
         findPendingStarts()
         lookUpOffsets()
         lookAtResets()
-        reportBacklog()
         for source in partitions.inOrder { source.mayHaveRecords = true }
         wakeReader()
         scheduleTick()

@@ -60,7 +60,7 @@ public final class TopicReader: Sendable {
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
         let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await wait { () throws(KafkaError) in
+        return try await blocking.run { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
             let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
@@ -77,7 +77,7 @@ public final class TopicReader: Sendable {
     ///   result.
     public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
         let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await wait { () throws(KafkaError) in
+        return try await blocking.run { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             return try handle.offsets(at: .end, of: partitions, before: deadline)
         }
@@ -133,7 +133,7 @@ public final class TopicReader: Sendable {
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
         let (handle, deadline) = (handle, SystemClock.now + bound)
-        try await wait { () throws(KafkaError) in
+        try await blocking.run { () throws(KafkaError) in
             var positions: [(TopicPartition, offset: Int64)] = []
             for topic in topics {
                 let partitions = try handle.partitions(of: topic, before: deadline)
@@ -188,13 +188,13 @@ public final class TopicReader: Sendable {
 
     private func assign(_ positions: [(TopicPartition, offset: Int64)]) async throws(KafkaError) {
         let handle = handle
-        try await wait { () throws(KafkaError) in try handle.assign(positions) }
+        try await blocking.run { () throws(KafkaError) in try handle.assign(positions) }
     }
 
     /// Waits for at least one event, and returns up to `max`; empty after `bound`.
     private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
         let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await wait { () throws(KafkaError) in
+        return try await blocking.run { () throws(KafkaError) in
             var events: [TopicReaderHandle.Event] = []
             while events.count < max {
                 let left = events.isEmpty ? deadline - SystemClock.now : .zero
@@ -206,15 +206,5 @@ public final class TopicReader: Sendable {
             }
             return events
         }
-    }
-
-    /// Runs a blocking call on the dedicated thread.
-    private func wait<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(KafkaError) -> Value
-    ) async throws(KafkaError) -> Value {
-        let result: Result<Value, KafkaError> = await blocking.run {
-            do throws(KafkaError) { return .success(try body()) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 }

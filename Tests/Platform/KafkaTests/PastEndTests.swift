@@ -182,5 +182,5 @@ extension KafkaConsumer {
     fileprivate func addPartition(_ id: TopicPartition) -> AssignedPartition? { partitions.add([id]).first?.partition }
 
     /// Lets the minute pass after which the ends are queried again.
-    fileprivate func askForEnds() { group.nextEndLookup = loop.now }
+    fileprivate func askForEnds() { group.offsetLookup.nextOfEnds = loop.now }
 }

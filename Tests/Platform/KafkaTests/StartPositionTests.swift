@@ -1,5 +1,4 @@
 import EventLoop
-import InMemoryLogging
 import KafkaTestSupport
 import Logging
 import TestSupport
@@ -167,34 +166,5 @@ struct StartPositionTests {
         await consumer.close()
         await producer.close()
         fixture.loop.stop()
-    }
-
-    // MARK: - The first assignment
-
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func firstAssignmentSaysHowManyRequestsWaitAndHowOldTheOldestIs() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes, notebook) = (try fixture.producer(), Notes(), InMemoryLogHandler())
-        let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [1], timestamp: 1_700_000_000_000)
-        try await producer.send(record)
-        try await fixture.fill(9, partition: 0, with: producer)
-        let consumer = try fixture.consumer(notebook: notebook)
-
-        try await consumer.subscribe(to: [fixture.topic], listener: notes)
-        #expect(try await consumer.read(10).count == 10)
-
-        try await eventually("the line is written") { notebook.entries.contains { Self.isBacklogLine($0) } }
-        let line = try #require(notebook.entries.first { Self.isBacklogLine($0) })
-        #expect(line.metadata["requests"] == "10")
-        let oldest = try #require(line.metadata["oldest"].map { "\($0)" }?.split(separator: " ").first)
-        #expect(try #require(Int(oldest)) > 60_000_000)
-        #expect(notebook.entries.count { Self.isBacklogLine($0) } == 1)
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    private static func isBacklogLine(_ entry: InMemoryLogHandler.Entry) -> Bool {
-        "\(entry.message)".contains("backlog at first assignment")
     }
 }

@@ -19,7 +19,7 @@ extension Setting {
         if isSecret { return Self.hidden }
 
         switch kind {
-        case .proxy: return Self.hiding(KafkaSecurity.password(inURL: value), in: value)
+        case .proxy: return Self.hiding(SecretProperties.password(inURL: value), in: value)
         case .properties: return Self.shownProperties(value)
         default: return value
         }
@@ -35,11 +35,11 @@ extension Setting {
 
         switch kind {
         case .proxy:
-            guard let range = KafkaSecurity.password(inURL: value) else { return [] }
+            guard let range = SecretProperties.password(inURL: value) else { return [] }
             let password = String(value[range])
             let decoded = password.removingPercentEncoding
             return decoded == nil || decoded == password ? [password] : [password, decoded ?? password]
-        case .properties: return KafkaSecurity.secrets(in: Self.properties(value) ?? [:])
+        case .properties: return SecretProperties.secrets(in: Self.properties(value) ?? [:])
         default: return []
         }
     }
@@ -57,11 +57,11 @@ extension Setting {
     private static func shownProperties(_ value: String) -> String {
         guard let properties = properties(value) else { return hidden }
 
-        let holdsSecret = properties.contains { KafkaSecurity.hiddenPart(of: $1, property: $0) != nil }
+        let holdsSecret = properties.contains { SecretProperties.hiddenPart(of: $1, property: $0) != nil }
         guard holdsSecret else { return value.replacing("\\,", with: ",") }
 
         return properties.sorted { $0.key < $1.key }
-            .map { "\($0)=\(hiding(KafkaSecurity.hiddenPart(of: $1, property: $0), in: $1))" }
+            .map { "\($0)=\(hiding(SecretProperties.hiddenPart(of: $1, property: $0), in: $1))" }
             .joined(separator: ",")
     }
 

@@ -33,7 +33,9 @@ package final class GroupAdmin: Sendable {
     /// - Returns: `nil` if the topic does not exist, or this user may not see it.
     /// - Throws: `unreachable`, which names the brokers and why each was unreachable.
     package func partitionCount(of topic: String, within bound: Duration) async throws(KafkaError) -> Int? {
-        try await explaining { () throws(KafkaError) in try await client.partitionCounts(within: bound)[topic] }
+        try await explaining { () throws(KafkaError) in
+            try await client.cluster(within: bound).topics[topic]?.partitions
+        }
     }
 
     /// Fetches the group's committed offsets.

@@ -8,10 +8,19 @@ final class BlockingThread: Sendable {
     init(_ label: String) { queue = DispatchQueue(label: label) }
 
     /// Runs `body` after the earlier calls have returned.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
+    func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(Failure) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
         }
+        return try result.get()
     }
 
     /// Runs `body` after the earlier calls have returned. The caller does not wait for its end, but later calls do.

@@ -1,21 +1,16 @@
+internal import Basics
 internal import CRdkafka
 
-/// Broker queries that concern neither records nor offsets.
+/// Queries about topics and groups, each on the thread of the client's blocking calls.
 extension ClientHandle {
     /// Fetches the number of partitions of a topic.
     /// - Returns: `nil` if no broker answers within 2 seconds, or the topic does not exist.
     func partitionCount(of topic: String) async -> Int? {
         await blocking.run { [self] in
-            guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return nil }
-            defer { rd_kafka_topic_destroy(handle) }
-
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            guard rd_kafka_metadata(pointer, 0, handle, &metadata, 2000) == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata
+            guard let metadata = try? BrokerMetadata(of: topic, from: pointer, milliseconds: 2000),
+                let found = metadata.topics.first, found.partition_cnt > 0
             else { return nil }
-            defer { rd_kafka_metadata_destroy(metadata) }
-
-            guard metadata.pointee.topic_cnt > 0, metadata.pointee.topics[0].partition_cnt > 0 else { return nil }
-            return Int(metadata.pointee.topics[0].partition_cnt)
+            return Int(found.partition_cnt)
         }
     }
 
@@ -23,21 +18,14 @@ extension ClientHandle {
     /// missing one.
     func diagnosis(of topic: String) async -> TopicDiagnosis {
         await blocking.run { [self] in
-            guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return .noBrokerAnswers }
-            defer { rd_kafka_topic_destroy(handle) }
-
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(pointer, 0, handle, &metadata, 2000)
-            defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
-                let found = metadata.pointee.topics?.pointee
+            guard let metadata = try? BrokerMetadata(of: topic, from: pointer, milliseconds: 2000),
+                let found = metadata.topics.first
             else { return .noBrokerAnswers }
 
             guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
                 return .refused(KafkaError(found.err, doing: "look up topic \(topic)"))
             }
-            let partitions = UnsafeBufferPointer(start: found.partitions, count: Int(found.partition_cnt))
-            let leaderless = partitions.filter { $0.leader < 0 }.map(\.id).sorted()
+            let leaderless = found.leaderless
             return leaderless.isEmpty ? .complete : .withoutLeader(leaderless)
         }
     }
@@ -50,5 +38,53 @@ extension ClientHandle {
             if let metadata { rd_kafka_metadata_destroy(metadata) }
             return code == RD_KAFKA_RESP_ERR_NO_ERROR
         }
+    }
+
+    /// Describes the brokers and all topics. A query for one topic by name could create it on some brokers.
+    func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {
+        try await blocking.run { [self] () throws(KafkaError) in
+            try BrokerMetadata(of: nil, from: pointer, milliseconds: Int32(clamping: bound.wholeMilliseconds))
+                .description()
+        }
+    }
+
+    /// Fetches the state of a group and its members from the brokers.
+    ///
+    /// The newer call `rd_kafka_DescribeConsumerGroups` is not used: in librdkafka 2.0.2 it aborts the process if the
+    /// brokers cannot describe groups, such as the embedded ones.
+    func description(of group: String, within bound: Duration) async throws(KafkaError) -> GroupDescription {
+        try await blocking.run { [self] () throws(KafkaError) in
+            let what = "describe group \(group)"
+            var list: UnsafePointer<rd_kafka_group_list>?
+            let code = rd_kafka_list_groups(pointer, group, &list, Int32(clamping: max(1, bound.wholeMilliseconds)))
+            defer { if let list { rd_kafka_group_list_destroy(list) } }
+
+            let isWhole = code == RD_KAFKA_RESP_ERR_NO_ERROR
+            guard isWhole || code == RD_KAFKA_RESP_ERR__PARTIAL, let found = list?.pointee else {
+                throw KafkaError(code, doing: what)
+            }
+            let groups = UnsafeBufferPointer(start: found.groups, count: Int(found.group_cnt))
+            guard let info = groups.first(where: { String(cString: $0.group) == group }) else {
+                // A broker that did not answer may be the group's coordinator.
+                if isWhole { return .unknown }
+                throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what)
+            }
+            guard info.err == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(info.err, doing: what) }
+            return GroupDescription(copying: info)
+        }
+    }
+}
+
+extension GroupDescription {
+    fileprivate init(copying info: rd_kafka_group_info) {
+        let members = UnsafeBufferPointer(start: info.members, count: Int(info.member_cnt)).map { member in
+            let assignment = UnsafeRawBufferPointer(
+                start: member.member_assignment, count: Int(max(0, member.member_assignment_size)))
+            return Member(
+                clientID: member.client_id.map { String(cString: $0) } ?? "",
+                host: member.client_host.map { String(cString: $0) } ?? "",
+                partitions: MemberAssignment.partitions(in: Array(assignment)))
+        }
+        self.init(state: info.state.map { String(cString: $0) } ?? "", members: members)
     }
 }

@@ -76,23 +76,16 @@ extension ClientHandle: OffsetBroker {
         _ what: String, entries: [(TopicPartition, offset: Int64)],
         _ call: @escaping @Sendable (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
-        let answer: Result<[TopicPartition: CommittedOffset], KafkaError> = await blocking.run {
+        try await blocking.run { () throws(KafkaError) in
             let list = PartitionList(entries)
             let code = call(list.pointer)
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failure(KafkaError(code, doing: what)) }
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: what) }
 
             let metadata = PartitionList.metadata(of: list.pointer)
-            var offsets: [TopicPartition: CommittedOffset] = [:]
-            for entry in PartitionList.contents(of: list.pointer) {
-                guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-                    return .failure(KafkaError(entry.error, doing: "\(what) of \(entry.id)"))
-                }
-                guard entry.offset >= 0 else { continue }
-                offsets[entry.id] = CommittedOffset(entry.offset, metadata: metadata[entry.id] ?? "")
+            return try PartitionList.offsets(in: list.pointer, doing: what) { id, offset in
+                CommittedOffset(offset, metadata: metadata[id] ?? "")
             }
-            return .success(offsets)
         }
-        return try answer.get()
     }
 
     /// Commits offsets for the group, and waits for the broker's answer.

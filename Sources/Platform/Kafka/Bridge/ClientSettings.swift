@@ -93,6 +93,10 @@ enum ClientSettings {
         return settings
     }
 
+    static func check(_ properties: [String: String]) throws(KafkaError) {
+        rd_kafka_conf_destroy(try settings(properties))
+    }
+
     /// Registers `connections` for every state change of every broker, including the first one.
     private static func watchBrokers(_ settings: OpaquePointer, _ connections: BrokerConnections) {
         let opaque = Unmanaged.passUnretained(connections).toOpaque()
@@ -126,4 +130,9 @@ enum ClientSettings {
     static func text(_ buffer: [CChar]) -> String {
         String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+}
+
+extension LibraryVersion {
+    /// The librdkafka version loaded by this process.
+    public static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
 }

@@ -37,6 +37,20 @@ struct PartitionList: ~Copyable {
         }
     }
 
+    /// Returns a value for each offset, leaving out partitions without one.
+    /// - Throws: The error of the first partition that has one.
+    static func offsets<Value>(
+        in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>, doing what: String,
+        _ value: (TopicPartition, Int64) -> Value
+    ) throws(KafkaError) -> [TopicPartition: Value] {
+        var offsets: [TopicPartition: Value] = [:]
+        for (id, offset, error) in contents(of: list) {
+            guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, doing: "\(what) of \(id)") }
+            if offset >= 0 { offsets[id] = value(id, offset) }
+        }
+        return offsets
+    }
+
     /// Returns the metadata committed with each offset, up to its first zero byte; empty if there was none.
     ///
     /// librdkafka reports the length that the metadata had at the broker, but keeps only the bytes before its first
@@ -54,4 +68,16 @@ struct PartitionList: ~Copyable {
         }
         return metadata
     }
+}
+
+/// Limits offsets from outside to a safe range.
+///
+/// A broker's answer may contain any number. Within this range, an offset plus one, and the difference of two offsets,
+/// fit into `Int64`. Code outside the bridge to librdkafka therefore needs no overflow checks.
+enum OffsetRange {
+    /// The largest offset; its negative limits librdkafka's special values. A partition with a million new records per
+    /// second reaches 2^61 after 73,000 years.
+    static let largest: Int64 = 1 << 61
+
+    static func bounded(_ offset: Int64) -> Int64 { min(max(offset, -largest), largest) }
 }

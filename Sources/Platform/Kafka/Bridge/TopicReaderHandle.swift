@@ -28,12 +28,6 @@ final class TopicReaderHandle: Sendable {
         var partitions: [TopicPartition] = []
     }
 
-    /// The result of one lookup attempt.
-    private enum Attempt<Value> {
-        case done(Value)
-        case failed(rd_kafka_resp_err_t)
-    }
-
     /// One of the two edges of a partition.
     enum Edge: Int64, Sendable {
         /// The offset of the oldest record.
@@ -87,25 +81,15 @@ final class TopicReaderHandle: Sendable {
     func partitions(
         of topic: String, before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition] {
-        guard let handle = rd_kafka_topic_new(client.pointer, topic, nil) else {
-            throw KafkaError(rd_kafka_last_error(), doing: "look up topic \(topic)")
-        }
-        defer { rd_kafka_topic_destroy(handle) }
-
-        return try retry(before: deadline, doing: "look up topic \(topic)") { milliseconds in
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(client.pointer, 0, handle, &metadata, milliseconds)
-            defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
-
-            // No broker answered; the call itself reports only a timeout.
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
-                let found = metadata.pointee.topics?.pointee
-            else { return .failed(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
-            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(found.err) }
-            guard found.partition_cnt > 0 else { return .failed(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) }
-
-            return .done(
-                (0..<Int(found.partition_cnt)).map { TopicPartition(topic, found.partitions[$0].id) })
+        let what = "look up topic \(topic)"
+        return try retry(before: deadline) { milliseconds throws(KafkaError) in
+            let metadata = try BrokerMetadata(of: topic, from: client.pointer, milliseconds: milliseconds)
+            guard let found = metadata.topics.first else {
+                throw KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: what)
+            }
+            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(found.err, doing: what) }
+            guard found.partition_cnt > 0 else { throw KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, doing: what) }
+            return found.partitionList.map { TopicPartition(topic, $0.id) }
         }
     }
 
@@ -117,36 +101,31 @@ final class TopicReaderHandle: Sendable {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let topic = partitions.first?.topic else { return [:] }
 
-        return try retry(before: deadline, doing: "look up the end offsets of \(topic)") { milliseconds in
+        let what = "look up the end offsets of \(topic)"
+        return try retry(before: deadline) { milliseconds throws(KafkaError) in
             // Kafka accepts the number of an edge instead of a time. Unlike `rd_kafka_query_watermark_offsets`, which
             // has no effective timeout before 2.3.0, this call keeps to its timeout.
             let list = PartitionList(partitions.map { ($0, offset: edge.rawValue) })
             let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, milliseconds)
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(code) }
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: what) }
 
-            var offsets: [TopicPartition: Int64] = [:]
-            for (id, offset, error) in PartitionList.contents(of: list.pointer) {
-                guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(error) }
-                guard offset >= 0 else { return .failed(RD_KAFKA_RESP_ERR__TIMED_OUT) }
-                offsets[id] = offset
-            }
-            return .done(offsets)
+            let offsets = try PartitionList.offsets(in: list.pointer, doing: what) { $1 }
+            guard offsets.count == partitions.count else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what) }
+            return offsets
         }
     }
 
     /// Calls `attempt` until it succeeds, fails permanently, or `deadline` has passed.
     /// - Parameter attempt: Receives the remaining milliseconds, at least 1.
     private func retry<Value>(
-        before deadline: Instant, doing what: String,
-        attempt: (_ milliseconds: Int32) -> Attempt<Value>
+        before deadline: Instant, attempt: (_ milliseconds: Int32) throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {
         while true {
-            let left = Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
-            switch attempt(left) {
-            case .done(let value): return value
-            case .failed(let code):
-                let error = KafkaError(code, doing: what)
-                if error.kind == .authentication { throw error }
+            do throws(KafkaError) {
+                return try attempt(Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds)))
+            } catch {
+                let isPermanent = error.kind == .authentication || error.code == RD_KAFKA_RESP_ERR__INVALID_ARG.rawValue
+                if isPermanent { throw error }
                 if SystemClock.now >= deadline { throw failures.explain(error) }
             }
 

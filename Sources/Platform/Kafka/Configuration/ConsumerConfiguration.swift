@@ -75,6 +75,10 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         ]
         return try ClientSettings.merge(all, fixed: fixed, user: properties)
     }
+
+    /// Validates each property with the library, without creating a client.
+    /// - Throws: `configuration` that names the first rejected property.
+    package func check() throws(KafkaError) { try ClientSettings.check(librdkafka(.running)) }
 }
 
 // MARK: - The group's protocol

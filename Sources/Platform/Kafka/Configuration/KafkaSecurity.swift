@@ -105,21 +105,3 @@ extension KafkaSecurity {
         return text.replacing(property, with: "\(setting) (\(property))", maxReplacements: 1)
     }
 }
-
-// MARK: - Secrets among librdkafka's own properties
-
-extension KafkaSecurity {
-    /// Returns the part of a property's value that must not be shown: all of it if the name indicates a secret, else
-    /// the password within a URL. `nil` if nothing is secret.
-    public static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
-        SecretProperties.hiddenPart(of: value, property: name)
-    }
-
-    /// Returns the values, and parts of values, that must be removed from log lines and error texts.
-    public static func secrets(in properties: [String: String]) -> [String] {
-        SecretProperties.secrets(in: properties)
-    }
-
-    /// Returns the range of the password in a URL; `nil` if it has none. The scheme may be missing.
-    public static func password(inURL url: String) -> Range<String.Index>? { SecretProperties.password(inURL: url) }
-}

@@ -60,6 +60,10 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
         if sendsRecordsSingly { fixed["batch.num.messages"] = "1" }
         return try ClientSettings.merge(all, fixed: fixed, user: properties)
     }
+
+    /// Validates each property with the library, without creating a client.
+    /// - Throws: `configuration` that names the first rejected property.
+    package func check() throws(KafkaError) { try ClientSettings.check(librdkafka(.running)) }
 }
 
 extension Duration {

@@ -3,7 +3,7 @@
 /// Properties are matched by words in their names, not by a list of known names. librdkafka adds properties with every
 /// release, and unknown secrets must not be shown either. A matching value is hidden even if it is harmless, such as
 /// the path of a file.
-enum SecretProperties {
+public enum SecretProperties {
     /// A property whose name contains one of these words is secret. Underscores and hyphens count as dots.
     private static let words = [
         "password", "passphrase", "passwd", "secret", "token", "jaas", "assertion", "credential", "private.key",
@@ -27,14 +27,14 @@ enum SecretProperties {
     }
 
     /// Returns the part of a property's value that must not be shown: all of it, or the password within a URL.
-    static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
+    public static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
         if isSecret(name) { return value.startIndex..<value.endIndex }
 
         return value.contains("://") ? password(inURL: value) : nil
     }
 
     /// Returns the values, and parts of values, that must be removed from log lines and error texts.
-    static func secrets(in properties: [String: String]) -> [String] {
+    public static func secrets(in properties: [String: String]) -> [String] {
         properties.compactMap { name, value in
             if namesOfPlainValues.contains(name) { return nil }
 
@@ -54,7 +54,7 @@ enum SecretProperties {
     ///
     /// Without a colon, all text before the `@` may be a token, and counts as the password. The scheme may be missing,
     /// as in the address of a proxy.
-    static func password(inURL url: String) -> Range<String.Index>? {
+    public static func password(inURL url: String) -> Range<String.Index>? {
         guard let end = url.lastIndex(of: "@") else { return nil }
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
         guard start < end else { return nil }

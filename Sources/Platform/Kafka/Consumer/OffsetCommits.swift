@@ -30,14 +30,18 @@ final class OffsetCommits {
     /// The committed offset of each partition that has one.
     var confirmed: [AssignedPartition: Int64] {
         var offsets: [AssignedPartition: Int64] = [:]
-        for source in partitions.inOrder { offsets[source.partition] = source.committed }
+        for source in partitions.inOrder { offsets[source.partition] = source.offsets.committed }
         return offsets
     }
 
     /// Stores the offsets to continue from, for the next commit. Ignores partitions whose assignment has ended.
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
         for (partition, next) in offsets {
-            if let source = partitions.source(partition) { source.uncommitted = next } else { staleOffsets += 1 }
+            if let source = partitions.source(partition) {
+                source.offsets.uncommitted = next
+            } else {
+                staleOffsets += 1
+            }
         }
     }
 
@@ -63,7 +67,8 @@ final class OffsetCommits {
     /// a log that ended before its offset. A topic created again must not receive the offsets of its predecessor.
     private var committable: [PartitionSource] {
         partitions.inOrder.filter {
-            $0.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true && !hasEnded($0)
+            $0.offsets.uncommitted != nil && $0.missingSince.map { loop.now - $0 >= .seconds(60) } ?? true
+                && !hasEnded($0)
         }
     }
 
@@ -83,7 +88,7 @@ final class OffsetCommits {
     /// partitions of a request (`rd_kafka_cgrp_update_committed_offsets`).
     private func begin() throws(KafkaError) {
         requested = [:]
-        for source in committable { requested[source.partition] = source.uncommitted }
+        for source in committable { requested[source.partition] = source.offsets.uncommitted }
         for offsets in Dictionary(grouping: requested, by: \.key.id.topic).values {
             try client.requestCommit(of: offsets.map { (id: $0.key.id, next: $0.value) })
             awaited += 1
@@ -120,9 +125,9 @@ final class OffsetCommits {
             source.commitRefusal = refusal
             if refusal?.kind == .unknownTopicOrPartition { source.missingSince = loop.now }
             guard refusal == nil else { continue }
-            source.committed = asked.offset
+            source.offsets.committed = asked.offset
             // An offset stored since then waits for the next commit.
-            if source.uncommitted == asked { source.uncommitted = nil }
+            if source.offsets.uncommitted == asked { source.offsets.uncommitted = nil }
         }
         lastError = lastError ?? error
         awaited -= 1

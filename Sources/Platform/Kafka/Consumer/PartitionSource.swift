@@ -1,5 +1,21 @@
 internal import Basics
 
+/// The offsets of a partition that its group has committed, or will commit.
+struct GroupOffsets {
+    /// The last committed offset; `nil` while it is unknown, or if there is none.
+    var committed: Int64?
+    /// The start offset of a partition without a committed offset; `nil` while it is unknown, or if there is a
+    /// committed offset.
+    var start: Int64?
+    /// The partition's end at the last lookup; `nil` while it is unknown.
+    var end: Int64?
+    /// The last stored offset; `nil` once it is committed.
+    var uncommitted: CommittedOffset?
+
+    /// True once the broker has returned the committed offset (or the start) and the end.
+    var areKnown: Bool { end != nil && (committed ?? start) != nil }
+}
+
 /// One assigned partition of a consumer: its record queue and its known offsets.
 final class PartitionSource {
     let partition: AssignedPartition
@@ -28,29 +44,12 @@ final class PartitionSource {
     /// When the brokers last reported that the topic does not exist; `nil` if they have not.
     var missingSince: Instant?
 
-    /// The last committed offset; `nil` while it is unknown, or if there is none.
-    var committed: Int64?
-    /// The start offset of a partition without a committed offset; `nil` while it is unknown, or if there is a
-    /// committed offset.
-    var start: Int64?
-    /// The partition's end at the last lookup; `nil` while it is unknown.
-    var end: Int64?
-    /// The last stored offset; `nil` once it is committed.
-    var uncommitted: CommittedOffset?
+    var offsets = GroupOffsets()
 
     init(_ partition: AssignedPartition, number: UInt32, queue: PartitionQueue) {
         self.partition = partition
         self.number = number
         self.queue = queue
-    }
-
-    /// True once the broker has returned the committed offset (or the start) and the end.
-    var isKnown: Bool { end != nil && (committed ?? start) != nil }
-
-    /// The number of waiting records; `nil` while it is unknown.
-    var lag: Int64? {
-        guard let end, let begin = committed ?? start else { return nil }
-        return max(0, end - begin)
     }
 
     /// A problem that needs an operator; `nil` if there is none.

@@ -1,0 +1,153 @@
+internal import Basics
+internal import CRdkafka
+public import Logging
+
+/// Describes and creates topics, for tools. It never changes or deletes existing topics, except that `setPartitions`
+/// adds partitions.
+///
+/// Every call waits on a dedicated thread, never on the caller's. Safe to use from any task.
+public final class TopicAdmin: Sendable {
+    let client: Shared
+    private let log: ClientLog
+    private let blocking = BlockingThread("topic-admin")
+    /// Why brokers were unreachable.
+    let failures = BrokerFailures()
+
+    /// - Parameter configuration: Only the brokers, `kafka.security.*` and `kafka.properties` are used.
+    /// - Throws: `configuration` that names the property.
+    public convenience init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+        try self.init(configuration, log: log, noting: nil)
+    }
+
+    /// - Parameter requests: Receives the request versions of the brokers, as soon as one has reported them; `nil` if
+    ///   they are not needed.
+    /// - Throws: `configuration` that names the property.
+    package init(
+        _ configuration: ConsumerConfiguration, log: Logger, noting requests: BrokerRequestLog?
+    ) throws(KafkaError) {
+        var properties = try configuration.librdkafka(.running)
+        // A client with a group looks up the group's coordinator, for which this user may lack permission.
+        properties["group.id"] = nil
+        properties["group.protocol"] = nil
+        // The library reports the brokers' request versions only in these lines.
+        if requests != nil { properties["debug"] = "feature" }
+
+        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures, requests: requests)
+        client = Shared(
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
+    }
+
+    deinit {
+        // Destroying waits for librdkafka's threads, so it runs where it delays no task.
+        let (client, log) = (client, log)
+        Disposal.run {
+            rd_kafka_destroy(client.pointer)
+            withExtendedLifetime(log) {}
+        }
+    }
+
+    /// Describes the brokers and all topics. Does not create topics, even if brokers create them automatically.
+    /// - Throws: `unreachable`, `timedOut`, `authentication`.
+    public func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {
+        try await run(bound) { [self] deadline throws(KafkaError) in try cluster(before: deadline) }
+    }
+
+    /// Blocks the thread. A query for one topic by name could create it on some brokers.
+    func cluster(before deadline: Instant) throws(KafkaError) -> ClusterDescription {
+        do throws(KafkaError) {
+            return try BrokerMetadata(
+                of: nil, from: client.pointer, milliseconds: Self.milliseconds(until: deadline)
+            ).description()
+        } catch {
+            throw failures.explain(error)
+        }
+    }
+
+    /// Fetches the settings of one topic, including the brokers' defaults.
+    /// - Returns: Values by name. Values that the broker does not disclose are left out.
+    /// - Throws: `unsupported` if the broker cannot describe settings, `authentication` if this user may not read them.
+    public func configuration(of topic: String, within bound: Duration) async throws(KafkaError) -> [String: String] {
+        let what = "look up the configuration of \(topic)"
+        return try await run(bound) { [self] deadline throws(KafkaError) in
+            var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
+            defer { if let resource { rd_kafka_ConfigResource_destroy(resource) } }
+
+            let answer = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, doing: what, before: deadline) { options, queue in
+                rd_kafka_DescribeConfigs(client.pointer, &resource, 1, options, queue)
+            }
+            defer { rd_kafka_event_destroy(answer) }
+
+            var count = 0
+            guard let result = rd_kafka_event_DescribeConfigs_result(answer),
+                let described = rd_kafka_DescribeConfigs_result_resources(result, &count)?.pointee, count == 1
+            else { throw KafkaError(.other, "\(what): the answer contains no topic") }
+
+            let code = rd_kafka_ConfigResource_error(described)
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+                throw KafkaError(code, doing: what, reason: rd_kafka_ConfigResource_error_string(described))
+            }
+            return Self.entries(of: described)
+        }
+    }
+
+    private static func entries(of resource: OpaquePointer) -> [String: String] {
+        var count = 0
+        let entries = rd_kafka_ConfigResource_configs(resource, &count)
+
+        var configuration: [String: String] = [:]
+        for entry in UnsafeBufferPointer(start: entries, count: count) {
+            guard let name = rd_kafka_ConfigEntry_name(entry), let value = rd_kafka_ConfigEntry_value(entry) else {
+                continue
+            }
+            configuration[String(cString: name)] = String(cString: value)
+        }
+        return configuration
+    }
+
+    /// Fetches the operations that this user may perform on a topic.
+    /// - Returns: `nil` if the brokers do not report them.
+    /// - Throws: `unsupported` if the library is too old (before 2.3), `authentication` if this user may not describe
+    ///   the topic.
+    package func operations(
+        on topic: String, within bound: Duration
+    ) async throws(KafkaError) -> Set<TopicOperation>? {
+        let what = "look up this user's permissions on \(topic)"
+        return try await run(bound) { [self] deadline throws(KafkaError) in
+            try requireController(doing: what, before: deadline)
+            var bits: UInt32 = 0
+            let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
+            guard code != Int32.min else {
+                throw KafkaError(
+                    .unsupported,
+                    "\(what): librdkafka \(LibraryVersion.running) does not support this; use 2.3 or newer")
+            }
+            guard code == 0 else { throw failures.explain(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
+            if bits == 0 { return nil }
+            return Set(TopicOperation.allCases.filter { bits & 1 << $0.rawValue != 0 })
+        }
+    }
+
+    /// Finds the first record of each partition whose timestamp is at or after an instant.
+    /// - Parameter milliseconds: The instant, since the Unix epoch.
+    /// - Returns: No entry for a partition without such a record.
+    /// - Throws: `unreachable`, `timedOut`, `authentication`; never returns a partial result.
+    public func offsets(
+        of partitions: [TopicPartition], since milliseconds: Int64, within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        let what = "look up offsets by time"
+        return try await run(bound) { [self] deadline throws(KafkaError) in
+            let list = PartitionList(partitions.map { ($0, offset: max(0, milliseconds)) })
+            let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, Self.milliseconds(until: deadline))
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw failures.explain(KafkaError(code, doing: what)) }
+            return try PartitionList.offsets(in: list.pointer, doing: what) { $1 }
+        }
+    }
+
+    /// Runs a blocking call on the dedicated thread.
+    func run<Value: Sendable>(
+        _ bound: Duration, body: @escaping @Sendable (_ deadline: Instant) throws(KafkaError) -> Value
+    ) async throws(KafkaError) -> Value {
+        let deadline = SystemClock.now + bound
+        return try await blocking.run { () throws(KafkaError) in try body(deadline) }
+    }
+}
