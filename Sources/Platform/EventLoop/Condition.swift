@@ -5,7 +5,7 @@
 ///     }
 ///
 /// Code that changes the awaited state calls `signal` or `broadcast`; each resumed task checks the state again. A
-/// condition belongs to the isolation of its owner. `Sleeper` uses a lock instead, because any thread may wake its
+/// condition belongs to the isolation of its owner. `Waiter` uses a lock instead, because any thread may wake its
 /// task.
 public struct Condition {
     // Nearly all conditions have one waiter, which needs no extra storage. Further waiters are few, so an array

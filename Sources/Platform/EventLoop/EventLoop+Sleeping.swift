@@ -1,6 +1,27 @@
 internal import Basics
 internal import Synchronization
 
+extension EventLoop {
+    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task has no effect.
+    public func pause(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            schedule(at: now + time) { continuation.resume() }
+        }
+    }
+
+    /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
+    /// - Throws: `CancellationError` if the task was cancelled.
+    public func sleep(for time: Duration) async throws(CancellationError) {
+        if Task.isCancelled { throw CancellationError() }
+        let waiter = Waiter()
+        let timer = schedule(at: now + time) { waiter.settle(.served) }
+        _ = await waiter.verdict()
+
+        if isCurrent { cancel(timer) }
+        if Task.isCancelled { throw CancellationError() }
+    }
+}
+
 /// Suspends one task at a time, until its time has passed or it is woken. Thread-safe.
 package final class WakeUp: Sendable {
     private struct State {
