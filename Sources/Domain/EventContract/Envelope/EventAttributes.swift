@@ -1,4 +1,4 @@
-@_exported public import Basics
+import Basics
 import JSON
 import LocationSearch
 
@@ -56,7 +56,7 @@ struct EventAttributes {
         case "ce_time": time = value.flatMap(WallTime.init(rfc3339:))
         case "ce_expirytime": takeExpiry(value)
         case "ce_priority": takePriority(value, named: "ce_priority")
-        case OutcomeEncoder.answersOutcomeName: answersOutcome = true
+        case HeaderName.answersOutcome: answersOutcome = true
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
         default:
@@ -141,7 +141,3 @@ struct EventAttributes {
         }
     }
 }
-
-/// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
-/// that it shares with Kafka's records.
-public typealias EventHeader = RecordHeader

@@ -1,3 +1,5 @@
+@_exported public import Basics
+
 /// The `type` of each of the three events. The texts are contract: add one, never rename one.
 public enum EventType: String, CaseIterable, Sendable {
     /// A request.
@@ -13,6 +15,19 @@ enum CloudEvents {
     static let specVersion = "1.0"
     static let json = "application/json"
     static let structuredJSON = "application/cloudevents+json"
+}
+
+/// One header of an event's record. Basics is re-exported, so that a file which reads headers need not import the module
+/// that it shares with Kafka's records.
+public typealias EventHeader = RecordHeader
+
+/// The names of headers that are not part of CloudEvents.
+enum HeaderName {
+    /// Marks the error event about an outcome in the requests topic. If this event is written there too, it is not
+    /// answered.
+    @inline(__always) static var answersOutcome: StaticString { "answers-outcome" }
+    /// Holds the steps of the request.
+    static let steps = "request-steps"
 }
 
 /// The format of a record's value, from its content type. Parameters and case do not matter.

@@ -88,7 +88,7 @@ public struct OutcomeEncoder: ~Copyable {
         headers.append(EventHeader("ce_time", time))
         headers.append(Self.contentType)
         position.append(to: &headers)
-        if let steps, !steps.isEmpty { headers.append(EventHeader(Self.stepsName, steps.text)) }
+        if let steps, !steps.isEmpty { headers.append(EventHeader(HeaderName.steps, steps.text)) }
 
         if let trace = trace ?? envelope.trace?.child(parentID: parentIDs.next()) {
             headers.append(EventHeader("traceparent", trace.traceparent))
@@ -102,11 +102,7 @@ public struct OutcomeEncoder: ~Copyable {
     // These headers are the same in every event. They are made once, so that events share their bytes.
     static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
     static let contentType = EventHeader("content-type", text: CloudEvents.json)
-    /// Marks the error event about an outcome in the requests topic. If this event is written there too, it is not answered.
-    static let answersOutcome = EventHeader(answersOutcomeName.description, text: "true")
-    @inline(__always) static var answersOutcomeName: StaticString { "answers-outcome" }
-    /// The header that holds the steps of the request.
-    static let stepsName = "request-steps"
+    private static let answersOutcome = EventHeader(HeaderName.answersOutcome.description, text: "true")
     private static let sourceHeader = EventHeader("ce_source", text: source)
     private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
     private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)

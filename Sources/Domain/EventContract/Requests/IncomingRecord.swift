@@ -30,31 +30,3 @@ public struct IncomingRecord: Sendable {
         return reader.attributes.source.flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
-
-/// The position of a record. Together with the cluster, it identifies the record permanently.
-public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the topic.
-    public var topic: String
-    /// The number of the partition.
-    public var partition: Int32
-    /// The offset within the partition.
-    public var offset: Int64
-
-    /// Makes a position.
-    public init(topic: String, partition: Int32, offset: Int64) {
-        self.topic = topic
-        self.partition = partition
-        self.offset = offset
-    }
-
-    /// The position as `topic-partition-offset`, which is the id of an outcome event.
-    public var description: String { "\(topic)-\(partition)-\(offset)" }
-
-    /// The description, with the topic shortened to keep within the 128 characters of a `requestId`. Topic names may have
-    /// up to 249 (ASCII) characters.
-    var requestID: String {
-        let position = "-\(partition)-\(offset)"
-        // bounded: a position has at most 31 characters
-        return String(topic.unicodeScalars.prefix(RequestMembers.idLength.upperBound - position.utf8.count)) + position
-    }
-}

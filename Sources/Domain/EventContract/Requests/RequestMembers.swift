@@ -7,10 +7,11 @@ struct RequestMembers {
     /// The length that `requestId` and `sessionId` may have, in Unicode scalars.
     static let idLength = 1...128
 
-    /// The coordinates of a location, either of which may be missing.
-    private struct Location {
-        var latitude: Double?
-        var longitude: Double?
+    /// The area to search.
+    private struct Area {
+        /// The centre, whose coordinates may be missing.
+        var centre: (latitude: Double?, longitude: Double?)?
+        var radiusMeters: Double?
     }
 
     private(set) var requestID: String?
@@ -18,8 +19,7 @@ struct RequestMembers {
     private(set) var provider: ProviderChoice?
     private(set) var sessionID: String?
     private var category: String?
-    private var location: Location?
-    private var radiusMeters: Double?
+    private var area = Area()
     private var keyword: String?
     private var language: String?
     private var openNow: Bool?
@@ -59,7 +59,7 @@ struct RequestMembers {
             case "location":
                 try readLocation(from: &reader)
             case "radiusMeters":
-                radiusMeters = try number(of: "radiusMeters", expected: "a number from 1 to 50000", from: &reader)
+                area.radiusMeters = try number(of: "radiusMeters", expected: "a number from 1 to 50000", from: &reader)
             case "keyword":
                 keyword = try text(of: "keyword", expected: "text of 1 to 256 characters", from: &reader)
             case "language":
@@ -105,7 +105,7 @@ struct RequestMembers {
             requestID: id, operation: operation, provider: provider ?? .auto,
             category: category ?? SearchRequest.defaultCategory,
             location: operation == .search ? try coordinate() : nil,
-            radiusMeters: radiusMeters ?? SearchRequest.defaultRadiusMeters,
+            radiusMeters: area.radiusMeters ?? SearchRequest.defaultRadiusMeters,
             keyword: keyword, language: language, openNow: openNow, limit: limit ?? SearchRequest.defaultLimit,
             pageToken: pageToken,
             placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) }
@@ -113,11 +113,11 @@ struct RequestMembers {
     }
 
     private func coordinate() throws(SearchError) -> Coordinate? {
-        guard let location else { return nil }
-        guard let latitude = location.latitude else {
+        guard let centre = area.centre else { return nil }
+        guard let latitude = centre.latitude else {
             throw .invalid("location.latitude", expected: Self.latitudeRange)
         }
-        guard let longitude = location.longitude else {
+        guard let longitude = centre.longitude else {
             throw .invalid("location.longitude", expected: Self.longitudeRange)
         }
         return Coordinate(latitude: latitude, longitude: longitude)
@@ -139,7 +139,7 @@ struct RequestMembers {
     }
 
     private mutating func readLocation(from reader: inout JSONReader) throws(JSONError) {
-        location = nil
+        area.centre = nil
         forget("location")
 
         if try reader.skipNull() { return }
@@ -147,17 +147,17 @@ struct RequestMembers {
             return refuse("location", expected: "an object with latitude and longitude")
         }
 
-        var read = Location()
+        var (latitude, longitude) = (nil as Double?, nil as Double?)
         while let key = try reader.nextKey() {
             switch key {
             case "latitude":
-                read.latitude = try number(of: "location.latitude", expected: Self.latitudeRange, from: &reader)
+                latitude = try number(of: "location.latitude", expected: Self.latitudeRange, from: &reader)
             case "longitude":
-                read.longitude = try number(of: "location.longitude", expected: Self.longitudeRange, from: &reader)
+                longitude = try number(of: "location.longitude", expected: Self.longitudeRange, from: &reader)
             default: try reader.skip()
             }
         }
-        location = read
+        area.centre = (latitude, longitude)
     }
 
     private mutating func text(
