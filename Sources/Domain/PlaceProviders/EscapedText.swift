@@ -1,3 +1,5 @@
+import Basics
+
 /// Decodes the escapes that may hide a key in a text: `%41`, `&#65;`, `&#x41;` and `\u0041` all mean `A`.
 enum EscapedText {
     /// Returns the text with each escaped ASCII character decoded; `nil` if there is none.
@@ -60,20 +62,11 @@ enum EscapedText {
     ) -> (value: Int, digits: Int)? {
         var (value, digits) = (0, 0)
         while digits < allowed.upperBound, start + digits < text.count,
-            let digit = digit(text[start + digits]), digit < radix
+            let digit = text[start + digits].hexadecimalValue, digit < radix
         {
-            value = value * radix + digit
+            value = value * radix + Int(digit)
             digits += 1
         }
         return digits >= allowed.lowerBound ? (value, digits) : nil
-    }
-
-    private static func digit(_ byte: UInt8) -> Int? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(byte - UInt8(ascii: "A")) + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(byte - UInt8(ascii: "a")) + 10
-        default: nil
-        }
     }
 }

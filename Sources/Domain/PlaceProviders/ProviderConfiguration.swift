@@ -24,23 +24,3 @@ extension ProviderConfiguration: CustomStringConvertible, CustomReflectable {
     public var description: String { baseURL }
     public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
 }
-
-extension ProviderConfiguration {
-    /// Refuses a call without a key, because providers report such calls as a fault of the request.
-    func checkKey(of provider: ProviderID) throws(SearchError) {
-        guard !apiKey.isEmpty else { throw .noKey(of: provider) }
-    }
-
-    /// Refuses an answer that repeats our key, for example in a link or a front end's page, because events contain its texts.
-    func checkSilence(of answer: borrowing ProviderAnswer, from provider: ProviderID) throws(SearchError) {
-        let keys = key.telltales
-        if keys.isEmpty { return }
-
-        var isSilent = !KeySearch.repeats(keys, in: answer.places.allTexts)
-        for text in answer.attributions { isSilent = isSilent && !KeySearch.repeats(keys, in: text.utf8.span) }
-        if let text = answer.photoURL { isSilent = isSilent && !KeySearch.repeats(keys, in: text.utf8.span) }
-        if let text = answer.nextPageToken { isSilent = isSilent && !KeySearch.repeats(keys, in: text.utf8.span) }
-
-        guard isSilent else { throw .badResponse("contains the API key", from: provider) }
-    }
-}

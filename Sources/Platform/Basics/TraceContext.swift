@@ -114,9 +114,7 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Returns the value of a hexadecimal digit. Upper case is invalid.
     private static func value(of digit: UInt8) -> Int? {
-        if digit.isDigit { return Int(digit - UInt8(ascii: "0")) }
-        guard (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(digit) else { return nil }
-        return Int(digit - UInt8(ascii: "a")) + 10
+        digit.isDigit || digit.isLowercaseLetter ? digit.hexadecimalValue.map(Int.init) : nil
     }
 
     // MARK: tracestate

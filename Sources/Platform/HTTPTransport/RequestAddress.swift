@@ -1,7 +1,7 @@
 internal import CCurl
 internal import LibC
 
-/// Sets the URL of a transfer's calls.
+/// Sets the URL and the proxy of a transfer's calls.
 ///
 /// curl formats a URL three times, letter by letter. Therefore curl gets the origin as its URL only once. The path and
 /// query, which differ between calls, are set as the request's target, which curl copies. curl also gets the origin in
@@ -9,22 +9,29 @@ internal import LibC
 struct RequestAddress: ~Copyable {
     /// True with a proxy, which may require the whole URL as the target.
     private let isProxied: Bool
+    /// The proxies for http and https URLs, if they differ; `nil` if one is set for both.
+    private let proxies: (http: String, https: String)?
     /// The origin that curl has as its URL, such as `http://host:port`; empty if curl has a whole URL.
     private var origin: [CChar] = []
     /// The parsed origin, for `CURLOPT_CURLU`. curl reads it at each call; it is freed with this value.
     private let parts: OpaquePointer?
 
-    init(isProxied: Bool) {
-        self.isProxied = isProxied
+    init(proxy: String?, secureProxy: String?) {
+        isProxied = proxy != nil || secureProxy != nil
+        proxies = proxy == secureProxy ? nil : (proxy ?? "", secureProxy ?? "")
         parts = curl_url()
     }
 
     deinit { curl_url_cleanup(parts) }
 
-    /// Makes `easy` call `url`, which must have a scheme and a host, as checked by `validated()`.
-    mutating func set(_ url: String, of easy: UnsafeMutableRawPointer) -> CURLcode {
+    /// Makes `easy` call the request's URL, which must have a scheme and a host, as checked by `validated()`.
+    mutating func set(_ request: HTTPRequest, of easy: UnsafeMutableRawPointer) -> CURLcode {
+        if let proxies {
+            locsearch_set_text(easy, CURLOPT_PROXY, request.isSecure ? proxies.https : proxies.http)
+        }
+
         // Swift's implicit conversion of a string to a pointer would copy it.
-        url.withCString { url in
+        return request.url.withCString { url in
             let scheme = strcspn(url, ":") + 3
             let target = url + scheme + strcspn(url + scheme, "/?#")
 

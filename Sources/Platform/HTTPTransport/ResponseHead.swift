@@ -1,3 +1,5 @@
+internal import LibC
+
 /// The needed parts of a response's head, received line by line from curl.
 struct ResponseHead {
     /// The maximum total size of all heads of one response, including interim heads and trailers. Newer versions of
@@ -14,6 +16,8 @@ struct ResponseHead {
     private(set) var date: String?
     private let keepsDate: Bool
     private var size = 0
+    /// True if the head exceeded the limit.
+    var isTooLarge: Bool { size > Self.maxBytes }
     /// The last content type. Most responses have the same one, and then share this `String`.
     private var usualContentType = "application/json; charset=utf-8"
 
@@ -30,7 +34,7 @@ struct ResponseHead {
     /// - Returns: `false` if the head is too large.
     mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
         size += line.count
-        guard size <= Self.maxBytes, let first = line.first else { return size <= Self.maxBytes }
+        guard !isTooLarge, let first = line.first else { return !isTooLarge }
 
         switch first | 0x20 {
         case UInt8(ascii: "h"):
@@ -73,5 +77,15 @@ struct ResponseHead {
         while start < end, isBlank(line[start]) { start += 1 }
         while end > start, isBlank(line[end - 1]) { end -= 1 }
         return UnsafeRawBufferPointer(rebasing: line[start..<end])
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Returns whether both contain the same bytes. `elementsEqual` uses iterators, which need thirty instructions per
+    /// byte.
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+        return memcmp(start, otherStart, count) == 0
     }
 }

@@ -36,15 +36,11 @@ final class Transfer {
     private var isPost = false
     private var bufferBytes = 0
     private var head: ResponseHead
-    private var body: [UInt8] = []
-    private var isTooLarge = false
+    private var body: ResponseBody
     /// How often curl sent the call's request, or was about to send it.
     private var sends = 0
     private var isFresh = false
-    private let limit: Int
     private let loop: EventLoop
-    /// The proxies for http and https URLs, if they differ; `nil` if one is set for both.
-    private let proxies: (http: String, https: String)?
 
     /// Makes a transfer without a call; `nil` if memory is short.
     /// - Parameter driver: Notified about sockets that open and close.
@@ -52,11 +48,9 @@ final class Transfer {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         head = ResponseHead(keepsDate: configuration.keepsDate)
-        limit = configuration.maxResponseBytes
+        body = ResponseBody(limit: configuration.maxResponseBytes)
         loop = driver.loop
-        let (proxy, secureProxy) = (configuration.proxy, configuration.httpsProxy)
-        proxies = proxy == secureProxy ? nil : (proxy ?? "", secureProxy ?? "")
-        address = RequestAddress(isProxied: proxy != nil || secureProxy != nil)
+        address = RequestAddress(proxy: configuration.proxy, secureProxy: configuration.httpsProxy)
         headers = RequestHeaders(userAgent: configuration.userAgent)
 
         // Unretained is safe: this object owns the handle and frees it in `deinit`. The driver outlives every transfer
@@ -91,7 +85,7 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
 
         // A response whose head announces a larger body is rejected before the body arrives.
-        locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
+        locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(body.limit))
 
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
         locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.noProxy)
@@ -114,18 +108,14 @@ final class Transfer {
     ) throws(HTTPError) {
         self.request = request
         self.deadline = deadline
-        body = []
-        isTooLarge = false
+        body.reset()
         head.reset()
         // After a stale connection, the next call opens a new one, because it is most likely a retry of that call.
         if isFresh != (sends > 1) { locsearch_set_long(easy, CURLOPT_FRESH_CONNECT, isFresh ? 0 : 1) }
         (isFresh, sends) = (sends > 1, 0)
 
-        guard address.set(request.url, of: easy) == CURLE_OK else {
+        guard address.set(request, of: easy) == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
-        }
-        if let proxies {
-            locsearch_set_text(easy, CURLOPT_PROXY, request.isSecure ? proxies.https : proxies.http)
         }
         locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)
         try setMethod(request)
@@ -152,15 +142,14 @@ final class Transfer {
 
     /// Returns the call's result, after curl has finished it. Call it once, because it moves the body out.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
-        var received: [UInt8] = []
-        swap(&received, &body)
+        var received = body.move()
 
         // curl treats a connection that ends within the headers as a complete response without a body.
         let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
         guard code == CURLE_OK else { return .failure(failure(code)) }
 
         if let size = received.gunzippedCount {
-            guard size <= limit else { return .failure(failure(CURLE_FILESIZE_EXCEEDED)) }
+            guard size <= body.limit else { return .failure(failure(CURLE_FILESIZE_EXCEEDED)) }
             guard let content = received.gunzipped(count: size) else {
                 return .failure(failure(CURLE_BAD_CONTENT_ENCODING))
             }
@@ -179,8 +168,8 @@ final class Transfer {
         if sends > 1 {
             return HTTPError(.staleConnection, "\(host): the reused connection closed before the answer arrived")
         }
-        if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
-            return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")
+        if head.isTooLarge || body.isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
+            return HTTPError(.tooLarge, "\(host): the answer is larger than \(body.limit) bytes")
         }
 
         let isConnected = locsearch_get_large(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
@@ -195,23 +184,7 @@ final class Transfer {
     // A callback that returns less than the number of bytes it received ends the transfer.
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count <= limit - body.count else {
-            isTooLarge = true
-            return false
-        }
-        if body.isEmpty {
-            // -1 means that the length was not announced. A compressed body announces less than its decompressed size.
-            let announced = Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
-            body.reserveCapacity(min(limit, max(bytes.count, announced)))
-        }
-        body.append(contentsOf: bytes)
-        return true
-    }
-
-    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        if head.take(line) { return true }
-        isTooLarge = true
-        return false
+        body.take(bytes, announced: { Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) })
     }
 
     /// Returns the transfer of a callback's context. Unretained is safe: a transfer outlives its handle's callbacks.
@@ -239,7 +212,7 @@ final class Transfer {
         guard let context else { return 0 }
         // bounded: both describe bytes that are in memory
         let line = UnsafeRawBufferPointer(start: data, count: size * count)
-        return transfer(context).takeHeader(line) ? line.count : 0
+        return transfer(context).head.take(line) ? line.count : 0
     }
 }
 

@@ -3,7 +3,9 @@ import JSON
 import LocationSearch
 
 /// One answer of the Places API (New).
-struct GooglePlacesResponse {
+struct GooglePlacesResponse: GoogleAnswer {
+    static let provider = ProviderID.googlePlaces
+
     /// The layouts of answers.
     enum Kind {
         /// An object with `places`; `{}` if nothing was found.
@@ -17,20 +19,16 @@ struct GooglePlacesResponse {
         fileprivate var isForPlace: Bool { if case .list = self { false } else { true } }
     }
 
-    /// The places that could be read.
-    var list = PlaceList()
-    /// The provider's token for the next page.
-    var nextPageToken: String?
+    private(set) var list = PlaceList()
+    private(set) var nextPageToken: String?
     /// The address of a picture.
-    var photoURL: String?
-    /// The name of the first photo of a place.
-    var photoName: String?
+    private(set) var photoURL: String?
+    private(set) var photoName: String?
     private var isError = false
     /// True once a member of the API was read.
     private var isAnswer = false
     /// True once another member was read. An object without members is an answer: proto3's JSON omits empty values.
     private var isForeign = false
-    /// The credits: the source, third parties, and the authors of photos.
     private(set) var credits = Credits("Google Maps")
 
     /// Reads an answer.

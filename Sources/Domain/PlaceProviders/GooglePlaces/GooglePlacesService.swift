@@ -5,7 +5,7 @@ public import LocationSearch
 /// The service for the Google Places API (New): nearby and text search, details, photo.
 public struct GooglePlacesService: PlaceService {
     public let id = ProviderID.googlePlaces
-    private let http: any HTTPSending
+    private let api: ProviderAPI
     private let requests: GooglePlacesRequests
 
     /// Makes a service whose calls use `http`.
@@ -13,7 +13,7 @@ public struct GooglePlacesService: PlaceService {
     public init(
         http: any HTTPSending, configuration: ProviderConfiguration, fields: GooglePlacesFields = .enterprise
     ) {
-        self.http = http
+        api = ProviderAPI(id, http: http, configuration: configuration)
         requests = GooglePlacesRequests(configuration: configuration, fields: fields)
     }
 
@@ -31,18 +31,22 @@ public struct GooglePlacesService: PlaceService {
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        try requests.configuration.checkKey(of: id)
+        try api.checkKey()
 
         let answer: ProviderAnswer
         switch request.operation {
         case .search: answer = try await search(request, before: deadline)
-        case .details: answer = try await details(request, before: deadline)
+        case .details:
+            answer = try await page(requests.details(request), kind: place(of: request), before: deadline).details()
         case .photo:
-            guard let followUp else { return .needsCall(try await photoName(request, before: deadline)) }
+            guard let followUp else {
+                let page = try await page(requests.photoNames(request), kind: place(of: request), before: deadline)
+                return .needsCall(try page.photoCall())
+            }
             answer = try await picture(followUp, before: deadline)
         }
 
-        try requests.configuration.checkSilence(of: answer, from: id)
+        try api.checkSilence(of: answer)
         return .answer(answer)
     }
 
@@ -51,38 +55,19 @@ public struct GooglePlacesService: PlaceService {
         let isText = GooglePlacesRequests.needsTextSearch(request)
         let page = try await page(
             isText ? requests.text(request) : requests.nearby(request), kind: .list, before: deadline)
-        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
-        var places = page.list.places
+        var answer = try page.found()
         if isText, let centre = request.location {
             // Text search is restricted by a box, whose corners are outside the requested circle.
-            places.removeAll { place in place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false }
+            answer.places.removeAll { place in
+                place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false
+            }
         }
-        return ProviderAnswer(
-            places: places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
-            unreadablePlaces: page.list.unreadable)
+        return answer
     }
 
-    private func details(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderAnswer {
-        let page = try await page(requests.details(request), kind: .place(id: request.placeID ?? ""), before: deadline)
-        guard !page.list.places.isEmpty else { throw .badResponse("has no readable place", from: id) }
-        return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
-    }
+    private func place(of request: SearchRequest) -> GooglePlacesResponse.Kind { .place(id: request.placeID ?? "") }
 
-    /// Looks up the name of a place's photo. Names expire, so none is kept from an earlier answer.
-    private func photoName(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> FollowUpCall {
-        let page = try await page(
-            requests.photoNames(request), kind: .place(id: request.placeID ?? ""), before: deadline)
-        guard let name = page.photoName else {
-            throw SearchError(.notFound, "google-places has no photo of this place")
-        }
-        return FollowUpCall(number: 2, subject: name, attributions: page.credits.texts)
-    }
-
-    /// Requests the address of the photo that `photoName` found.
+    /// Requests the address of the photo that the first call found.
     private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
         let media = try await page(requests.media(call.subject ?? ""), kind: .media, before: deadline)
         guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
@@ -91,15 +76,14 @@ public struct GooglePlacesService: PlaceService {
 
     /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
-        try requests.configuration.checkKey(of: id)
+        try api.checkKey()
         _ = try await page(requests.id(of: placeID), kind: .place(id: placeID), before: deadline)
     }
 
     private func page(
         _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
     ) async throws(SearchError) -> GooglePlacesResponse {
-        try await http.ask(request, of: id, with: requests.configuration.key, before: deadline) {
-            (response) throws(SearchError) in
+        try await api.ask(request, before: deadline) { (response) throws(SearchError) in
             try GooglePlacesResponse.read(response, as: kind)
         }
     }

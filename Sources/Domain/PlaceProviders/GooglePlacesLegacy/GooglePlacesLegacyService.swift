@@ -5,8 +5,7 @@ public import LocationSearch
 /// The service for Google Places, the legacy web service: nearby search, details, photo.
 public struct GooglePlacesLegacyService: PlaceService {
     public let id = ProviderID.googlePlacesLegacy
-    private let http: any HTTPSending
-    private let configuration: ProviderConfiguration
+    private let api: ProviderAPI
 
     /// Google accepts a page token only after about this long.
     private static let tokenDelay: Duration = .seconds(2)
@@ -15,8 +14,7 @@ public struct GooglePlacesLegacyService: PlaceService {
 
     /// Makes a service whose calls use `http`.
     public init(http: any HTTPSending, configuration: ProviderConfiguration) {
-        self.http = http
-        self.configuration = configuration
+        api = ProviderAPI(id, http: http, configuration: configuration)
     }
 
     public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
@@ -32,33 +30,29 @@ public struct GooglePlacesLegacyService: PlaceService {
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        try configuration.checkKey(of: id)
+        try api.checkKey()
 
         let answer: ProviderAnswer
         switch request.operation {
         case .search:
             do throws(SearchError) {
-                answer = try await search(request, before: deadline)
+                answer = try await page(searchURL(request), asked: nil, before: deadline).found()
             } catch {
                 return .needsCall(try retry(of: request, after: error, call: followUp?.number ?? 1))
             }
-        case .details: answer = try await details(request, before: deadline)
+        case .details:
+            answer = try await page(detailsURL(request), asked: request.placeID ?? "", before: deadline).details()
         case .photo:
-            guard let followUp else { return .needsCall(try await photoReference(request, before: deadline)) }
+            guard let followUp else {
+                let url = detailsURL(request, fields: "photos")
+                let page = try await page(url, asked: request.placeID ?? "", before: deadline)
+                return .needsCall(try page.photoCall())
+            }
             answer = try await picture(followUp, before: deadline)
         }
 
-        try configuration.checkSilence(of: answer, from: id)
+        try api.checkSilence(of: answer)
         return .answer(answer)
-    }
-
-    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
-    {
-        let page = try await page(searchURL(request), asked: nil, before: deadline)
-        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
-        return ProviderAnswer(
-            places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
-            unreadablePlaces: page.list.unreadable)
     }
 
     /// Describes the call that requests a page again. For some seconds after a page token was issued, INVALID_REQUEST means
@@ -71,39 +65,13 @@ public struct GooglePlacesLegacyService: PlaceService {
         return FollowUpCall(number: number + 1, delay: Self.tokenDelay, failureIfLate: error)
     }
 
-    private func details(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderAnswer {
-        let page = try await page(detailsURL(request, fields: nil), asked: request.placeID ?? "", before: deadline)
-        guard !page.list.isHopeless, !page.list.places.isEmpty else {
-            throw .badResponse("has no readable place", from: id)
-        }
-
-        // An answer with a repeated member has several places, but details are about one place.
-        var places = page.list.places
-        places.keepFirst(1)
-        return ProviderAnswer(places: places, attributions: page.credits.texts)
-    }
-
-    /// Looks up the reference of a place's photo.
-    private func photoReference(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> FollowUpCall {
-        let page = try await page(detailsURL(request, fields: "photos"), asked: request.placeID ?? "", before: deadline)
-        guard let reference = page.photoReference else {
-            throw SearchError(.notFound, "google-places-legacy has no photo of this place")
-        }
-        return FollowUpCall(number: 2, subject: reference, attributions: page.credits.texts)
-    }
-
-    /// Requests the address of the picture that `photoReference` found. The redirect is read, not followed.
+    /// Requests the address of the picture that the first call found. The redirect is read, not followed.
     private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
-        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/photo")
+        var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/photo")
         url.add("photo_reference", call.subject)
         url.add("maxwidth", 800)
-        url.add("key", configuration.apiKey)
-        let response = try await http.ask(HTTPRequest(url: url.text), of: id, with: configuration.key, before: deadline)
-        { $0 }
+        url.add("key", api.configuration.apiKey)
+        let response = try await api.ask(HTTPRequest(url: url.text), before: deadline) { $0 }
 
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
@@ -122,7 +90,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     }
 
     private func searchURL(_ request: SearchRequest) -> String {
-        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
+        var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
         if let token = request.pageToken {
             // With a token, the API ignores all other parameters.
             url.add("pagetoken", token)
@@ -136,22 +104,22 @@ public struct GooglePlacesLegacyService: PlaceService {
             // The API treats this parameter as true whenever it is present.
             if request.openNow == true { url.addFlag("opennow") }
         }
-        url.add("key", configuration.apiKey)
+        url.add("key", api.configuration.apiKey)
         return url.text
     }
 
-    private func detailsURL(_ request: SearchRequest, fields: String?) -> String {
-        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/details/json")
+    private func detailsURL(_ request: SearchRequest, fields: String = LegacyResponse.detailsFields) -> String {
+        var url = QueryURL(api.configuration.baseURL, path: "/maps/api/place/details/json")
         url.add("place_id", request.placeID)
-        url.add("fields", fields ?? LegacyResponse.detailsFields)
+        url.add("fields", fields)
         url.add("language", request.language)
-        url.add("key", configuration.apiKey)
+        url.add("key", api.configuration.apiKey)
         return url.text
     }
 
     /// Checks whether a place exists: the cheapest call.
     func lookUpID(of placeID: String, before deadline: Deadline) async throws(SearchError) {
-        try configuration.checkKey(of: id)
+        try api.checkKey()
         let request = SearchRequest(requestID: "doctor", operation: .details, placeID: placeID)
         _ = try await page(detailsURL(request, fields: "place_id"), asked: placeID, before: deadline)
     }
@@ -159,8 +127,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func page(
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
-        try await http.ask(HTTPRequest(url: url), of: id, with: configuration.key, before: deadline) {
-            (response) throws(SearchError) in
+        try await api.ask(HTTPRequest(url: url), before: deadline) { (response) throws(SearchError) in
             try LegacyResponse.read(response, asked: asked)
         }
     }

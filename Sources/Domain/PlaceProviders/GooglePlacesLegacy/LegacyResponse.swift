@@ -3,24 +3,23 @@ import JSON
 import LocationSearch
 
 /// One answer of the legacy web service. The `status` in its body decides, whatever the HTTP status.
-struct LegacyResponse {
+struct LegacyResponse: GoogleAnswer {
+    static let provider = ProviderID.googlePlacesLegacy
+
     /// The fields requested for details: all that the contract's place can hold.
     static let detailsFields =
         "place_id,name,formatted_address,vicinity,geometry/location,types,rating,user_ratings_total,price_level,"
         + "opening_hours/open_now,url,website,photos"
 
-    /// The places that could be read.
-    var list = PlaceList()
-    /// The provider's token for the next page.
-    var nextPageToken: String?
-    /// The reference of the first photo of a place.
-    var photoReference: String?
+    private(set) var list = PlaceList()
+    private(set) var nextPageToken: String?
+    private(set) var photoName: String?
     private var status: String?
     private var message = ""
     private var hasContent = false
     /// The id of a details request, which the answer may omit; `nil` for a search.
     private let asked: String?
-    /// The credits: the source, and the provider's HTML, which must be shown unchanged.
+    /// Third parties' credits are HTML, which must be shown unchanged.
     private(set) var credits = Credits("Google Maps")
 
     private init(asked: String?) { self.asked = asked }
@@ -159,7 +158,7 @@ struct LegacyResponse {
                 switch key {
                 case "photo_reference":
                     let reference = try reader.wanted()
-                    if photoReference == nil { photoReference = reference }
+                    if photoName == nil { photoName = reference }
                 case "html_attributions": for text in try reader.wantedStrings() { credits.add(text) }
                 default: try reader.skip()
                 }

@@ -6,8 +6,7 @@ public import LocationSearch
 /// are searches by id in this API.
 public struct HotpepperService: PlaceService {
     public let id = ProviderID.hotpepper
-    private let http: any HTTPSending
-    private let configuration: ProviderConfiguration
+    private let api: ProviderAPI
     private let response: HotpepperResponseType
 
     /// Makes a service whose calls use `http`.
@@ -15,8 +14,7 @@ public struct HotpepperService: PlaceService {
     public init(
         http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite
     ) {
-        self.http = http
-        self.configuration = configuration
+        api = ProviderAPI(id, http: http, configuration: configuration)
         self.response = response
     }
 
@@ -50,13 +48,13 @@ public struct HotpepperService: PlaceService {
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        try configuration.checkKey(of: id)
-        let call = HotpepperRequest(request, configuration: configuration, response: response)
+        try api.checkKey()
+        let call = HotpepperRequest(request, configuration: api.configuration, response: response)
 
-        return try await http.ask(HTTPRequest(url: call.url), of: id, with: configuration.key, before: deadline) {
+        return try await api.ask(HTTPRequest(url: call.url), before: deadline) {
             [self] (response) throws(SearchError) in
             let answer = try answer(HotpepperResponse.read(response), to: call)
-            try configuration.checkSilence(of: answer, from: id)
+            try api.checkSilence(of: answer)
             return .answer(answer)
         }
     }
