@@ -120,7 +120,8 @@ let package = Package(
         .target(
             name: "SessionState", dependencies: ["Basics", "EventContract", "LocationSearch"], swiftSettings: safe),
         .target(
-            name: "Observability", dependencies: ["Basics", "LibC", logging, product("CoreMetrics", "swift-metrics")],
+            name: "Observability",
+            dependencies: ["Basics", "JSON", "LibC", logging, product("CoreMetrics", "swift-metrics")],
             swiftSettings: safe
         ),
         .target(

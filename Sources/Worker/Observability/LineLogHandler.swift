@@ -1,7 +1,7 @@
 internal import Basics
+internal import JSON
 package import Logging
 internal import Synchronization
-internal import LibC
 
 /// Writes log lines to standard error. Lines of different threads never mix, and no caller waits for a slow reader (see
 /// `LineOutput`). Secrets in `SecretRegistry.shared` are redacted.
@@ -85,26 +85,40 @@ package struct LineLogHandler: LogHandler {
     private static func json(
         _ level: Logger.Level, message: String, metadata: [(key: String, value: Logger.MetadataValue)]
     ) -> String {
-        var line = #"{"ts":"\#(WallTime.now())","level":"\#(level)","message":\#(quoted(message))"#
-        if !metadata.isEmpty {
-            let members = metadata.map { "\(quoted($0.key)):\(json($0.value))" }
-            line += #","metadata":{\#(members.joined(separator: ","))}"#
-        }
-        return line + "}\n"
+        JSONWriter.objectText(capacity: 512) { json in
+            json.member("ts", "\(WallTime.now())")
+            json.member("level", level.rawValue)
+            json.member("message", redacted(message))
+            guard !metadata.isEmpty else { return }
+            json.key("metadata")
+            write(metadata, to: &json)
+        } + "\n"
     }
 
-    private static func json(_ value: Logger.MetadataValue) -> String {
-        switch value {
-        case .string(let text): quoted(text)
-        case .stringConvertible(let value): quoted("\(value)")
-        case .array(let values): "[" + values.map(json).joined(separator: ",") + "]"
-        case .dictionary(let members):
-            "{"
-                + members.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(json($0.value))" }.joined(
-                    separator: ",")
-                + "}"
+    private static func write(_ members: [(key: String, value: Logger.MetadataValue)], to json: inout JSONWriter) {
+        json.object { json in
+            for (name, value) in members {
+                json.key(redacted(name))
+                write(value, to: &json)
+            }
         }
     }
+
+    private static func write(_ value: Logger.MetadataValue, to json: inout JSONWriter) {
+        switch value {
+        case .string(let text): json.value(redacted(text))
+        case .stringConvertible(let value): json.value(redacted("\(value)"))
+        case .array(let values):
+            json.beginArray()
+            for value in values { write(value, to: &json) }
+            json.endArray()
+        case .dictionary(let members):
+            write(members.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }, to: &json)
+        }
+    }
+
+    /// Redacts secrets before the text is escaped, because an escaped secret would not be recognised.
+    private static func redacted(_ text: String) -> String { SecretRegistry.shared.redacted(text) }
 
     private static func text(
         _ level: Logger.Level, message: String, metadata: [(key: String, value: Logger.MetadataValue)],
@@ -129,28 +143,9 @@ package struct LineLogHandler: LogHandler {
     /// control a terminal.
     private static func plain(_ text: String) -> String {
         var result = String.UnicodeScalarView()
-        for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {
+        for scalar in redacted(text).unicodeScalars {
             result.append(scalar.properties.generalCategory == .control ? " " : scalar)
         }
         return String(result)
-    }
-
-    /// Redacts secrets before escaping, because an escaped secret would not be recognised.
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case let control where control.value < 0x20:
-                let hex = String(control.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -24,48 +24,6 @@ public final class CircuitBreaker {
     /// A shorter pause is not reported as a transition: requests wait for its end, and there may be one every second.
     private static let shortestToldPause = Duration.seconds(10)
 
-    /// The refusal of a call.
-    public struct Rejection: Error, Hashable, Sendable {
-        /// The time after which a retry may succeed; more than zero.
-        public let retryAfter: Duration
-        /// Why the breaker is not closed.
-        public let reason: Reason?
-
-        public init(retryAfter: Duration, reason: Reason?) {
-            self.retryAfter = retryAfter
-            self.reason = reason
-        }
-    }
-
-    private struct Counts: AdditiveArithmetic, Sendable {
-        var calls = 0
-        var failures = 0
-        var slow = 0
-        static let zero = Counts()
-
-        init(calls: Int = 0, failures: Int = 0, slow: Int = 0) {
-            self.calls = calls
-            self.failures = failures
-            self.slow = slow
-        }
-
-        init(_ outcome: Outcome) {
-            switch outcome {
-            case .success: self.init(calls: 1)
-            case .failure: self.init(calls: 1, failures: 1)
-            case .slow: self.init(calls: 1, slow: 1)
-            case .ignored, .trip: self.init()
-            }
-        }
-
-        static func + (a: Counts, b: Counts) -> Counts {
-            Counts(calls: a.calls + b.calls, failures: a.failures + b.failures, slow: a.slow + b.slow)
-        }
-        static func - (a: Counts, b: Counts) -> Counts {
-            Counts(calls: a.calls - b.calls, failures: a.failures - b.failures, slow: a.slow - b.slow)
-        }
-    }
-
     private let configuration: Configuration
     /// Called after each transition, in the owner's isolation.
     public var onTransition: ((Transition) -> Void)?
@@ -79,7 +37,7 @@ public final class CircuitBreaker {
     /// The number of transitions. Each permit stores it, because calls that began before a transition are no evidence about
     /// the time after it.
     public private(set) var epoch: UInt = 0
-    private var window: SlidingWindow<Counts>
+    private var window: SlidingWindow
     private var openUntil: Instant?
     /// True while an operator's order keeps the breaker open. No probe is admitted then.
     public private(set) var isHeldOpen = false
@@ -88,7 +46,7 @@ public final class CircuitBreaker {
     /// The number of openings since successful probes last closed the breaker.
     private var openingsInARow = 0
     private var probesOut = 0
-    private var probes = Counts.zero
+    private var probes = CallCounts.zero
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
@@ -220,7 +178,7 @@ public final class CircuitBreaker {
         guard configuration.isEnabled else { return }
         if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
         guard epoch == self.epoch else { return }
-        let counts = Counts(outcome)
+        let counts = CallCounts(outcome)
         switch state {
         case .closed, .paused:
             guard counts != .zero else { return }
@@ -240,7 +198,7 @@ public final class CircuitBreaker {
 
     // MARK: - Changes of state
 
-    private func judge(_ counts: Counts, at now: Instant) {
+    private func judge(_ counts: CallCounts, at now: Instant) {
         guard counts.calls >= configuration.minimumCalls else { return }
         if Double(counts.failures) >= configuration.failureRate * Double(counts.calls) {
             open(for: nextOpenDuration, because: .failureRate, at: now)

@@ -1,36 +1,68 @@
-public import Basics
+internal import Basics
+
+/// Counts of calls, in one span of time.
+struct CallCounts: AdditiveArithmetic, Sendable {
+    var calls = 0
+    var failures = 0
+    var slow = 0
+    var retries = 0
+    static let zero = CallCounts()
+
+    static func + (a: CallCounts, b: CallCounts) -> CallCounts {
+        CallCounts(
+            calls: a.calls + b.calls, failures: a.failures + b.failures, slow: a.slow + b.slow,
+            retries: a.retries + b.retries)
+    }
+    static func - (a: CallCounts, b: CallCounts) -> CallCounts {
+        CallCounts(
+            calls: a.calls - b.calls, failures: a.failures - b.failures, slow: a.slow - b.slow,
+            retries: a.retries - b.retries)
+    }
+}
+
+extension CallCounts {
+    /// Counts one call by its end.
+    init(_ outcome: CircuitBreaker.Outcome) {
+        switch outcome {
+        case .success: self.init(calls: 1)
+        case .failure: self.init(calls: 1, failures: 1)
+        case .slow: self.init(calls: 1, slow: 1)
+        case .ignored, .trip: self.init()
+        }
+    }
+}
 
 /// Sums over the most recent span of time, in buckets. The oldest bucket is dropped as a whole, so a sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading take constant time.
-public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
+struct SlidingWindow: Sendable {
     private let width: Duration
-    private var buckets: [Counts]
+    private var buckets: [CallCounts]
     private var current = 0
     /// The time at which the current bucket is full; `nil` before the first use.
     private var end: Instant?
-    private var total = Counts.zero
+    private var total = CallCounts.zero
 
     /// - Parameter span: more than zero.
     /// - Parameter buckets: at least 2; with ten, the error of the sum is at most a tenth.
-    public init(span: Duration, buckets: Int = 10) {
+    init(span: Duration, buckets: Int = 10) {
         precondition(span > .zero && buckets >= 2, "a window needs a length and two buckets")
         width = span / buckets
         self.buckets = Array(repeating: .zero, count: buckets)
     }
 
-    public mutating func add(_ counts: Counts, at now: Instant) {
+    mutating func add(_ counts: CallCounts, at now: Instant) {
         advance(to: now)
         buckets[current] += counts
         total += counts
     }
 
-    public mutating func sum(at now: Instant) -> Counts {
+    mutating func sum(at now: Instant) -> CallCounts {
         advance(to: now)
         return total
     }
 
     /// Removes everything.
-    public mutating func clear() {
+    mutating func clear() {
         for index in buckets.indices { buckets[index] = .zero }
         total = .zero
     }

@@ -21,11 +21,6 @@ struct LimitController {
     static let latencyShare = 0.2
     /// A latency of this share of `typicalBudget` means that deadlines are near: the limit is cut to the target at once.
     static let urgentShare = 0.7
-    /// Steps of `typicalBudget`, chosen so that one request in four has less time.
-    static let budgetStep = (down: 0.98, up: 1.006_757)
-    /// `typicalBudget` is the quartile of this many first requests before it moves by steps. With steps only, it would take
-    /// a thousand calls to correct a first request with almost no time left, such as one that waited in Kafka.
-    static let firstBudgetCount = 16
     /// Bounds of the target. Between `calm` times the target and the target, nothing changes; steps aim at `aim` times the target.
     static let (calm, aim) = (0.9, 0.95)
     /// Bounds of one step. Up by a quarter per latency, by half when latency is small: from 1 to 256 in 12 steps.
@@ -83,15 +78,8 @@ struct LimitController {
     private(set) var latency = 0.0
     /// The expected duration of a call that begins now; infinite if nothing is answered, 0 before the first window.
     private(set) var expected = 0.0
-    /// The lower quartile of the time that requests have when they arrive.
-    private(set) var typicalBudget = 0.0
-    /// The time that the first requests had, in ascending order.
-    private var firstBudgets: [Double] = []
-
-    private var window = LoadWindow()
-    private var windowStart: Instant?
-    private var inFlight = 0
-    private var countedUntil: Instant?
+    private var budget = TypicalBudget()
+    private var load = LoadMeter()
 
     private var memory = Memory()
     private var trial: Trial?
@@ -122,47 +110,37 @@ struct LimitController {
 
     // MARK: - Events
 
-    mutating func noteBudget(_ budget: Double) {
-        guard budget > 0 else { return }
-        guard firstBudgets.count == Self.firstBudgetCount else { return noteFirstBudget(budget) }
-        typicalBudget *= budget < typicalBudget ? Self.budgetStep.down : Self.budgetStep.up
-    }
+    mutating func noteBudget(_ budget: Double) { self.budget.note(budget) }
 
-    private mutating func noteFirstBudget(_ budget: Double) {
-        firstBudgets.insert(budget, at: firstBudgets.firstIndex { $0 > budget } ?? firstBudgets.endIndex)
-        typicalBudget = firstBudgets[firstBudgets.count / 4]
-    }
+    /// The lower quartile of the time that requests have when they arrive.
+    var typicalBudget: Double { budget.seconds }
 
     mutating func noteStart(at now: Instant) {
-        if inFlight == 0 { endOverdueWindow(at: now) }
-        count(until: now)
-        inFlight += 1
-        window.starts += 1
-        window.most = max(window.most, inFlight)
+        if load.inFlight == 0 { endOverdueWindow(at: now) }
+        load.noteStart(at: now, limit: limit)
     }
 
     mutating func noteEnd(_ signal: LoadSignal, start: Instant, at now: Instant) {
-        count(until: now)
-        inFlight -= 1
+        load.noteEnd(at: now, limit: limit)
         switch signal {
         case .answered:
-            window.answers += 1
-            window.latencies += start.duration(to: now).inSeconds
-        case .overloaded: window.overloads += 1
+            load.window.answers += 1
+            load.window.latencies += start.duration(to: now).inSeconds
+        case .overloaded: load.window.overloads += 1
         case .timedOut:
             // Calls from before the last cut were already its reason.
             if let lastCut = memory.lastCut, start < lastCut { return }
-            window.timeouts += 1
+            load.window.timeouts += 1
         case .ignored: return
         }
-        guard let windowStart else { return beginWindow(at: now) }
-        window.age = windowStart.duration(to: now).inSeconds
+        guard let windowStart = load.windowStart else { return load.beginWindow(at: now) }
+        load.window.age = windowStart.duration(to: now).inSeconds
+        let seen = load.window
         // Refusals come fast and in bursts, so they do not fill a window.
-        let isFull = trial == nil && window.answers + window.timeouts >= Self.enoughCalls
-        let isOver = window.age >= (window.calls < Self.fewestCalls ? max(longestAge, Self.longestForFew) : longestAge)
-        if isFull && window.age >= max(Self.shortest, latency / 2) || isOver {
-            let seen = window
-            beginWindow(at: now)
+        let isFull = trial == nil && seen.answers + seen.timeouts >= Self.enoughCalls
+        let isOver = seen.age >= (seen.calls < Self.fewestCalls ? max(longestAge, Self.longestForFew) : longestAge)
+        if isFull && seen.age >= max(Self.shortest, latency / 2) || isOver {
+            load.beginWindow(at: now)
             judge(seen, at: now)
         }
     }
@@ -173,24 +151,11 @@ struct LimitController {
     /// Ends a window whose time passed while no call was in flight, as of that time. An open breaker or a lack of requests
     /// may have stopped all calls since. Such a window is no evidence about the calls that begin now.
     private mutating func endOverdueWindow(at now: Instant) {
-        guard let windowStart, windowStart.duration(to: now).inSeconds >= longestAge else { return }
-        window.age = longestAge
-        let seen = window
-        beginWindow(at: now)
+        guard let windowStart = load.windowStart, windowStart.duration(to: now).inSeconds >= longestAge else { return }
+        load.window.age = longestAge
+        let seen = load.window
+        load.beginWindow(at: now)
         if seen.calls >= Self.fewestCalls { judge(seen, at: windowStart + .seconds(saturating: seen.age)) }
-    }
-
-    private mutating func count(until now: Instant) {
-        if let countedUntil, inFlight > 0 {
-            window.callSeconds += countedUntil.duration(to: now).inSeconds * Double(min(inFlight, limit))
-        }
-        countedUntil = now
-    }
-
-    private mutating func beginWindow(at now: Instant) {
-        window = LoadWindow()
-        window.most = inFlight
-        windowStart = now
     }
 
     // MARK: - Decisions

@@ -16,18 +16,6 @@ public struct RetryBudget: Sendable {
         public init() {}
     }
 
-    private struct Counts: AdditiveArithmetic, Sendable {
-        var requests = 0
-        var retries = 0
-        static let zero = Counts()
-        static func + (a: Counts, b: Counts) -> Counts {
-            Counts(requests: a.requests + b.requests, retries: a.retries + b.retries)
-        }
-        static func - (a: Counts, b: Counts) -> Counts {
-            Counts(requests: a.requests - b.requests, retries: a.retries - b.retries)
-        }
-    }
-
     public struct Statistics: Sendable, Hashable {
         public var requests = 0
         public var retries = 0
@@ -36,7 +24,7 @@ public struct RetryBudget: Sendable {
     }
 
     private let configuration: Configuration
-    private var window: SlidingWindow<Counts>
+    private var window: SlidingWindow
     /// The number of retries reserved for calls in flight.
     private var reserved = 0
     public private(set) var statistics = Statistics()
@@ -49,7 +37,7 @@ public struct RetryBudget: Sendable {
     /// Records a request's first attempt.
     public mutating func noteRequest(at now: Instant) {
         statistics.requests += 1
-        window.add(Counts(requests: 1), at: now)
+        window.add(CallCounts(calls: 1), at: now)
     }
 
     /// Reserves a retry for a call that will be abandoned early only if it can be repeated.
@@ -66,7 +54,7 @@ public struct RetryBudget: Sendable {
     private mutating func hasRetryLeft(at now: Instant) -> Bool {
         let sum = window.sum(at: now)
         let allowed = max(
-            configuration.ratio * Double(sum.requests),
+            configuration.ratio * Double(sum.calls),
             configuration.minimumPerSecond * configuration.window.inSeconds)
         return Double(sum.retries + reserved + 1) <= allowed
     }
@@ -78,7 +66,7 @@ public struct RetryBudget: Sendable {
             return false
         }
         statistics.retries += 1
-        window.add(Counts(retries: 1), at: now)
+        window.add(CallCounts(retries: 1), at: now)
         return true
     }
 }
