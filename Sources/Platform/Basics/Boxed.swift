@@ -6,14 +6,11 @@
 @propertyWrapper
 @frozen
 public enum Boxed<Value> {
-    /// The value in its box.
     indirect case box(Value)
 
-    /// Boxes a value.
     @inlinable
     public init(wrappedValue: Value) { self = .box(wrappedValue) }
 
-    /// The value.
     @inlinable
     public var wrappedValue: Value {
         get {

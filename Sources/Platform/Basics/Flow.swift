@@ -57,7 +57,6 @@ public struct LimitDemand: Sendable, Hashable {
         self.batchTenants = max(1, batchTenants)
     }
 
-    /// No demand.
     public static let none = LimitDemand(0)
 
     /// The demand of batch requests.

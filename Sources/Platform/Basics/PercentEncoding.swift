@@ -1,6 +1,5 @@
 /// Percent-encoding (RFC 3986) for one path segment or one query value: all except unreserved characters become `%XX`.
 public enum PercentEncoding {
-    /// Returns the encoded text.
     public static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         append(text, to: &bytes)

@@ -14,7 +14,6 @@ public struct RecordHeader: Sendable, Hashable {
         self.value = value
     }
 
-    /// Makes a header from text.
     public init(_ name: String, text: String) {
         self.init(name, Array(text.utf8))
     }

@@ -24,7 +24,6 @@ public struct SystemClock: MonotonicClock {
         return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// The wall-clock time.
     public static var wallTime: WallTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

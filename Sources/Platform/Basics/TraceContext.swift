@@ -176,7 +176,6 @@ public struct SpanIDs: Sendable {
     /// Makes a sequence that is determined by the seed.
     public init(seed: UInt64) { state = seed }
 
-    /// Returns the next id.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

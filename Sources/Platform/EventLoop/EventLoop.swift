@@ -164,7 +164,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// A random number generator for all code on the loop: jitter, names, ids.
     public var random: LoopRandom { LoopRandom(driver) }
 
-    /// Returns the next random number.
     public func randomNumber() -> UInt64 {
         random.next()
     }

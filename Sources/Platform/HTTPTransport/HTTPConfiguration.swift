@@ -25,6 +25,5 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// True if responses include their `Date`. A worker's calls do not need it, so it is off by default.
     public var keepsDate = false
 
-    /// Makes the default configuration.
     public init() {}
 }

@@ -8,7 +8,6 @@ public struct HTTPRequest: Sendable, Hashable {
         case post([UInt8])
     }
 
-    /// The method, with its body.
     public var method: Method
     /// An absolute `http` or `https` URL, percent-encoded. It may contain an API key, and therefore never appears in an
     /// error or a log.

@@ -1,8 +1,6 @@
 public import Basics
 
-/// A complete response.
 public struct HTTPResponse: Sendable, Hashable {
-    /// The status code.
     public var status: Int
     /// The decompressed body (gzip), within the size limit.
     public var body: [UInt8]

@@ -37,7 +37,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private var freeTransfers: [Transfer] = []
     private let lastSerial = Atomic<UInt64>(0)
     private var isShutDown = false
-    /// The current statistics.
     public private(set) var statistics = Statistics()
 
     /// True if libcurl was initialized for the process. Swift initializes a static property once, under a lock.
@@ -140,7 +139,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         }
     }
 
-    /// Returns a free transfer, or a new one.
     private func freeTransfer() throws(HTTPError) -> (Transfer, CurlDriver) {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
         guard Self.isProcessReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }

@@ -15,7 +15,6 @@ final class Transfer {
     /// The timer that ends a call that waits for a connection.
     var guardTimer: TimerID?
 
-    /// The end of a call.
     enum End {
         case answered
         case failed(HTTPError)

@@ -56,20 +56,7 @@ extension JSONReader {
                     next = .end
                 }
 
-            case .key:
-                index = try input.key(from: index)
-                let end = self.index.special(from: index &+ 1, in: input.bytes)
-                if end &+ 4 <= input.count,
-                    input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
-                {
-                    // The input is compact, and the value is a string.
-                    index = try input.textRange(from: end &+ 2, using: &self.index).end &+ 1
-                    next = .end
-                } else {
-                    index = try input.behindColon(
-                        from: input.textRange(from: index, endingAt: end, using: &self.index).end)
-                    next = .value
-                }
+            case .key: (index, next) = try skipKey(at: index, in: input)
 
             case .end:
                 index = try input.token(from: index)
@@ -85,6 +72,22 @@ extension JSONReader {
             }
         } while level > 0
         offset = index
+    }
+
+    /// Skips a key, and its value if the input is compact and the value is a string.
+    @inline(__always)
+    private mutating func skipKey(
+        at start: Int, in input: borrowing JSONBytes
+    ) throws(JSONError) -> (index: Int, next: Expected) {
+        let key = try input.key(from: start)
+        let end = index.special(from: key &+ 1, in: input.bytes)
+        if end &+ 4 <= input.count,
+            input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
+        {
+            return (try input.textRange(from: end &+ 2, using: &index).end &+ 1, .end)
+        }
+        let close = try input.textRange(from: key, endingAt: end, using: &index).end
+        return (try input.behindColon(from: close), .value)
     }
 
     /// The token that must follow, after optional blanks.

@@ -192,7 +192,6 @@ public struct JSONReader: ~Escapable {
     }
 }
 
-/// The kinds of JSON values.
 public enum JSONKind: String, Sendable {
     case object, array, string, number, boolean, null
 }

@@ -60,7 +60,6 @@ extension JSONWriter {
         return json.finish()
     }
 
-    /// Returns the text of one object as a string.
     public static func objectText(capacity: Int, _ body: (inout JSONWriter) -> Void) -> String {
         String(decoding: object(capacity: capacity, body), as: UTF8.self)
     }

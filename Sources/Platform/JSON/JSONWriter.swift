@@ -35,11 +35,9 @@ public struct JSONWriter: ~Copyable {
 
     /// Begins an object; its members follow.
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
-    /// Ends the innermost object.
     public mutating func endObject() { close(UInt8(ascii: "}")) }
     /// Begins an array; its values follow.
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
-    /// Ends the innermost array.
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// Writes a member's name; its value follows.

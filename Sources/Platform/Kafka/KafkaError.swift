@@ -29,7 +29,6 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case recordsMissing
         /// The broker or the client library does not support the operation.
         case unsupported
-        /// The client is closed.
         case closed
         /// Any other error; see the description.
         case other

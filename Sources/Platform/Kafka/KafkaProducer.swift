@@ -4,11 +4,9 @@ public import Logging
 
 /// An idempotent producer, running on an event loop. A signal announces delivery reports; no thread waits for them.
 public actor KafkaProducer: ReadinessHandler {
-    /// The loop that the producer runs on.
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The result of writing a record.
     public typealias Report = Result<RecordPosition, KafkaError>
 
     /// Identifies an enqueued record; valid for one `confirm`.

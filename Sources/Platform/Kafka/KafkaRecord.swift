@@ -30,7 +30,6 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
 /// A partition during one assignment. Each assignment has a new epoch, so that late results for an old assignment are
 /// not mistaken for the new one.
 public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
-    /// The partition.
     public let id: TopicPartition
     /// The number of the assignment, counted by its consumer.
     public let epoch: UInt32
@@ -74,7 +73,6 @@ public struct ConsumerRecord: Sendable, Hashable {
 
 /// A record to be written.
 public struct ProducerRecord: Sendable, Hashable {
-    /// The topic to write to.
     public var topic: String
     /// The partition to write to; `nil` chooses it by the key's hash.
     public var partition: Int32?

@@ -65,7 +65,6 @@ final class OffsetResets: Sendable {
 }
 
 extension Substring {
-    /// Returns the last range of `text`.
     fileprivate func lastRange(of text: String) -> Range<Index>? {
         var found: Range<Index>?
         var rest = self

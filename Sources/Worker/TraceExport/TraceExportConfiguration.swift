@@ -16,7 +16,6 @@ package struct TraceExportConfiguration: Sendable, Hashable {
     /// `tracing.sampleRatio`: the fraction of requests that is traced if their records do not decide it, 0 to 1.
     package var sampleRatio = 1.0
     package var serviceName = "location-search-worker"
-    /// The version of the program in traces.
     package var serviceVersion = ""
     /// `http.caFile`: a PEM file with trusted certificate authorities. `nil`: those of the system.
     package var caFile: String?

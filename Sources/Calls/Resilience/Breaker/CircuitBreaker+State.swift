@@ -64,7 +64,6 @@ extension CircuitBreaker {
         public var failures = 0
         public var slowCalls = 0
         public var ignored = 0
-        /// The number of openings.
         public var openings = 0
     }
 }

@@ -28,7 +28,6 @@ struct LinkedLists<Element> {
         return element
     }
 
-    /// Returns whether the node is in a list.
     func contains(_ node: Int) -> Bool { nodes.indices.contains(node) && nodes[node].element != nil }
 
     func next(after node: Int) -> Int? { nodes[node].next }

@@ -18,9 +18,7 @@ public struct DeadLetter: Sendable, Hashable {
     /// The number of attempts at a record with the reason `crashed-workers`: how many consecutive owners of its partition
     /// crashed. `nil` for other reasons, whose records are tried once.
     public let tries: Int?
-    /// The key of the record.
     public private(set) var key: [UInt8]?
-    /// The value of the record.
     public private(set) var value: [UInt8]?
     /// The headers of the original record, in order.
     public private(set) var originalHeaders: [EventHeader]

@@ -2,11 +2,8 @@
 
 /// The `type` of each of the three events. The texts are contract: add one, never rename one.
 public enum EventType: String, CaseIterable, Sendable {
-    /// A request.
     case requested = "location-search.requested.v1"
-    /// A result.
     case completed = "location-search.completed.v1"
-    /// An error.
     case failed = "location-search.failed.v1"
 }
 

@@ -2,14 +2,11 @@ import JSON
 
 /// The position of a record. Together with the cluster, it identifies the record permanently.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the topic.
     public var topic: String
-    /// The number of the partition.
     public var partition: Int32
     /// The offset within the partition.
     public var offset: Int64
 
-    /// Makes a position.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition

@@ -15,7 +15,6 @@ extension OutcomeEvent {
         /// The HTTP status of the provider's answer, if the step failed with one.
         public var httpStatus: Int?
 
-        /// Makes a step.
         public init(
             kind: String, provider: String, start: Duration, duration: Duration, code: String? = nil,
             httpStatus: Int? = nil

@@ -4,9 +4,7 @@ public import LocationSearch
 public struct OutcomeEvent: Sendable, Hashable {
     /// The result or the error.
     public enum Body: Sendable, Hashable {
-        /// A result.
         case completed(SearchOutcome.Result)
-        /// An error.
         case failed(Failure)
     }
 
@@ -45,7 +43,6 @@ public struct OutcomeEvent: Sendable, Hashable {
         }
     }
 
-    /// The id of the request.
     public var requestID: String
     /// The name of the operation; `nil` if it could not be read from the request.
     public var operation: String?

@@ -26,7 +26,6 @@ public final class DecodedRequest: Sendable {
 
 /// The parts of a request's record that are copied to its outcome.
 public struct RequestEnvelope: Sendable, Hashable {
-    /// The position of the record.
     public let source: SourcePosition
     /// The key of the record, which its outcome also gets.
     public let key: [UInt8]?
@@ -37,7 +36,6 @@ public struct RequestEnvelope: Sendable, Hashable {
     /// The time from which the request is useless: the event's `expirytime` (CloudEvents' Expiry Time extension).
     public let expiry: WallTime?
 
-    /// Makes an envelope.
     public init(
         source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: WallTime? = nil,
         expiry: WallTime? = nil

@@ -1,6 +1,5 @@
 /// A record from the requests topic. Its content is untrusted. It shares the consumer's arrays and copies no bytes.
 public struct IncomingRecord: Sendable {
-    /// The position of the record.
     public var source: SourcePosition
     /// The record's timestamp, set by the producer or the broker; `nil` if it has none.
     public var timestamp: WallTime?

@@ -8,7 +8,6 @@ public struct RequestEncoder: ~Copyable {
     public struct EncodedRequest: Sendable, Hashable {
         /// The id of the session, so that one session stays in one partition, or the request's id without a session.
         public let key: [UInt8]
-        /// The request as JSON.
         public let value: [UInt8]
         /// The attributes of the event, and its trace.
         public let headers: [EventHeader]

@@ -6,7 +6,6 @@ public struct RequestStep: Sendable, Hashable {
         case wait
         /// A limit or the breaker refused the call.
         case refused
-        /// The provider was called.
         case call
         /// The request waited before its next call: a retry's back-off, or a delay that a provider requires between two calls.
         case pause
@@ -16,11 +15,9 @@ public struct RequestStep: Sendable, Hashable {
         case shared
     }
 
-    /// The end of a step.
     public enum End: Sendable, Hashable {
         /// A wait has ended.
         case over
-        /// The call was answered.
         case answered
         /// The step failed. The status is that of the provider's HTTP answer, if there was one.
         case failed(SearchError.Code, httpStatus: Int16?)
@@ -30,18 +27,14 @@ public struct RequestStep: Sendable, Hashable {
         case cancelled
     }
 
-    /// The kind of the step.
     public var kind: Kind
-    /// The provider of the step.
     public var provider: ProviderID
-    /// The end of the step.
     public var end: End
     /// The nanoseconds from the receipt of the request to the step's start.
     public var start: Int64
     /// The duration in nanoseconds.
     public var duration: Int64
 
-    /// Makes a step.
     public init(_ kind: Kind, _ provider: ProviderID, end: End, start: Int64, duration: Int64) {
         self.kind = kind
         self.provider = provider
@@ -58,7 +51,6 @@ public struct RequestSteps: Sendable, Hashable {
 
     /// The time that the record had waited in its topic; `nil` if its timestamp is not known.
     public var topicWait: Duration?
-    /// The first step.
     public private(set) var first: RequestStep?
     /// The steps after the first. If there are too many, the last of them is the newest.
     public private(set) var others: [RequestStep] = []

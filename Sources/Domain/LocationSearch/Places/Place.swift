@@ -18,7 +18,6 @@ public struct Place: Sendable, Hashable {
     public var distanceMeters: Double?
     /// The address as people write it.
     public var address: String?
-    /// The URL of a picture.
     public var imageURL: String?
     /// The URL of the place's own page, or of its page at the provider.
     public var url: String?

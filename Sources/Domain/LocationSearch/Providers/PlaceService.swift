@@ -50,7 +50,6 @@ public final class FollowUpCall: Sendable {
     /// The failure of the request if the deadline leaves no time for the wait.
     public let failureIfLate: SearchError
 
-    /// Makes the description of a follow-up call.
     public init(
         number: Int, subject: String? = nil, attributions: [String] = [], delay: Duration = .zero,
         failureIfLate: SearchError = .timedOut

@@ -24,7 +24,6 @@ public struct SearchRequest: Sendable, Hashable {
     public var requestID: String
     /// The operation: a search for places, the details of one, or its picture.
     public var operation: SearchOperation
-    /// The provider to be asked.
     public var provider: ProviderChoice
     /// `restaurant`, `hospital` or a provider's own type. 1...64 characters.
     public var category: String

@@ -1,8 +1,6 @@
 /// The brokers and topics of a cluster, as one broker describes them.
 public struct ClusterDescription: Sendable, Hashable {
-    /// The shape of one topic.
     public struct Topic: Sendable, Hashable {
-        /// The number of partitions.
         public var partitions: Int
         /// The number of brokers that hold each partition; the smallest number if partitions differ.
         public var replicationFactor: Int
@@ -15,7 +13,6 @@ public struct ClusterDescription: Sendable, Hashable {
         }
     }
 
-    /// The ids of the brokers.
     public var brokers: Set<Int32>
     /// The advertised address of each broker, as `host:port`, by its id. Clients connect to these addresses.
     package var addresses: [Int32: String] = [:]

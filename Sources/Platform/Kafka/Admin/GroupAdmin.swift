@@ -23,7 +23,6 @@ package final class GroupAdmin: Sendable {
         client = try ClientHandle(.consumer, properties: properties, hiding: configuration.secrets, log: log)
     }
 
-    /// Frees the client.
     package func close() async { await client.destroy() }
 
     // MARK: - Reading

@@ -1,6 +1,5 @@
 /// A consumer group as its coordinator describes it.
 package struct GroupDescription: Sendable, Hashable {
-    /// One current member of the group.
     package struct Member: Sendable, Hashable {
         /// The client id that the member chose.
         package var clientID: String

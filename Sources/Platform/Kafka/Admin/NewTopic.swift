@@ -1,6 +1,5 @@
 /// A topic to be created.
 public struct NewTopic: Sendable, Hashable {
-    /// The name of the topic.
     public var name: String
     /// The number of its partitions. At least 1.
     public var partitions: Int

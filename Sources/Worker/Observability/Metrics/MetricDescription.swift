@@ -1,6 +1,5 @@
 /// One metric that `/metrics` shows: its name, and its description for operators.
 package struct MetricDescription: Sendable, Hashable {
-    /// The type of a metric.
     package enum Kind: String, Sendable {
         /// Only increases, and starts at 0 with the process.
         case counter

@@ -97,9 +97,8 @@ actor SpanExporter {
 
         for attempt in 1... {
             switch await send(body) {
-            case .taken(let rejected):
-                meters.exported(spans.count - min(rejected, spans.count))
-                meters.failed(min(rejected, spans.count))
+            case .taken:
+                meters.exported(spans.count)
                 return noteSuccess()
 
             case .refused(let reason):

@@ -57,7 +57,6 @@ struct ProtobufWriter {
         bytes += value.utf8
     }
 
-    /// Writes a nested message.
     mutating func message(_ field: UInt64, write: (inout ProtobufWriter) -> Void) {
         tag(field, .lengthDelimited)
 

@@ -22,7 +22,6 @@ package final class RecordedSpan: Tracing.Span {
 
     package let context: ServiceContext
     package let kind: SpanKind
-    /// The trace context of this span.
     package let trace: TraceContext
     /// The trace context of the parent span; `nil` for the first span of a trace.
     package let parent: TraceContext?

@@ -3,7 +3,6 @@ package import Tracing
 
 /// The context that a span passes to its child spans.
 package struct SpanContext: Sendable, Hashable {
-    /// The trace context of the span.
     package let trace: TraceContext
     /// False if the spans of this trace are neither exported nor logged here, and therefore not stored.
     let isRecorded: Bool
