@@ -1,3 +1,5 @@
+package import Basics
+
 /// A set of events that a file descriptor is ready for, or is watched for.
 public struct Readiness: OptionSet, Sendable, Hashable {
     /// One bit for each of the three events below.
@@ -29,4 +31,29 @@ package protocol Poller: Sendable {
 
     /// Ends the current `wait`, or the next one if there is none. Safe to call from any thread.
     func wake()
+}
+
+/// Replaces a loop's thread and the system's clocks in a simulation. It calls `EventLoop.takeTurn`.
+package protocol LoopDriver: AnyObject, Poller {
+    /// The current time of the loop's clock.
+    var now: Instant { get }
+    /// The current time of the loop's wall clock.
+    var wallNow: WallTime { get }
+    /// The loop's next random number.
+    func randomNumber() -> UInt64
+    /// The rank of a timer that is set now, among timers due at the same instant.
+    var timerRank: UInt16 { get }
+}
+
+/// A loop's random number generator: the system's, or a simulation's.
+public struct LoopRandom: RandomNumberGenerator, Sendable {
+    private let driver: (any LoopDriver)?
+
+    init(_ driver: (any LoopDriver)?) { self.driver = driver }
+
+    public func next() -> UInt64 {
+        if let driver { return driver.randomNumber() }
+        var system = SystemRandomNumberGenerator()
+        return system.next()
+    }
 }

@@ -11,15 +11,8 @@ public final class GroupMembership: Sendable {
     /// The member's name in a simulation, whose consumer has no librdkafka client; `nil` in a real membership.
     package let simulatedName: (any Sendable)?
 
-    /// Makes a membership without a client, for tests with a fake consumer. A real producer rejects it.
-    package init() {
-        metadata = nil
-        memberID = nil
-        simulatedName = nil
-    }
-
-    /// Makes the membership of a simulated consumer. A real producer rejects it.
-    package init(simulatedName: any Sendable) {
+    /// Makes the membership of a simulated or fake consumer. A real producer rejects it.
+    package init(simulatedName: (any Sendable)? = nil) {
         metadata = nil
         memberID = nil
         self.simulatedName = simulatedName
