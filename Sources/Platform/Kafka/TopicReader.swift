@@ -59,8 +59,7 @@ public final class TopicReader: Sendable {
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await blocking.run { () throws(KafkaError) in
+        try await run(bound) { handle, deadline throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
             let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
@@ -76,8 +75,7 @@ public final class TopicReader: Sendable {
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never returns a partial
     ///   result.
     public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await blocking.run { () throws(KafkaError) in
+        try await run(bound) { handle, deadline throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             return try handle.offsets(at: .end, of: partitions, before: deadline)
         }
@@ -132,8 +130,7 @@ public final class TopicReader: Sendable {
     ///   ones.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
-        let (handle, deadline) = (handle, SystemClock.now + bound)
-        try await blocking.run { () throws(KafkaError) in
+        try await run(bound) { handle, deadline throws(KafkaError) in
             var positions: [(TopicPartition, offset: Int64)] = []
             for topic in topics {
                 let partitions = try handle.partitions(of: topic, before: deadline)
@@ -187,14 +184,12 @@ public final class TopicReader: Sendable {
     // MARK: - The dedicated thread
 
     private func assign(_ positions: [(TopicPartition, offset: Int64)]) async throws(KafkaError) {
-        let handle = handle
-        try await blocking.run { () throws(KafkaError) in try handle.assign(positions) }
+        try await run(.zero) { handle, _ throws(KafkaError) in try handle.assign(positions) }
     }
 
     /// Waits for at least one event, and returns up to `max`; empty after `bound`.
     private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
-        let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await blocking.run { () throws(KafkaError) in
+        try await run(bound) { handle, deadline throws(KafkaError) in
             var events: [TopicReaderHandle.Event] = []
             while events.count < max {
                 let left = events.isEmpty ? deadline - SystemClock.now : .zero
@@ -206,6 +201,14 @@ public final class TopicReader: Sendable {
             }
             return events
         }
+    }
+
+    private func run<Value: Sendable>(
+        _ bound: Duration,
+        _ body: @escaping @Sendable (TopicReaderHandle, _ deadline: Instant) throws(KafkaError) -> Value
+    ) async throws(KafkaError) -> Value {
+        let (handle, deadline) = (handle, SystemClock.now + bound)
+        return try await blocking.run { () throws(KafkaError) in try body(handle, deadline) }
     }
 }
 

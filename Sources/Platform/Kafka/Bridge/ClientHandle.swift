@@ -47,22 +47,14 @@ final class ClientHandle: Sendable {
         self.log = ClientLog(log, hiding: secrets, failures: brokerFailures, resets: offsetResets)
         signal = try QueueSignal()
 
-        switch role {
-        case .consumer:
-            blocking = BlockingThread("kafka-consumer")
-            let events =
-                RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
-            pointer = try ClientSettings.makeClient(
-                RD_KAFKA_CONSUMER, properties: properties, events: events, log: self.log, connections: connections)
-            rd_kafka_poll_set_consumer(pointer)
-            self.events = rd_kafka_queue_get_consumer(pointer)
-        case .producer:
-            blocking = BlockingThread("kafka-producer")
-            let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
-            pointer = try ClientSettings.makeClient(
-                RD_KAFKA_PRODUCER, properties: properties, events: events, log: self.log, connections: connections)
-            self.events = rd_kafka_queue_get_main(pointer)
-        }
+        let isConsumer = role == .consumer
+        blocking = BlockingThread(isConsumer ? "kafka-consumer" : "kafka-producer")
+        let events = isConsumer ? RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT : RD_KAFKA_EVENT_DR
+        pointer = try ClientSettings.makeClient(
+            isConsumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, properties: properties,
+            events: events | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS, log: self.log, connections: connections)
+        if isConsumer { rd_kafka_poll_set_consumer(pointer) }
+        self.events = isConsumer ? rd_kafka_queue_get_consumer(pointer) : rd_kafka_queue_get_main(pointer)
     }
 
     deinit {
