@@ -99,3 +99,14 @@ extension CircuitBreaker {
         public init() {}
     }
 }
+
+extension CircuitBreaker.Outcome {
+    var counts: CallCounts {
+        switch self {
+        case .success: CallCounts(calls: 1)
+        case .failure: CallCounts(calls: 1, failures: 1)
+        case .slow: CallCounts(calls: 1, slow: 1)
+        case .ignored, .trip: .zero
+        }
+    }
+}

@@ -178,7 +178,7 @@ public final class CircuitBreaker {
         guard configuration.isEnabled else { return }
         if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
         guard epoch == self.epoch else { return }
-        let counts = CallCounts(outcome)
+        let counts = outcome.counts
         switch state {
         case .closed, .paused:
             guard counts != .zero else { return }

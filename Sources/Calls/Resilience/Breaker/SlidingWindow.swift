@@ -20,18 +20,6 @@ struct CallCounts: AdditiveArithmetic, Sendable {
     }
 }
 
-extension CallCounts {
-    /// Counts one call by its end.
-    init(_ outcome: CircuitBreaker.Outcome) {
-        switch outcome {
-        case .success: self.init(calls: 1)
-        case .failure: self.init(calls: 1, failures: 1)
-        case .slow: self.init(calls: 1, slow: 1)
-        case .ignored, .trip: self.init()
-        }
-    }
-}
-
 /// Sums over the most recent span of time, in buckets. The oldest bucket is dropped as a whole, so a sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading take constant time.
 struct SlidingWindow: Sendable {

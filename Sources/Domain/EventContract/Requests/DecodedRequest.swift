@@ -1,4 +1,3 @@
-public import Basics
 public import LocationSearch
 
 /// A request, with everything from its record that its outcome needs. A class, because it passes through many async frames,
@@ -45,29 +44,5 @@ public struct RequestEnvelope: Sendable, Hashable {
         self.key = key
         self.trace = trace
         self.time = time
-    }
-}
-
-/// The class in a request's `priority`.
-public enum RequestedClass: Sendable, Hashable {
-    /// The request has no `priority`.
-    case none
-    case known(RequestClass)
-    /// The request's `priority` is not a class. `name` is the name of the member or attribute.
-    case unknown(name: String)
-
-    /// Reads the text of the member or attribute with this name.
-    init(_ text: borrowing Span<UInt8>, name: String) {
-        let known = RequestClass.allCases.first { text.isEqual(to: $0.rawValue) }
-        self = known.map(Self.known) ?? .unknown(name: name)
-    }
-}
-
-extension Span<UInt8> {
-    fileprivate func isEqual(to text: String) -> Bool {
-        let other = text.utf8.span
-        guard count == other.count else { return false }
-        for index in 0..<count where self[index] != other[index] { return false }
-        return true
     }
 }
