@@ -22,6 +22,11 @@ struct OTLPTests {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    private static func bytes(_ hex: String) -> [UInt8] {
+        let digits = Array(hex)
+        return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+    }
+
     private static let request = OTLPRequest(
         resource: [(name: "service.name", value: "worker")], scope: (name: "scope", version: "1"))
 
@@ -58,5 +63,14 @@ struct OTLPTests {
         span.end()
         // 1,024 bytes at most, of which no character is split.
         #expect((1000...1500).contains(Self.request.bytes(of: box.spans).count))
+    }
+
+    @Test(arguments: [
+        ("0a0c08ac021207746f6f206f6c64", 300), ("", 0), ("0a00", 0), ("0a02", 0), ("ff", 0),
+        ("0a0908ffffffffffffffffff", 0),
+        ("120568656c6c6f", 0),
+    ])
+    func answerSaysHowManySpansWereRejected(hex: String, expected: Int) {
+        #expect(OTLPAnswer(Self.bytes(hex)).rejectedSpans == expected)
     }
 }

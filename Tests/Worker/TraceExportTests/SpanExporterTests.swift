@@ -125,6 +125,15 @@ struct SpanExporterTests {
         #expect(fixture.collector.requests.count == 5)
     }
 
+    @Test func spansThatTheCollectorRejectedOfABatchCountAsFailed() async throws {
+        // partial_success { rejected_spans: 4 }
+        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
+        try await fixture.run {
+            fixture.endSpans(10)
+            try await eventually("the collector has answered") { fixture.counts == [6, 0, 4] }
+        }
+    }
+
     @Test func spansBeyondTheQueueAreDroppedAndCountedWhileTheCollectorHangs() async throws {
         let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200))], hangs: true)) {
             $0.timeout = .seconds(60)

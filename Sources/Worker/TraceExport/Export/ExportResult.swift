@@ -1,9 +1,10 @@
 import Basics
 import HTTPTransport
 
+/// The result of one export.
 enum ExportResult {
-    /// The collector accepted the spans. Its answer may reject some of them, which is not read: a retry cannot help.
-    case taken
+    /// The collector accepted the spans, except for `rejected` of them.
+    case taken(rejected: Int)
     /// The collector will never accept them.
     case refused(reason: String)
     /// The collector may accept them later.
@@ -12,7 +13,7 @@ enum ExportResult {
     /// Interprets a collector's response according to the OTLP specification ("OTLP/HTTP Response").
     init(_ response: HTTPResponse) {
         switch response.status {
-        case 200..<300: self = .taken
+        case 200..<300: self = .taken(rejected: OTLPAnswer(response.body).rejectedSpans)
         case 429, 502, 503, 504:
             self = .unavailable(
                 reason: "HTTP status \(response.status)", retryAfter: response.retryAfter.flatMap(Self.pause))

@@ -97,8 +97,9 @@ actor SpanExporter {
 
         for attempt in 1... {
             switch await send(body) {
-            case .taken:
-                meters.exported(spans.count)
+            case .taken(let rejected):
+                meters.exported(spans.count - min(rejected, spans.count))
+                meters.failed(min(rejected, spans.count))
                 return noteSuccess()
 
             case .refused(let reason):
