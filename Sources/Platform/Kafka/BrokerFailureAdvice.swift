@@ -3,7 +3,9 @@ enum BrokerFailureAdvice {
     private static let noTLS = "this port does not use TLS: check kafka.security.protocol and the port"
     private static let noLogin = "this port does not support SASL"
     private static let closedAtOnce =
-        "the broker closed the connection at once; it may require TLS or SASL: check kafka.security.protocol"
+        "the broker closed the connection at once; it may require TLS: check kafka.security.protocol"
+    private static let closedBeforeLogin =
+        "the broker closed the connection at once; it may require SASL: check kafka.security.protocol"
 
     /// A fragment of librdkafka's error text, and the advice for it.
     private static let entries: [(fragment: String, advice: String)] = [
@@ -31,7 +33,7 @@ enum BrokerFailureAdvice {
             "alert certificate expired",
             "the client certificate has expired: renew kafka.security.certificateFile, then restart"
         ),
-        ("connecting to a SSL listener", closedAtOnce), ("might require SASL authentication", closedAtOnce),
+        ("connecting to a SSL listener", closedAtOnce), ("might require SASL authentication", closedBeforeLogin),
         (
             "Unsupported SASL mechanism",
             "the broker does not support this SASL mechanism: check kafka.security.sasl.mechanism"
@@ -72,7 +74,7 @@ enum BrokerFailureAdvice {
         case "APIVERSION_QUERY": return closedAtOnce
         // A Kafka broker that requires a login answers the version request of any client, and closes the connection at
         // the next request. A broker that shuts down closes connections that have been up for longer.
-        case "UP" where end.milliseconds < 1000: return closedAtOnce
+        case "UP" where end.milliseconds < 1000: return closedBeforeLogin
         default: return nil
         }
     }

@@ -110,7 +110,7 @@ struct DemoStateTests {
 
         let doctor = try await run("doctor", "--yes")
         #expect(doctor.code == 0, "\(doctor.output)\(doctor.error)")
-        #expect(doctor.output.contains("\(first.broker) accepts connections"), "\(doctor.output)")
+        #expect(doctor.output.contains("\(first.broker): connected without a login"), "\(doctor.output)")
         #expect(doctor.output.contains("hotpepper accepts the key"), "\(doctor.output)")
     }
 
@@ -123,6 +123,6 @@ struct DemoStateTests {
         for provider in ["hotpepper", "googlePlaces", "googlePlacesLegacy"] {
             #expect(settings["\(provider).baseURL"] == "http://127.0.0.1:7")
         }
-        #expect(settings["hotpepper.apiKey"] == DemoStack.key && settings["googlePlaces.apiKey"] == DemoStack.key)
+        #expect(settings["hotpepper.apiKey"] == DemoState.key && settings["googlePlaces.apiKey"] == DemoState.key)
     }
 }

@@ -13,22 +13,22 @@ struct Examination: Sendable {
         case asking(@Sendable (_ question: String) -> Bool)
     }
 
+    /// A client that has connected to a broker, and the broker's description of the cluster.
+    struct Connection: Sendable {
+        let admin: TopicAdmin
+        let cluster: ClusterDescription
+    }
+
     let reading: SettingsReading
     let calls: Calls
     /// The timeout of each request.
     let timeout: Duration
     let log: Logger
 
-    /// The brokers of `kafka.bootstrapServers`, with the results for each.
-    var doors: [BrokerDoor] = []
-    /// A client that has connected to a broker; `nil` before that.
-    var admin: TopicAdmin?
-    var cluster: ClusterDescription?
-    /// The request types that the brokers support; `nil` until a broker has reported them.
-    var requests: BrokerRequests?
-    /// The configurations of existing topics, by topic name. Topics whose configuration cannot be read are missing.
-    var topicConfigurations: [String: [String: String]] = [:]
-
+    /// `nil` before a client has connected to a broker.
+    var connection: Connection?
+    /// The request types that the brokers support.
+    let requestLog = BrokerRequestLog()
     /// The clocks of the providers that answered: how far each is ahead of this machine's clock.
     var providerClocks: [(name: String, ahead: Duration)] = []
 
@@ -41,12 +41,6 @@ struct Examination: Sendable {
 
     var settings: Settings { reading.settings }
 
-    /// The configuration for connecting to the brokers; `nil` if its settings are invalid.
-    var consumer: ConsumerConfiguration? {
-        guard !reading.concerns(["kafka."]) else { return nil }
-        return try? settings.consumer()
-    }
-
     /// The roles of the topics that a worker with these settings uses.
     var roles: [RecommendedTopic.Role] {
         RecommendedTopic.Role.allCases.filter { $0 != .fleet || sharesByTopic }
@@ -58,24 +52,24 @@ struct Examination: Sendable {
             || settings.policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
     }
 
-    /// Why checks that need brokers are skipped; `nil` if the brokers answer.
-    var reasonWithoutBrokers: String? {
-        if consumer == nil { return "the settings of the brokers are invalid" }
-        return cluster == nil ? "no broker is reachable" : nil
+    // MARK: - What checks require
+
+    /// Returns the configuration for connecting to the brokers.
+    func consumer() throws(SkippedCheck) -> ConsumerConfiguration {
+        guard !reading.concerns(["kafka."]), let consumer = try? settings.consumer() else {
+            throw SkippedCheck("the settings of the brokers are invalid")
+        }
+        return consumer
     }
 
-    static let brokersFirst = "fix that first"
-}
+    func connected() throws(SkippedCheck) -> Connection {
+        _ = try consumer()
+        guard let connection else { throw SkippedCheck("no broker is reachable") }
+        return connection
+    }
 
-/// A broker of `kafka.bootstrapServers`, with the results of the checks.
-struct BrokerDoor: Sendable {
-    let host: String
-    let port: UInt16
-    /// The host's addresses; empty if its name cannot be resolved.
-    var addresses: [NetworkAddress] = []
-    /// The address that accepted a connection.
-    var reached: NetworkAddress?
-    var spoken: SpokenProtocol?
-
-    var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// Requires that no setting below these names is invalid.
+    func requireValid(_ names: [String], _ what: String) throws(SkippedCheck) {
+        if reading.concerns(names) { throw SkippedCheck("\(what) are invalid") }
+    }
 }

@@ -24,31 +24,12 @@ struct Finding: Sendable, Hashable {
     /// The exit code if this finding ends the program.
     let code: Int32
 
-    private init(_ check: String, _ state: State, _ text: String, cure: String?, code: Int32 = 0) {
+    init(_ check: String, _ state: State, _ text: String, cure: String? = nil, code: Int32 = 0) {
         self.check = check
         self.state = state
         self.text = Self.shown(text)
         self.cure = cure.map(Self.shown)
         self.code = code
-    }
-
-    static func ok(_ check: String, _ text: String) -> Finding { Finding(check, .ok, text, cure: nil) }
-
-    static func warning(_ check: String, _ text: String, cure: String) -> Finding {
-        Finding(check, .warning, text, cure: cure)
-    }
-
-    /// - Parameter code: 78 for a wrong setting, 69 for an unreachable server, 1 for anything else.
-    static func failed(_ check: String, _ text: String, cure: String? = nil, code: Int32 = 1) -> Finding {
-        Finding(check, .failed, text, cure: cure, code: code)
-    }
-
-    static func unknown(_ check: String, _ text: String, cure: String) -> Finding {
-        Finding(check, .unknown, text, cure: cure)
-    }
-
-    static func skipped(_ check: String, _ text: String, cure: String) -> Finding {
-        Finding(check, .skipped, text, cure: cure)
     }
 
     var sentence: String { cure.map { "\(text); \($0)" } ?? text }

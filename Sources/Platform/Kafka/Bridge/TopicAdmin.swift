@@ -46,6 +46,9 @@ public final class TopicAdmin: Sendable {
         }
     }
 
+    /// Why each broker could not be reached, as `host:port (reason)`; `nil` if none has failed.
+    package var unreachable: String? { failures.summary }
+
     /// Describes the brokers and all topics. Does not create topics, even if brokers create them automatically.
     /// - Throws: `unreachable`, `timedOut`, `authentication`.
     public func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {

@@ -23,13 +23,13 @@ struct DoctorRightsTests {
 
         var examination = DoctorFixture.examination(["kafka.bootstrapServers": address])
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let admin = try TopicAdmin(try #require(examination.consumer), log: log)
-        examination.admin = admin
-        examination.cluster = try await admin.cluster(within: .seconds(10))
-        #expect(examination.cluster?.topics.count == 4)
+        let admin = try TopicAdmin(try examination.consumer(), log: log)
+        let cluster = try await admin.cluster(within: .seconds(10))
+        examination.connection = Examination.Connection(admin: admin, cluster: cluster)
+        #expect(cluster.topics.count == 4)
         #expect(try await admin.operations(on: topics.requests, within: .seconds(10)) == [.read, .describe])
 
-        let findings = await RightsCheck().findings(&examination)
+        let findings = try await RightsCheck().findings(&examination)
         let lacking = findings.filter { $0.text.hasPrefix("this user lacks") }
         #expect(lacking.map(\.text) == ["this user lacks Write on \(topics.results)"], "\(findings)")
         #expect(lacking.first?.state == .failed && lacking.first?.cure?.contains("docs/access.md") == true)

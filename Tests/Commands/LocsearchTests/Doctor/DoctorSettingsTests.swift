@@ -101,7 +101,7 @@ struct DoctorSettingsTests {
         DoctorFixture.expect(report, finds: wrong)
         // The unknown setting may be any setting, so no connection is made to a possibly wrong address.
         let isKnown = content?.contains("deadlin") == true
-        #expect(report.findings.contains { $0.check == "dns" && $0.state == .skipped } == !isKnown)
+        #expect(report.findings.contains { $0.check == "connection" && $0.state == .skipped } == !isKnown)
     }
 
     @Test func portThatIsTakenIsFoundAndAWorkerThereIsTold() async throws {

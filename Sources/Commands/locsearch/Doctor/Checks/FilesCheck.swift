@@ -13,7 +13,7 @@ struct FilesCheck: DoctorCheck {
 
     init(limit: Int = FileDescriptors.hardLimit) { self.limit = limit }
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
         let settings = examination.settings
         // bounded: settings of at most 65,536 and 64
         let needed =

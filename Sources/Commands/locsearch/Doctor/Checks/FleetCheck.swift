@@ -5,10 +5,8 @@ import WorkerRuntime
 struct FleetCheck: DoctorCheck {
     static let name = "fleet"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
-        guard let cluster = examination.cluster else {
-            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
-        }
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
+        let cluster = try examination.connected().cluster
         guard examination.sharesByTopic else {
             return [
                 ok("used for locsearch controls only: no limit is shared by demand, and there is no daily budget")

@@ -5,11 +5,8 @@ import WorkerRuntime
 struct GroupCheck: DoctorCheck {
     static let name = "group"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
-        guard let cluster = examination.cluster, let consumer = examination.consumer else {
-            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
-        }
-
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
+        let (consumer, cluster) = (try examination.consumer(), try examination.connected().cluster)
         let ids = examination.settings.topics.requestTopics.map(\.name).flatMap { topic in
             (0..<(cluster.topics[topic]?.partitions ?? 0)).map { TopicPartition(topic, Int32(clamping: $0)) }
         }

@@ -10,24 +10,24 @@ import Resilience
 struct KeysCheck: DoctorCheck {
     static let name = "keys"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
         guard case .asking(let isAllowed) = examination.calls else {
-            return [skipped("no key was tested", cure: "run without --offline")]
+            throw SkippedCheck("no key was tested", cure: "run without --offline")
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
             let keys = try? ProviderKeys(examination.settings), let loop = try? EventLoop()
-        else { return [skipped("the settings of keys are invalid", cure: Examination.brokersFirst)] }
+        else { throw SkippedCheck("the settings of keys are invalid") }
         defer { loop.stop() }
 
         let http = HTTPTransport(loop: loop, configuration: examination.settings.http)
         let trials = keys.services(examination.settings, http: http).compactMap { $0 as? any KeyTrial }
-        guard !trials.isEmpty else { return [skipped("no provider has a key", cure: "set one: docs/settings.md")] }
+        guard !trials.isEmpty else { throw SkippedCheck("no provider has a key", cure: "set one: docs/settings.md") }
 
         let calls = trials.map { "\($0.id.rawValue): \($0.trialCall)" }.joined(separator: "\n  ")
         guard isAllowed("One call tests each key, and does not count against a daily budget:\n  \(calls)\nMake them?")
         else {
             await http.shutdown()
-            return [skipped("no key was tested", cure: "confirm at a terminal, or give --yes")]
+            throw SkippedCheck("no key was tested", cure: "confirm at a terminal, or give --yes")
         }
 
         var findings: [Finding] = []
@@ -53,7 +53,7 @@ struct KeysCheck: DoctorCheck {
                     cure: "wait for the next day, or raise the quota at the provider")
             case .unreachable, .timeout:
                 return failed(
-                    "\(name) is unreachable: \(error.message)", cure: Examination.brokersFirst,
+                    "\(name) is unreachable: \(error.message)", cure: "fix that first",
                     code: Failure.unreachable)
             default:
                 return failed(

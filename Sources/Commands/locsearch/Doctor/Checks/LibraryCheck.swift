@@ -4,10 +4,10 @@ import Kafka
 struct LibraryCheck: DoctorCheck {
     static let name = "library"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
         let versions = "librdkafka \(LibraryVersion.running), locsearch \(Version.current)"
-        guard let consumer = examination.consumer, let producer = try? examination.settings.producer() else {
-            return [skipped("\(versions): kafka.* was not tested with it", cure: Examination.brokersFirst)]
+        guard let consumer = try? examination.consumer(), let producer = try? examination.settings.producer() else {
+            throw SkippedCheck("\(versions): kafka.* was not tested with it")
         }
 
         var reasons: [String] = []

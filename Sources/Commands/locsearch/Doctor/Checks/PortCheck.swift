@@ -1,4 +1,6 @@
 internal import Basics
+import EventLoop
+import HTTPTransport
 
 /// Checks whether the admin endpoints can listen on the configured address.
 struct PortCheck: DoctorCheck {
@@ -10,11 +12,8 @@ struct PortCheck: DoctorCheck {
     /// True when the check runs at the start of a worker, which cannot share the port with a running one.
     let isStart: Bool
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
-        guard !examination.reading.concerns(["admin.host", "admin.port"]) else {
-            return [skipped("admin.host and admin.port were not tested", cure: Examination.brokersFirst)]
-        }
-
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
+        try examination.requireValid(["admin.host", "admin.port"], "admin.host and admin.port")
         let settings = examination.settings
         let (host, port) = (settings.text("admin.host"), UInt16(clamping: settings.integer("admin.port")))
         var findings = [await finding(host: host, port: port)]
@@ -31,7 +30,7 @@ struct PortCheck: DoctorCheck {
         let problem: (reason: String, owner: NetworkAddress?)? = await onOwnThread {
             do throws(NetworkAddress.Unknown) {
                 for address in try NetworkAddress.resolve(host, port: port, isOwn: true) {
-                    if let reason = ProbeConnection.listenProblem(at: address) { return (reason, address) }
+                    if let reason = address.listenProblem { return (reason, address) }
                 }
                 return nil
             } catch {
@@ -42,7 +41,7 @@ struct PortCheck: DoctorCheck {
             return ok(port == 0 ? "the system assigns admin.port" : "admin.port: \(host):\(port) is free")
         }
 
-        if !isStart, let owner = problem.owner, await onOwnThread({ Self.isWorker(at: owner) }) {
+        if !isStart, let owner = problem.owner, await Self.isWorker(at: owner) {
             return warning(
                 "admin.port: a running worker already listens on \(host):\(port)",
                 cure: "use another port for a second worker on this machine")
@@ -53,14 +52,12 @@ struct PortCheck: DoctorCheck {
     }
 
     /// Returns true if the program at an address is a running worker.
-    private static func isWorker(at address: NetworkAddress) -> Bool {
-        let deadline = Instant.now + timeout
-        guard let connection = try? ProbeConnection(to: address, before: deadline),
-            connection.send(Array("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
-        else { return false }
-
-        var answer: [UInt8] = []
-        while answer.count < 4096, let bytes = connection.receive(before: deadline), !bytes.isEmpty { answer += bytes }
-        return answer.starts(with: "HTTP/1.1 200".utf8) && answer.suffix(4).elementsEqual("\nok\n".utf8)
+    private static func isWorker(at address: NetworkAddress) async -> Bool {
+        guard let loop = try? EventLoop() else { return false }
+        let http = HTTPTransport(loop: loop, configuration: HTTPConfiguration())
+        let answer = try? await http.send(HTTPRequest(url: "http://\(address.text)/livez"), before: .now + timeout)
+        await http.shutdown()
+        loop.stop()
+        return answer?.status == 200 && answer?.body.elementsEqual("ok\n".utf8) == true
     }
 }

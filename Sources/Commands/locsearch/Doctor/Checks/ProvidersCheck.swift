@@ -8,13 +8,13 @@ import LocationSearch
 struct ProvidersCheck: DoctorCheck {
     static let name = "providers"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
         guard case .asking = examination.calls else {
-            return [skipped("providers were not contacted", cure: "run without --offline")]
+            throw SkippedCheck("providers were not contacted", cure: "run without --offline")
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
             let configured = try? examination.settings.configuredProviders(), !configured.isEmpty
-        else { return [skipped("no provider has a readable key", cure: Examination.brokersFirst)] }
+        else { throw SkippedCheck("no provider has a readable key") }
         guard let loop = try? EventLoop() else {
             return [failed("an event loop cannot be created", cure: "raise the limits on threads and open files")]
         }

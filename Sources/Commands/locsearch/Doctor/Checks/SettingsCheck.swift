@@ -2,7 +2,7 @@
 struct SettingsCheck: DoctorCheck {
     static let name = "settings"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
         let mistakes = examination.reading.allMistakes(SettingsRule.ofWorker).flatMap(\.mistakes)
         guard mistakes.isEmpty else { return mistakes.map { failed($0, code: Failure.configuration) } }
 

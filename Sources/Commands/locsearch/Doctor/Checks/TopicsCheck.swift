@@ -5,60 +5,61 @@ import WorkerRuntime
 struct TopicsCheck: DoctorCheck {
     static let name = "topics"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
-        guard let cluster = examination.cluster, let admin = examination.admin else {
-            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
-        }
-        guard !examination.reading.concerns(["topics.", "worker."]) else {
-            return [skipped("the settings of topics are invalid", cure: Examination.brokersFirst)]
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
+        let cluster = try examination.connected().cluster
+        try examination.requireValid(["topics.", "worker."], "the settings of topics")
+        let roles = examination.roles
+        let topics: [TopicCreation.Finding]
+        do {
+            topics = try await Self.creation(examination, brokers: cluster.brokers.count).findings()
+        } catch {
+            return [failed("\(error)", cure: "check the brokers and their log", code: Failure.unreachable)]
         }
 
-        var choices = RecommendedTopic.Choices()
-        // The number of brokers is reported by another check.
-        choices.replicationFactor = min(choices.replicationFactor, max(1, cluster.brokers.count))
         let settings = examination.settings
-        let topics = RecommendedTopic.all(
-            names: settings.topics, maxRequestBytes: settings.integer("worker.maxRequestBytes"), choices: choices)
-
+        let (loops, requests) = (settings.integer("worker.loops"), settings.topics.requestTopics)
         var findings: [Finding] = []
-        var unread: [(topic: String, reason: String)] = []
-        for topic in topics where examination.roles.contains(topic.role) {
-            guard let found = cluster.topics[topic.name] else {
+        for topic in topics where roles.contains(topic.topic.role) {
+            guard let found = topic.found else {
                 // A missing fleet topic is reported by `FleetCheck`.
-                if topic.role != .fleet { findings.append(missing(topic)) }
+                if topic.topic.role != .fleet { findings.append(missing(topic.topic)) }
                 continue
             }
-            var configuration: [String: String] = [:]
-            do throws(KafkaError) {
-                configuration = try await admin.configuration(of: topic.name, within: examination.timeout)
-            } catch {
-                unread.append((topic.name, error.description))
-            }
-            examination.topicConfigurations[topic.name] = configuration
             // With several request topics, loops are checked separately below.
-            let loops = settings.topics.requestTopics.count > 1 ? 1 : settings.integer("worker.loops")
-            findings.append(contentsOf: look(at: topic, found: found, configuration: configuration, loops: loops))
+            findings += look(
+                at: topic.topic, found: found, configuration: topic.configuration, loops: requests.count > 1 ? 1 : loops)
         }
 
-        let counts = settings.topics.requestTopics.compactMap { topic in
+        let counts = requests.compactMap { topic in
             cluster.topics[topic.name].map { (name: topic.name, partitions: $0.partitions) }
         }
-        if counts.count > 1, counts.count == settings.topics.requestTopics.count,
-            let finding = lookAtLoops(
-                settings.integer("worker.loops"), counts, sharesLimits: examination.sharesByTopic)
+        if counts.count > 1, counts.count == requests.count,
+            let finding = lookAtLoops(loops, counts, sharesLimits: examination.sharesByTopic)
         {
             findings.append(finding)
         }
+        return findings + unread(topics.filter { $0.unread != nil && roles.contains($0.topic.role) })
+    }
 
-        // The reason is usually the same for all topics.
-        if let first = unread.first {
-            let names = unread.map(\.topic).joined(separator: ", ")
-            findings.append(
-                unknown(
-                    "the configuration of \(names) (\(first.reason))",
-                    cure: "grant this user DescribeConfigs, or compare it with `locsearch topics create --print`"))
-        }
-        return findings
+    private static func creation(_ examination: Examination, brokers: Int) throws -> TopicCreation {
+        let settings = examination.settings
+        var choices = RecommendedTopic.Choices()
+        // The number of brokers is reported by another check.
+        choices.replicationFactor = min(choices.replicationFactor, max(1, brokers))
+        let topics = RecommendedTopic.all(
+            names: settings.topics, maxRequestBytes: settings.integer("worker.maxRequestBytes"), choices: choices)
+        return try TopicCreation(settings, topics: topics, timeout: examination.timeout, log: examination.log)
+    }
+
+    /// The reason is usually the same for all topics.
+    private func unread(_ topics: [TopicCreation.Finding]) -> [Finding] {
+        guard let reason = topics.first?.unread else { return [] }
+        let names = topics.map(\.topic.name).joined(separator: ", ")
+        return [
+            unknown(
+                "the configuration of \(names) (\(reason))",
+                cure: "grant this user DescribeConfigs, or compare it with `locsearch topics create --print`")
+        ]
     }
 
     /// Checks whether several request topics together have enough partitions for all loops of a worker.

@@ -5,28 +5,20 @@ import WorkerRuntime
 struct VersionsCheck: DoctorCheck {
     static let name = "versions"
 
-    func findings(_ examination: inout Examination) async -> [Finding] {
-        guard let consumer = examination.consumer else {
-            return [skipped(examination.reasonWithoutBrokers ?? "", cure: Examination.brokersFirst)]
-        }
-
+    func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
+        let consumer = try examination.consumer()
         let settings = examination.settings
         let needs = VersionNeeds(
             mechanism: settings.loginMechanism,
             sharesByBroker: consumer.groupProtocol == .consumer || consumer.properties["group.protocol"] == "consumer",
             transactions: settings.worker().delivery == .exactlyOnce)
-        let limits = LibraryVersion.running.limits(of: needs, with: examination.requests)
+        let requests = examination.requestLog.requests
+        let limits = LibraryVersion.running.limits(of: needs, with: requests)
         guard limits.isEmpty else {
             return limits.map { $0.isFatal ? failed($0.text, cure: $0.cure) : warning($0.text, cure: $0.cure) }
         }
 
-        guard let requests = examination.requests else {
-            return [
-                skipped(
-                    examination.reasonWithoutBrokers ?? "no broker reports its API versions",
-                    cure: Examination.brokersFirst)
-            ]
-        }
+        guard let requests else { throw SkippedCheck("no broker has reported its API versions") }
         return [
             ok("the brokers are like \(requests.likeness), and compatible with librdkafka \(LibraryVersion.running)")
         ]

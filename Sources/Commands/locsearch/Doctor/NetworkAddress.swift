@@ -1,3 +1,4 @@
+import Foundation
 import LibC
 
 /// An address to which a TCP connection can be made.
@@ -15,6 +16,21 @@ struct NetworkAddress: Sendable, Hashable {
     /// An error with the system's reason why a name has no address.
     struct Unknown: Error, Hashable {
         let reason: String
+    }
+
+    /// Why a socket cannot listen on this address of this machine; `nil` if it can.
+    var listenProblem: String? {
+        let socket = socket(family, Self.streamSocket, 0)
+        guard socket >= 0 else { return unsafe String(cString: strerror(errno)) }
+        defer { close(socket) }
+
+        // As in servers, connections that have already ended must not prevent listening.
+        var yes: Int32 = 1
+        _ = unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe bind(socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        return result == 0 ? nil : unsafe String(cString: strerror(errno))
     }
 
     /// Resolves a name. Blocks its thread until the name servers answer.
@@ -61,4 +77,11 @@ struct NetworkAddress: Sendable, Hashable {
     #else
         static let streamSocket = SOCK_STREAM
     #endif
+}
+
+/// Runs a blocking call on a dedicated thread, so that it does not block Swift's thread pool.
+func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
 }
