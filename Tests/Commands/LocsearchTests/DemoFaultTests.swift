@@ -45,7 +45,7 @@ struct DemoFaultTests {
 
     @Test func secondWorkerHasTheDemosSettingsAndNothingElse() throws {
         let settings = try Settings.load(
-            flags: ["kafka.bootstrapServers": "b:1", "googlePlaces.apiKey": DemoStack.key, "admin.port": "9999"],
+            flags: ["kafka.bootstrapServers": "b:1", "googlePlaces.apiKey": DemoState.key, "admin.port": "9999"],
             file: nil, environment: [:])
         let file = try DemoKeyFile(settings)
         defer { file.remove() }
@@ -62,7 +62,7 @@ struct DemoFaultTests {
         let first = try String(contentsOfFile: file.path, encoding: .utf8)
         file.renew()
         let second = try String(contentsOfFile: file.path, encoding: .utf8)
-        #expect(first == DemoStack.key)
+        #expect(first == DemoState.key)
         #expect(second != first)
     }
 

@@ -132,7 +132,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func tell(of console: ConsoleService, child: WorkerChild, state: DemoState) {
-        let program = ProgramName.own
+        let program = CommandLine.arguments.first ?? "locsearch"
         Terminal.line(
             """
             The demo keeps running. Open it in a browser, where "Demo" causes faults:
@@ -151,7 +151,25 @@ struct DemoCommand: AsyncParsableCommand {
             Ctrl-C ends the demo.
             """)
         // The fragment makes the page start a search at once, so that it shows results.
-        if open { Browser.open(console.url + "/#go") }
+        if open { Self.openBrowser(console.url + "/#go") }
+    }
+
+    /// Opens a page if the system has a way to do so. Otherwise it does nothing; the address is also in the output.
+    private static func openBrowser(_ url: String) {
+        #if os(macOS)
+            let command = "/usr/bin/open"
+        #else
+            let environment = ProcessInfo.processInfo.environment
+            guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return }
+            let command = "/usr/bin/xdg-open"
+        #endif
+
+        let opener = Process()
+        opener.executableURL = URL(fileURLWithPath: command)
+        opener.arguments = [url]
+        opener.standardOutput = FileHandle.nullDevice
+        opener.standardError = FileHandle.nullDevice
+        try? opener.run()
     }
 
     private func waitForWorkers(of stack: DemoStack, _ child: WorkerChild?) async throws {

@@ -53,7 +53,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let reader = LifeReader(settings, timeout: timeout.duration, log: log) { topic, records in
             Terminal.progress("reading \(topic) ... \(records.counted("record"))")
         }
-        let extent = LifeReader.Extent(since: since.duration, time: within.duration, newest: newest)
+        let extent = TopicScan.Extent(since: since.duration, time: within.duration, newest: newest)
         let lives = try await read(extent, by: reader)
 
         if json {
@@ -67,7 +67,7 @@ struct ExplainCommand: AsyncParsableCommand {
         }
     }
 
-    private func read(_ extent: LifeReader.Extent, by reader: LifeReader) async throws -> RequestLives {
+    private func read(_ extent: TopicScan.Extent, by reader: LifeReader) async throws -> RequestLives {
         defer { Terminal.endProgress() }
         return try await reader.lives(of: id, extent: extent)
     }

@@ -14,7 +14,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private static let pictureTimeout = Duration.seconds(5)
 
     /// How much of the topics is read for the page of one request.
-    private static let extentOfLives = LifeReader.Extent(since: .seconds(24 * 3600), time: .seconds(20))
+    private static let extentOfLives = TopicScan.Extent(since: .seconds(24 * 3600), time: .seconds(20))
     private static let lifeTimeout = Duration.seconds(4)
 
     private let settings: Settings

@@ -1,12 +1,7 @@
 internal import Basics
 import Foundation
+import LibC
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 #if os(Linux)
     internal import CLinux
@@ -35,20 +30,22 @@ final class ChildProcess: Sendable {
     /// - Parameter arguments: the program's path first.
     /// - Throws: `POSIXError` if it cannot be started.
     init(_ arguments: [String], environment: [String: String]) throws {
-        let (input, output) = (try Pipe(), try Pipe())
-        defer { for end in [input.read, output.write] { close(end) } }
-        do {
-            pid = try Self.start(arguments, environment, input: input.read, output: output.write)
-        } catch let problem {
-            for end in [input.write, output.read] { close(end) }
-            throw problem
+        let (input, output) = (Pipe(), Pipe())
+        for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }
+        pid = try Self.start(
+            arguments, environment, input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor)
+        // The child has its own copies: its output ends when it ends.
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
 
         Thread.detachNewThread { [self] in
-            read(output.read)
+            keepOutput(of: output.fileHandleForReading.fileDescriptor)
             waitForEnd()
-            close(input.write)
-            close(output.read)
+            // Both pipes are open until here.
+            withExtendedLifetime((input, output)) {}
         }
     }
 
@@ -85,21 +82,6 @@ final class ChildProcess: Sendable {
     }
 
     // MARK: - System calls
-
-    /// A pipe whose ends are closed in all programs that this process starts.
-    private struct Pipe {
-        let read: Int32
-        let write: Int32
-
-        init() throws {
-            var ends: [Int32] = [-1, -1]
-            guard unsafe pipe(&ends) == 0 else { throw failure(errno) }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            (read, write) = (ends[0], ends[1])
-        }
-    }
-
-    private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 
     private static func start(
         _ arguments: [String], _ environment: [String: String], input: Int32, output: Int32
@@ -139,19 +121,15 @@ final class ChildProcess: Sendable {
         let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (texts + variables).forEach { unsafe free($0) } }
         let code = unsafe posix_spawn(&pid, arguments[0], &actions, &attributes, texts, variables)
-        guard code == 0 else { throw failure(code) }
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
         return pid
     }
 
     /// Reads until the output ends, so that the pipe never fills up.
-    private func read(_ output: Int32) {
+    private func keepOutput(of descriptor: Int32) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            #if canImport(Glibc)
-                let count = unsafe Glibc.read(output, &buffer, buffer.count)
-            #else
-                let count = unsafe Darwin.read(output, &buffer, buffer.count)
-            #endif
+            let count = unsafe read(descriptor, &buffer, buffer.count)
             guard count > 0 else {
                 if count < 0, errno == EINTR { continue }
                 return

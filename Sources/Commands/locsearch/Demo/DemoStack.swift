@@ -50,8 +50,6 @@ struct DemoStack: Sendable {
     static let latency = LatencyDistribution.lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
     /// The rate limit of the Hot Pepper key, shared by the workers.
     static let callsPerSecond = 20
-    /// The providers' key, unless the user sets another one.
-    static let key = "demo-key"
 
     /// The number of partitions of each topic.
     private static let partitions = 6
@@ -75,15 +73,7 @@ struct DemoStack: Sendable {
             // again, which takes the session timeout less a second. Members learn about it from their heartbeats.
             "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
         ]
-        return defaults.merging(providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) { $1 }
-    }
-
-    /// The settings with which a worker uses only the demo's providers.
-    static func providerSettings(url: String) -> [String: String] {
-        [
-            "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
-            "hotpepper.apiKey": key, "googlePlaces.apiKey": key, "http.noProxy": "127.0.0.1",
-        ]
+        return defaults.merging(DemoState.providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) { $1 }
     }
 
     /// In a demo that stays up, breakers open after few calls, because the demo makes few. The threshold is above the

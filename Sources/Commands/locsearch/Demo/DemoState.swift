@@ -1,4 +1,5 @@
 import Foundation
+import LibC
 
 /// The file that contains the addresses of a running demo, so that `search` and `watch` find it without settings.
 ///
@@ -30,8 +31,19 @@ struct DemoState: Codable, Equatable {
     /// The settings with which a worker joins the demo.
     var workerSettings: [String: String] {
         var settings = settings
-        if let providerURL { settings.merge(DemoStack.providerSettings(url: providerURL)) { $1 } }
+        if let providerURL { settings.merge(Self.providerSettings(url: providerURL)) { $1 } }
         return settings
+    }
+
+    /// The providers' key, unless the user sets another one.
+    static let key = "demo-key"
+
+    /// The settings with which a worker uses only the demo's providers.
+    static func providerSettings(url: String) -> [String: String] {
+        [
+            "hotpepper.baseURL": url, "googlePlaces.baseURL": url, "googlePlacesLegacy.baseURL": url,
+            "hotpepper.apiKey": key, "googlePlaces.apiKey": key, "http.noProxy": "127.0.0.1",
+        ]
     }
 
     /// Returns the folder of the files; `nil` if the user has no home folder.
@@ -82,3 +94,9 @@ struct DemoState: Codable, Equatable {
         try? FileManager.default.removeItem(at: folder.appending(path: fileName))
     }
 }
+
+/// Returns true while a process with this id exists, whichever user owns it.
+private func processIsAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) }
+
+/// The id of this process.
+var ownProcessID: Int32 { getpid() }

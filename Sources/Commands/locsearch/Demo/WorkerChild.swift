@@ -160,7 +160,7 @@ struct DemoKeyFile: Sendable {
 
     /// Writes another key. A key that the user gave to the demo is not replaced.
     func renew() {
-        guard key == DemoStack.key else { return }
+        guard key == DemoState.key else { return }
         let number = String(UInt32.random(in: 0...UInt32.max), radix: 36)
         try? Data("\(key)-\(number)".utf8).write(to: URL(fileURLWithPath: path))
     }

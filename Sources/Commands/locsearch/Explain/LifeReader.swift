@@ -9,17 +9,6 @@ import WorkerRuntime
 /// Reads everything about a request from the topics: its record, outcomes and dead letter, and whether it is still
 /// waiting.
 struct LifeReader {
-    /// Limits how much of the topics is read.
-    struct Extent: Sendable {
-        /// How far back to search for requests.
-        var since: Duration
-        /// The maximum time that reading may take. The result states what was not read in time.
-        var time: Duration
-        /// The maximum number of newest records to read per topic. It applies to the dead-letter topic, and to all
-        /// topics if the brokers have no time index.
-        var newest = 20_000
-    }
-
     /// Most searches are for recent requests, so the newest records are read first.
     private static let steps: [Duration] = [.seconds(15 * 60), .seconds(2 * 3600)]
     /// Outcomes are searched for within these delays after their requests first, then later ones.
@@ -52,7 +41,7 @@ struct LifeReader {
     /// Reads the lives of the requests identified by an id.
     /// - Returns: no life if the id was found in none of the topics.
     /// - Throws: `Failure` if the brokers do not answer.
-    func lives(of id: String, extent: Extent) async throws -> RequestLives {
+    func lives(of id: String, extent: TopicScan.Extent) async throws -> RequestLives {
         let sought = SoughtRequest(id, in: settings.topics.requestTopics.map(\.name))
         let scan = try TopicScan(settings, extent: extent, timeout: timeout, log: log, progress: progress)
         let since = WallTime.now().earlier(by: extent.since)

@@ -14,6 +14,17 @@ struct TopicScan {
         var until: WallTime?
     }
 
+    /// Limits how much of the topics is read.
+    struct Extent: Sendable {
+        /// How far back to search for requests.
+        var since: Duration
+        /// The maximum time that reading may take. The result states what was not read in time.
+        var time: Duration
+        /// The maximum number of newest records to read per topic. It applies to the dead-letter topic, and to all
+        /// topics if the brokers have no time index.
+        var newest = 20_000
+    }
+
     private let reader: TopicReader
     private let admin: TopicAdmin
     private let brokers: String
@@ -25,7 +36,7 @@ struct TopicScan {
     private let progress: @Sendable (_ topic: String, _ records: Int) -> Void
 
     init(
-        _ settings: Settings, extent: LifeReader.Extent, timeout: Duration, log: Logger,
+        _ settings: Settings, extent: Extent, timeout: Duration, log: Logger,
         progress: @escaping @Sendable (_ topic: String, _ records: Int) -> Void
     ) throws {
         let configuration = try settings.consumer().reconnectingSoon
@@ -50,17 +61,13 @@ struct TopicScan {
     func read(
         _ span: Span?, into reading: inout RequestLives.Reading, body: (ConsumerRecord) -> Bool
     ) async throws {
-        let topic = reading.topic
         do {
-            let bounds = try await reader.bounds(of: topic, within: timeout)
+            let bounds = try await reader.bounds(of: reading.topic, within: timeout)
             let starts = try await starts(of: span, bounds: bounds, in: &reading)
             let ends = try await ends(of: span, bounds: bounds, reading: reading)
             try await read(from: starts, upTo: ends, into: &reading, body: body)
-        } catch let error as KafkaError where [.authentication, .unknownTopicOrPartition].contains(error.kind) {
-            // The other topics may be readable, and sufficient.
-            reading.problem = "\(error)"
         } catch let error as KafkaError {
-            throw Failure(error, doing: "\(topic) at \(brokers) cannot be read")
+            try note(error, in: &reading)
         }
     }
 
@@ -80,12 +87,18 @@ struct TopicScan {
                 if record.offset == position.offset { found = record }
                 return true
             }
-        } catch let error as KafkaError where [.authentication, .unknownTopicOrPartition].contains(error.kind) {
-            reading.problem = "\(error)"
         } catch let error as KafkaError {
-            throw Failure(error, doing: "\(position.topic) at \(brokers) cannot be read")
+            try note(error, in: &reading)
         }
         return found
+    }
+
+    /// Notes that a topic cannot be read. The other topics may be readable, and sufficient.
+    private func note(_ error: KafkaError, in reading: inout RequestLives.Reading) throws(Failure) {
+        guard [.authentication, .unknownTopicOrPartition].contains(error.kind) else {
+            throw Failure(error, doing: "\(reading.topic) at \(brokers) cannot be read")
+        }
+        reading.problem = "\(error)"
     }
 
     private func read(
