@@ -1,7 +1,4 @@
 import ArgumentParser
-internal import Basics
-import Foundation
-import QuotaSharing
 
 struct ControlsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,26 +38,20 @@ extension ControlsCommand {
             commandName: "show", abstract: "Shows orders in force, running workers and daily budgets.")
 
         @Flag(help: "Prints one JSON object.") var json = false
-        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
-        var timeout = DurationArgument(.seconds(15))
-        @OptionGroup(title: "Settings") var options: SettingsOptions
+        @OptionGroup var tool: ToolOptions
 
         func run() async throws {
-            let (settings, log) = try await ToolSettings.load(options)
-            let topic = try ControlTopic(settings, timeout: timeout.duration, log: log)
+            let (settings, log) = try await tool.load()
+            let topic = try ControlTopic(settings, timeout: tool.timeout.duration, log: log)
             let report = ControlReport(try await topic.book(), workers: try await topic.ask())
 
             if json { return Terminal.line(report.json) }
             for line in report.text { Terminal.line(TerminalText.safe(line)) }
             guard !settings.callsPerDay.isEmpty else { return }
 
-            let budgets = try BudgetTopic(settings, timeout: timeout.duration, log: log)
-            let days = BudgetReport(
-                try await budgets.ledger(), fleet: budgets.fleet, callsPerDay: settings.callsPerDay,
-                reserves: settings.budgetReserves,
-                days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
+            let budgets = try BudgetTopic(settings, timeout: tool.timeout.duration, log: log)
             Terminal.line()
-            for line in days.text { Terminal.line(line) }
+            for line in try await budgets.report(settings).text { Terminal.line(line) }
         }
     }
 }

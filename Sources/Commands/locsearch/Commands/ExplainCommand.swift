@@ -32,9 +32,7 @@ struct ExplainCommand: AsyncParsableCommand {
     var newest = 20_000
     @Flag(help: "Also shows the record: key, headers and value.") var record = false
     @Flag(help: "Prints one JSON object, with the record.") var json = false
-    @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
-    var timeout = DurationArgument(.seconds(15))
-    @OptionGroup(title: "Settings") var options: SettingsOptions
+    @OptionGroup var tool: ToolOptions
 
     func validate() throws {
         if id.isEmpty { throw ValidationError("ID takes a request id, a trace's id, or topic-partition-offset") }
@@ -48,9 +46,9 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (settings, log) = try await ToolSettings.load(options)
+        let (settings, log) = try await tool.load()
         let link = try settings.traceLink()
-        let reader = LifeReader(settings, timeout: timeout.duration, log: log) { topic, records in
+        let reader = LifeReader(settings, timeout: tool.timeout.duration, log: log) { topic, records in
             Terminal.progress("reading \(topic) ... \(records.counted("record"))")
         }
         let extent = TopicScan.Extent(since: since.duration, time: within.duration, newest: newest)

@@ -30,25 +30,20 @@ struct StatusCommand: AsyncParsableCommand {
             such topic, or not allowed; 64 wrong usage; 69 no broker responds; 78 a wrong setting.
             """)
 
-    @Option(help: "The group. Default: kafka.groupId.") var group: String?
-    @Option(help: "The topic. Default: all of topics.requests.") var topic: String?
+    @OptionGroup var group: GroupOptions
     @Option(help: "Period over which rates are measured, up to 1h.", transform: DurationArgument.read) var window =
         DurationArgument(.seconds(5))
-    @Option(help: "Timeout of each request to the brokers.", transform: DurationArgument.read) var timeout =
-        DurationArgument(.seconds(15))
     @Flag(help: "Prints one JSON object, with all partitions.") var json = false
-    @OptionGroup(title: "Settings") var options: SettingsOptions
+    @OptionGroup var tool: ToolOptions
 
     func validate() throws {
-        if group?.isEmpty == true { throw ValidationError("--group takes a name") }
-        if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
         guard (.milliseconds(100) ... .seconds(3600)).contains(window.duration) else {
             throw ValidationError("--window takes 100ms to 1h")
         }
     }
 
     func run() async throws {
-        let (settings, log) = try await ToolSettings.load(options)
+        let (settings, log) = try await tool.load()
         let (backlog, reports, workers) = try await read(settings, log: log)
         let report = PipelineReport(backlog: backlog, workers: workers)
         let orders = await orders(settings, log: log)
@@ -64,7 +59,7 @@ struct StatusCommand: AsyncParsableCommand {
     /// The orders of `locsearch controls` that are in force; empty if the fleet topic cannot be read.
     private func orders(_ settings: Settings, log: Logger) async -> [ControlOrder] {
         do {
-            return try await ControlTopic(settings, timeout: timeout.duration, log: log).book().orders
+            return try await ControlTopic(settings, timeout: tool.timeout.duration, log: log).book().orders
         } catch {
             log.debug("the fleet topic cannot be read", metadata: ["reason": "\(error)"])
             return []
@@ -88,7 +83,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func readTwice(_ settings: Settings, log: Logger) async throws -> GroupBacklog {
         var reader = try BacklogReader(
-            settings, group: group, topic: topic, timeout: timeout.duration, window: window.duration, log: log)
+            settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, window: window.duration, log: log)
         do {
             Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
             defer { Terminal.endProgress() }

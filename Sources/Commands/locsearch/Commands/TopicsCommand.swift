@@ -44,9 +44,7 @@ extension TopicsCommand {
         @Option(help: "Replicas of each partition.") var replicationFactor = 3
         @Option(help: "Retention of records: requests, results, errors or deadLetters, then =TIME. May repeat.")
         var retention: [String] = []
-        @Option(help: "Timeout of each request to the brokers.", transform: DurationArgument.read) var timeout =
-            DurationArgument(.seconds(15))
-        @OptionGroup(title: "Settings") var options: SettingsOptions
+        @OptionGroup var tool: ToolOptions
 
         func validate() throws {
             guard (1...10_000).contains(partitions) else { throw ValidationError("--partitions takes 1 to 10000") }
@@ -58,7 +56,7 @@ extension TopicsCommand {
         }
 
         func run() async throws {
-            let (settings, log) = try await ToolSettings.load(options)
+            let (settings, log) = try await tool.load()
             try settings.validate()
             let topics = RecommendedTopic.all(
                 names: settings.topics, maxRequestBytes: settings.integer("worker.maxRequestBytes"),
@@ -70,7 +68,7 @@ extension TopicsCommand {
                 return
             }
 
-            let creation = try TopicCreation(settings, topics: topics, timeout: timeout.duration, log: log)
+            let creation = try TopicCreation(settings, topics: topics, timeout: tool.timeout.duration, log: log)
             let findings = try await creation.findings()
             show(findings)
 
