@@ -21,7 +21,6 @@ struct Locsearch: AsyncParsableCommand {
         FileDescriptors.fillClosedStandardOnes()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            try WrongUsage.checkHelp(arguments, of: Self.self)
             try WrongUsage.checkCommand(arguments, of: Self.self)
             try await run(arguments)
         } catch {

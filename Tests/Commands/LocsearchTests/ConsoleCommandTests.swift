@@ -184,11 +184,10 @@ struct ConsoleCommandTests {
     }
 
     @Test func nameOfAWorkerStandsForItsAddresses() async {
-        let addresses = HostAddresses()
-        #expect(await addresses.all(of: ["http://localhost:8080"]) == ["http://127.0.0.1:8080"])
+        #expect(await HostAddresses.all(of: ["http://localhost:8080"]) == ["http://127.0.0.1:8080"])
         #expect(
-            await addresses.all(of: ["http://127.0.0.1:1", "https://localhost:2", "http://127.0.0.1:1"])
+            await HostAddresses.all(of: ["http://127.0.0.1:1", "https://localhost:2", "http://127.0.0.1:1"])
                 == ["http://127.0.0.1:1", "https://localhost:2"])
-        #expect(await addresses.all(of: ["http://nobody.invalid:3"]) == ["http://nobody.invalid:3"])
+        #expect(await HostAddresses.all(of: ["http://nobody.invalid:3"]) == ["http://nobody.invalid:3"])
     }
 }

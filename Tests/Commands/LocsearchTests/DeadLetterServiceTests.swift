@@ -127,7 +127,7 @@ struct DeadLetterServiceTests {
         for offset in 0..<60 { try await harness.put(offset, value: Self.right) }
         try await harness.mark(mark(52), in: 0)
         let settings = try Settings.load(flags: [:], file: nil, environment: harness.environment)
-        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), judges: true, log: harness.log)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: harness.log)
 
         let one = try await topic.snapshot(of: [mark(50): nil])
         #expect(one.letters.map(\.mark) == [mark(50)] && one.records == 11, "the letter, and what stands behind it")

@@ -42,9 +42,4 @@ struct OutcomeTextTests {
             #expect(OutcomeText.milliseconds(event).hasPrefix("-"))
         }
     }
-
-    @Test(arguments: [(0, 0), (5, 3), (-1, 3), (3, 3), (0, -1)])
-    func progressBarHasOneLength(done: Int, total: Int) {
-        #expect(DeadLetterText.bar(done, of: total).prefix(32).count == 32)
-    }
 }

@@ -53,7 +53,7 @@ struct SharedReadingTests {
         let shared = shared(keptFor: .seconds(3600))
         async let early = shared.value()
         try await eventually("the first one reads") { source.count == 1 }
-        shared.forget()
+        await shared.forget()
         async let late = shared.value()
         try await eventually("the second one reads") { source.count == 2 }
         source.isOpen.store(true, ordering: .releasing)

@@ -52,7 +52,6 @@ struct WrongUsageTests {
     @Test(arguments: [
         (["watch", "--timeout", "3"], "the unit is missing: write 3s for seconds, or 3ms, 3m, 3h"),
         (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "expected a time such as 250ms, 5s or 2m"),
-        (["simulate", "--page-token-delay", "3"], "the unit is missing"),
     ])
     func optionThatIsNoTimeSaysHowTimesAreWritten(arguments: [String], text: String) async throws {
         let program = try await run(arguments)
@@ -61,15 +60,7 @@ struct WrongUsageTests {
         #expect(program.error.contains(text), "\(program.error)")
     }
 
-    @Test(arguments: [["help", "nonsense"], ["help", "dead-letters", "lists"], ["help", "worker", "nonsense"]])
-    func helpRefusesACommandThatThereIsNot(arguments: [String]) async throws {
-        let program = try await run(arguments)
-
-        #expect(program.code == 64, "\(program.output)")
-        #expect(program.error.contains("no command \(arguments.last ?? "")"), "\(program.error)")
-    }
-
-    @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"], ["help", "help"]])
+    @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"]])
     func helpIsGivenForWhatThereIs(arguments: [String]) async throws {
         let program = try await run(arguments)
         #expect(program.code == 0, "\(program.error)")

@@ -326,7 +326,7 @@ COMMANDS = {
 }
 SERVERS = {
     "broker": ["--brokers", "--partitions", "--topic", "--control"],
-    "simulate": ["--port", "--host", "--latency", "--seed", "--places"],
+    "simulate": ["--port", "--host", "--latency", "--seed", "--faults"],
 }
 
 

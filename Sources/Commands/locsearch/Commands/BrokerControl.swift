@@ -4,39 +4,19 @@ import Kafka
 /// Executes the lines that `locsearch broker --control` reads, and builds the answers. An invalid line is answered with
 /// an error; it does not end the program.
 enum BrokerControl {
-    private struct Command: Decodable {
-        struct Topic: Decodable {
-            let name: String
-            let partitions: Int
-        }
-        struct Fail: Decodable {
-            let api: Name
-            let errors: [Name]
-            let broker: Int32?
-            let delayMs: Int?
-        }
-        struct Clear: Decodable { let api: Name }
-        struct RoundTrip: Decodable {
-            let broker: Int32
-            let ms: Int
-        }
-        struct TopicError: Decodable {
-            let topic: String
-            let error: Name
-        }
-        struct Leader: Decodable {
-            let topic: String
-            let partition: Int32
-            let broker: Int32
-        }
-        let topic: Topic?
-        let fail: Fail?
-        let clear: Clear?
+    private enum Command: Decodable {
+        case topic(name: String, partitions: Int)
+        case fail(api: Name, errors: [Name], broker: Int32?, delayMs: Int?)
+        case clear(api: Name)
+        case rtt(broker: Int32, ms: Int)
+        case topicError(topic: String, error: Name)
+        case leader(topic: String, partition: Int32, broker: Int32)
+    }
+
+    /// The commands whose value is a number.
+    private struct Numbers: Decodable {
         let down: Int32?
         let up: Int32?
-        let rtt: RoundTrip?
-        let topicError: TopicError?
-        let leader: Leader?
         let groupDelay: Int?
     }
 
@@ -83,11 +63,15 @@ enum BrokerControl {
 
     /// - Parameter line: one line of JSON, without a line feed.
     static func answer(_ line: String, by broker: EmbeddedBroker) -> String {
-        guard let command = try? JSONDecoder().decode(Command.self, from: Data(line.utf8)) else {
-            return refusal("not a valid command: see locsearch broker --help")
-        }
+        let (decoder, data) = (JSONDecoder(), Data(line.utf8))
         do {
-            try obey(command, broker)
+            if let command = try? decoder.decode(Command.self, from: data) {
+                try obey(command, broker)
+            } else if let numbers = try? decoder.decode(Numbers.self, from: data) {
+                try obey(numbers, broker)
+            } else {
+                throw Refusal("not a valid command: see locsearch broker --help")
+            }
             return #"{"ok":true}"#
         } catch let error as Refusal {
             return refusal(error.reason)
@@ -97,38 +81,36 @@ enum BrokerControl {
     }
 
     private static func obey(_ command: Command, _ broker: EmbeddedBroker) throws {
-        if let topic = command.topic {
-            guard (1...1000).contains(topic.partitions) else { throw Refusal("partitions: expected 1 to 1000") }
-            try broker.createTopic(topic.name, partitions: topic.partitions)
-        } else if let fail = command.fail {
-            try obey(fail, broker)
-        } else if let clear = command.clear {
-            broker.clearFailures(of: try clear.api.api())
-        } else if let number = command.down {
+        switch command {
+        case .topic(let name, let partitions):
+            guard (1...1000).contains(partitions) else { throw Refusal("partitions: expected 1 to 1000") }
+            try broker.createTopic(name, partitions: partitions)
+        case .fail(let api, let errors, let number, let delay):
+            let (api, codes) = (try api.api(), try errors.map { try $0.code() })
+            if let number {
+                try broker.fail(api, with: codes, broker: number, delay: try milliseconds(delay ?? 0))
+            } else {
+                for code in codes { broker.fail(api, with: code) }
+            }
+        case .clear(let api): broker.clearFailures(of: try api.api())
+        case .rtt(let number, let time): broker.setRoundTripTime(try milliseconds(time), broker: number)
+        case .topicError(let topic, let error): broker.setError(try error.code(), ofTopic: topic)
+        case .leader(let topic, let partition, let number):
+            try broker.setLeader(of: TopicPartition(topic, partition), to: number)
+        }
+    }
+
+    private static func obey(_ numbers: Numbers, _ broker: EmbeddedBroker) throws {
+        if let number = numbers.down {
             broker.set(broker: number, isUp: false)
-        } else if let number = command.up {
+        } else if let number = numbers.up {
             broker.set(broker: number, isUp: true)
-        } else if let rtt = command.rtt {
-            broker.setRoundTripTime(try milliseconds(rtt.ms), broker: rtt.broker)
-        } else if let topicError = command.topicError {
-            broker.setError(try topicError.error.code(), ofTopic: topicError.topic)
-        } else if let leader = command.leader {
-            try broker.setLeader(of: TopicPartition(leader.topic, leader.partition), to: leader.broker)
-        } else if let delay = command.groupDelay {
+        } else if let delay = numbers.groupDelay {
             guard broker.setGroupDelay(try milliseconds(delay)) else {
                 throw Refusal("librdkafka \(LibraryVersion.running) cannot set it: use 2.6.1 or newer")
             }
         } else {
             throw Refusal("nothing to do: see locsearch broker --help")
-        }
-    }
-
-    private static func obey(_ fail: Command.Fail, _ broker: EmbeddedBroker) throws {
-        let (api, codes) = (try fail.api.api(), try fail.errors.map { try $0.code() })
-        if let number = fail.broker {
-            try broker.fail(api, with: codes, broker: number, delay: try milliseconds(fail.delayMs ?? 0))
-        } else {
-            for code in codes { broker.fail(api, with: code) }
         }
     }
 

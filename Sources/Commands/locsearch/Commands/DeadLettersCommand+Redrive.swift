@@ -47,9 +47,7 @@ extension DeadLettersCommand {
             help: "How long to wait for outcomes after the last record; 0s: reads no outcomes.",
             transform: DurationArgument.read)
         var wait = DurationArgument(.seconds(5))
-        @Option(help: "Fails after this time without a response from the broker.", transform: DurationArgument.read)
-        var timeout = DurationArgument(.seconds(15))
-        @OptionGroup(title: "Settings") var options: SettingsOptions
+        @OptionGroup var tool: ToolOptions
 
         func validate() throws {
             if !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
@@ -60,55 +58,52 @@ extension DeadLettersCommand {
         }
 
         func run() async throws {
-            let (settings, log) = try await ToolSettings.load(options)
-            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, judges: true, log: log)
-
+            let (settings, log) = try await tool.load()
+            let topic = try DeadLetterTopic(settings, timeout: tool.timeout.duration, log: log)
             // All marks are read before anything is sent: a letter sent back by an earlier run must not be sent again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
             let plan = RedrivePlan(snapshot.letters, limit: limit, isForced: force, skipsFaulty: skipFaulty)
+            note(plan, topic)
 
-            if plan.withoutContent > 0 {
-                Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) does not hold their content")
-            }
-            if plan.outcomes > 0 {
-                Terminal.note("\(plan.outcomes) are not sent: they are results or errors of a worker")
-            }
-            if plan.crashing > 0 {
-                Terminal.note(
-                    "\(plan.crashing) are not sent: they have crashed worker processes; --force sends them too"
-                )
-            }
-            if !edit, let first = plan.faulty.first {
-                Terminal.note(
-                    TerminalText.safe(
-                        "\(plan.faulty.count) of \(plan.chosen.count) are still invalid and would become dead letters again; the"
-                            + " first because: \(first.fault ?? "")"))
-            }
             let targets = RedriveTargets(settings.topics)
             if dryRun { return show(plan, requests: targets.words(for: plan.chosen)) }
 
             let editing = edit ? try await edited(plan, of: snapshot, in: topic, judge: RequestJudge(settings)) : nil
             let chosen = plan.chosen.filter { editing?.values[$0.mark] != nil || editing == nil }
-            guard try isConfirmed(chosen.count, requests: targets.words(for: chosen)) else {
-                Terminal.note("nothing was sent")
-                return
+            let requests = targets.words(for: chosen)
+            guard isConfirmed(chosen.count, requests: requests) else {
+                return Terminal.note("nothing was sent")
             }
 
             let outcomes = await outcomes(of: chosen.count, settings: settings, log: log)
             let redriver = try Redriver(settings, log: log)
-            let failed: Int
-            do {
-                failed = try await send(
-                    chosen, of: snapshot, in: topic, by: redriver, watching: outcomes,
-                    requests: (targets.words(for: chosen), plan.redrivenBefore), values: editing?.values ?? [:])
-            } catch {
-                await redriver.close()
-                throw error
+            var run = RedriveRun(redriver, rate: rate, outcomes: outcomes)
+            let result = await Result.catching {
+                try await send(chosen, of: snapshot, in: topic, by: &run, values: editing?.values ?? [:])
+                report(run, plan, requests: requests)
+                return try await failed(in: &run)
             }
             await redriver.close()
 
-            if let left = editing?.left, left > 0 { Terminal.note("\(left) were not sent") }
-            if failed > 0 || (editing?.left ?? 0) > 0 { throw ExitCode(1) }
+            let left = editing?.left ?? 0
+            let failures = try result.get()
+            if left > 0 { Terminal.note("\(left) were not sent") }
+            if failures > 0 || left > 0 { throw ExitCode(1) }
+        }
+
+        private func note(_ plan: RedrivePlan, _ topic: DeadLetterTopic) {
+            plan.notes(on: topic.name).forEach(Terminal.note)
+            guard !edit, let first = plan.faulty.first else { return }
+            let count = "\(plan.faulty.count) of \(plan.chosen.count)"
+            Terminal.note(
+                TerminalText.safe(
+                    "\(count) are still invalid and would become dead letters again; the first because: \(first.fault ?? "")"
+                ))
+        }
+
+        private func show(_ plan: RedrivePlan, requests: String) {
+            for letter in plan.chosen { Terminal.line(DeadLetterText.brief(letter)) }
+            Terminal.line("\(plan.chosen.count.counted("dead letter")) would go back to \(requests)")
         }
 
         /// Opens the values of the chosen letters in an editor, so that the user can correct them.
@@ -129,15 +124,14 @@ extension DeadLettersCommand {
 
         /// Shows how many letters will be sent and how fast, and asks for confirmation at a terminal. Returns true if
         /// standard input is not a terminal.
-        private func isConfirmed(_ count: Int, requests: String) throws -> Bool {
+        private func isConfirmed(_ count: Int, requests: String) -> Bool {
             guard count > 0 else { return true }
 
-            let time =
-                count > 1
-                ? ", which takes about \(Duration.seconds(saturating: (Double(count) / rate).rounded(.up)).readable)"
-                : ""
-            let what =
-                "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go") back to \(requests), at most \(text(of: rate)) per second\(time)"
+            let seconds = Duration.seconds(saturating: (Double(count) / rate).rounded(.up))
+            let time = count > 1 ? ", which takes about \(seconds.readable)" : ""
+            let perSecond = OutcomeText.decimal(rate, places: rate == rate.rounded() ? 0 : 2)
+            let letters = "\(count.counted("dead letter")) \(count == 1 ? "goes" : "go")"
+            let what = "\(letters) back to \(requests), at most \(perSecond) per second\(time)"
             guard Terminal.inputIsTerminal, !yes else {
                 Terminal.note(what)
                 return true
@@ -145,51 +139,51 @@ extension DeadLettersCommand {
             return Terminal.confirms("\(what).\nEach may cost a call to a provider. Send them?")
         }
 
-        private func text(of rate: Double) -> String {
-            rate == rate.rounded() ? OutcomeText.decimal(rate, places: 0) : OutcomeText.decimal(rate, places: 2)
-        }
-
         /// Returns the reader of the outcomes; `nil` if the user did not ask for outcomes or they cannot be read. For
         /// example, this user may not be allowed to read the outcome topics.
         private func outcomes(of count: Int, settings: Settings, log: Logger) async -> RedriveOutcomes? {
             guard wait.duration > .zero, count > 0 else { return nil }
             do {
-                return try await RedriveOutcomes(settings, within: min(timeout.duration, .seconds(5)), log: log)
+                let timeout = min(tool.timeout.duration, .seconds(5))
+                return try await RedriveOutcomes(settings, within: timeout, log: log)
             } catch {
                 Terminal.note("outcomes cannot be read: \(error)")
                 return nil
             }
         }
 
-        private func show(_ plan: RedrivePlan, requests: String) {
-            for letter in plan.chosen { Terminal.line(DeadLetterText.brief(letter)) }
-            Terminal.line("\(plan.chosen.count.counted("dead letter")) would go back to \(requests)")
-        }
+        // MARK: - Sending
 
-        /// Sends the chosen letters at the chosen rate, and prints the result.
         /// - Parameter values: the edited values; all other letters are sent unchanged.
-        /// - Returns: the number of letters whose requests are known to have failed again.
         private func send(
             _ chosen: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
-            by redriver: Redriver, watching: RedriveOutcomes?, requests: (name: String, redrivenBefore: Int),
-            values: [RedriveMark: [UInt8]]
-        ) async throws -> Int {
-            var run = RedriveRun(redriver, rate: rate, outcomes: watching)
-            var progress = RedriveProgress(of: chosen.count)
+            by run: inout RedriveRun, values: [RedriveMark: [UInt8]]
+        ) async throws {
+            var lastLine = Instant.now
             defer { Terminal.endProgress() }
-
-            let deleted: Int
             do {
-                deleted = try await run.send(chosen, of: snapshot, in: topic, values: values) { progress.show($0) }
+                let deleted = try await run.send(chosen, of: snapshot, in: topic, values: values) { run in
+                    let words = "\(run.sent) of \(chosen.count) went back\(run.failedWords)"
+                    if Terminal.errorIsTerminal { return Terminal.progress(words) }
+                    guard run.sent < chosen.count, Instant.now - lastLine >= .seconds(5) else { return }
+                    lastLine = .now
+                    Terminal.note(words)
+                }
+                Terminal.endProgress()
+                if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could be sent") }
             } catch let error as Failure {
                 throw Failure("\(error); run the command again for the rest", code: error.code)
             }
+        }
 
-            Terminal.endProgress()
-            if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could be sent") }
-            let earlier = requests.redrivenBefore > 0 ? "; \(requests.redrivenBefore.grouped) were sent earlier" : ""
-            Terminal.line("\(run.sent.counted("dead letter")) went back to \(requests.name)\(earlier)")
+        private func report(_ run: RedriveRun, _ plan: RedrivePlan, requests: String) {
+            let earlier = plan.redrivenBefore > 0 ? "; \(plan.redrivenBefore.grouped) were sent earlier" : ""
+            Terminal.line("\(run.sent.counted("dead letter")) went back to \(requests)\(earlier)")
+        }
 
+        /// Waits for the outcomes, and prints their counts.
+        /// - Returns: the number of letters whose requests are known to have failed again.
+        private func failed(in run: inout RedriveRun) async throws -> Int {
             await run.readOutcomes(until: .now + wait.duration)
             if let problem = run.outcomesProblem { Terminal.note("outcomes are no longer read: \(problem)") }
             guard run.sent > 0, let outcomes = run.outcomes else { return 0 }
@@ -202,25 +196,10 @@ extension DeadLettersCommand {
     }
 }
 
-/// Shows the progress of a redrive: a bar at a terminal, otherwise an occasional line.
-private struct RedriveProgress {
-    private static let interval = Duration.seconds(5)
-
-    private let total: Int
-    private var lastLine = Instant.now
-
-    init(of total: Int) { self.total = total }
-
-    mutating func show(_ run: RedriveRun) {
-        let sent = run.sent
-        let failed =
-            run.outcomes.map { $0.failedCount > 0 ? ", \($0.failedCount) failed again (\($0.codes))" : "" } ?? ""
-        guard !Terminal.errorIsTerminal else {
-            return Terminal.progress(DeadLetterText.bar(sent, of: total) + failed)
-        }
-
-        guard sent < total, Instant.now - lastLine >= Self.interval else { return }
-        lastLine = .now
-        Terminal.note("\(sent) of \(total) went back\(failed)")
+extension RedriveRun {
+    /// The number of letters whose requests failed again; empty if there is none.
+    fileprivate var failedWords: String {
+        guard let outcomes, outcomes.failedCount > 0 else { return "" }
+        return ", \(outcomes.failedCount) failed again (\(outcomes.codes))"
     }
 }

@@ -83,7 +83,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func readTwice(_ settings: Settings, log: Logger) async throws -> GroupBacklog {
         var reader = try BacklogReader(
-            settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, window: window.duration, log: log)
+            settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, window: window.duration,
+            log: log)
         do {
             Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
             defer { Terminal.endProgress() }

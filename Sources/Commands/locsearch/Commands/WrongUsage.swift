@@ -19,23 +19,6 @@ enum WrongUsage {
             """
     }
 
-    /// Checks the commands of `locsearch help COMMAND ...`. For an unknown command, ArgumentParser would print the help
-    /// of `locsearch` without an error.
-    /// - Parameter arguments: without the program's name.
-    static func checkHelp(_ arguments: [String], of root: any ParsableCommand.Type) throws(ValidationError) {
-        guard arguments.first == "help" else { return }
-
-        var command = root
-        for argument in arguments.dropFirst() where !["help", "-h", "--help"].contains(argument) {
-            let subcommands = command.configuration.subcommands
-            guard let next = subcommands.first(where: { name(of: $0) == argument }) else {
-                let offer = subcommands.map { name(of: $0) }.joined(separator: ", ")
-                throw ValidationError("no command \(argument)" + (offer.isEmpty ? "" : "; there are \(offer)"))
-            }
-            command = next
-        }
-    }
-
     /// Checks the names of the command and its subcommands. ArgumentParser would report a misspelt name as an
     /// unexpected argument.
     /// - Parameter arguments: without the program's name.

@@ -210,11 +210,11 @@ final class DeadLetterService: Sendable {
                 update(id) { $0.problem = "\(error)" }
             }
             await redriver.close()
-            endSending(id)
+            await endSending(id)
             await waitForOutcomes(of: run, id: id)
         } catch {
             update(id) { $0.problem = "\(error)" }
-            endSending(id)
+            await endSending(id)
         }
         state.withLock { state in
             state.reports[id]?.isWaiting = false
@@ -223,8 +223,8 @@ final class DeadLetterService: Sendable {
     }
 
     /// Allows the next run to begin. That run reads the topic again, including the marks of this one.
-    private func endSending(_ id: Int) {
-        reading.forget()
+    private func endSending(_ id: Int) async {
+        await reading.forget()
         state.withLock { state in
             state.reports[id]?.isSending = false
             state.isRedriving = false
@@ -263,7 +263,7 @@ final class DeadLetterService: Sendable {
 
     private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
         do {
-            return try DeadLetterTopic(settings, timeout: timeout, judges: true, log: log)
+            return try DeadLetterTopic(settings, timeout: timeout, log: log)
         } catch {
             throw ConsoleError(.unavailable, "\(error)")
         }

@@ -1,25 +1,11 @@
-import Synchronization
-
-/// Shares one read operation between all callers that need its value at about the same time. Safe to use from any
-/// thread.
-final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
-    private typealias Reading = Task<Result<Value, Failure>, Never>
-
-    private enum Source {
-        case kept(Value)
-        case reading(Reading)
-    }
-
-    private struct State {
-        var reading: Reading?
-        var kept: Value?
-        /// Incremented when the current value and the read in progress become outdated.
-        var round = 0
-    }
-
+/// Shares one read operation between all callers that need its value at about the same time.
+actor SharedReading<Value: Sendable, Failure: Error> {
     private let lifetime: Duration
     private let read: @Sendable () async -> Result<Value, Failure>
-    private let state = Mutex(State())
+    /// The read in progress, or the one whose value is kept.
+    private var reading: Task<Result<Value, Failure>, Never>?
+    /// Incremented when the current reading becomes outdated.
+    private var round = 0
 
     /// - Parameters:
     ///   - lifetime: how long a value is returned after it was read. A failure is returned only to the callers that
@@ -32,47 +18,29 @@ final class SharedReading<Value: Sendable, Failure: Error>: Sendable {
 
     /// Returns the value read most recently, or waits for the read in progress.
     func value() async throws(Failure) -> Value {
-        let source = state.withLock { state in
-            if let kept = state.kept { return Source.kept(kept) }
-            if let reading = state.reading { return Source.reading(reading) }
+        if let reading { return try await reading.value.get() }
 
-            let round = state.round
-            let reading = Reading { await self.run(round) }
-            state.reading = reading
-            return Source.reading(reading)
+        let (read, round) = (read, round)
+        let reading = Task.detached { await read() }
+        self.reading = reading
+        let result = await reading.value
+        if case .failure = result {
+            forget(round)
+        } else {
+            Task {
+                try? await Task.sleep(for: lifetime)
+                forget(round)
+            }
         }
-
-        return switch source {
-        case .kept(let value): value
-        case .reading(let reading): try await reading.value.get()
-        }
+        return try result.get()
     }
 
     /// Makes the next caller read the value again.
-    func forget() {
-        state.withLock { state in
-            state.round += 1
-            (state.reading, state.kept) = (nil, nil)
-        }
-    }
+    func forget() { forget(round) }
 
-    private func run(_ round: Int) async -> Result<Value, Failure> {
-        let result = await read()
-        let isKept = state.withLock { state in
-            guard state.round == round else { return false }
-            state.reading = nil
-            state.kept = try? result.get()
-            return state.kept != nil
-        }
-        if isKept { Task { await self.forgetLater(round) } }
-        return result
-    }
-
-    private func forgetLater(_ round: Int) async {
-        try? await Task.sleep(for: lifetime)
-        state.withLock { state in
-            guard state.round == round, state.reading == nil else { return }
-            state.kept = nil
-        }
+    private func forget(_ outdated: Int) {
+        guard outdated == round else { return }
+        round += 1
+        reading = nil
     }
 }

@@ -1,6 +1,8 @@
 internal import Basics
 import Console
+import Foundation
 import HTTPTransport
+import LibC
 import Synchronization
 
 /// Polls the `/status` endpoints of workers.
@@ -9,7 +11,6 @@ struct WorkerPoll: Sendable {
 
     private let workers: [String]
     private let areNamed: Bool
-    private let addresses = HostAddresses()
     private let token: WorkerToken
     private let http: HTTPTransport
 
@@ -32,7 +33,7 @@ struct WorkerPoll: Sendable {
     /// Polls all workers. A name may stand for several workers, such as a service in Compose or a headless service in
     /// Kubernetes.
     func reports() async -> [WorkerReport] {
-        let workers = await addresses.all(of: workers)
+        let workers = await HostAddresses.all(of: workers)
         return await withTaskGroup(of: (Int, WorkerReport).self) { group in
             for (index, url) in workers.enumerated() { group.addTask { (index, await report(of: url)) } }
 
@@ -70,4 +71,37 @@ final class WorkerToken: Sendable {
 
     /// Sends `text` with every later request.
     func replace(with text: String) { current.withLock { $0 = text } }
+}
+
+/// Resolves the host names in URLs.
+enum HostAddresses {
+    /// Returns one URL for each address of each URL's host, without duplicates and in order. A URL is returned
+    /// unchanged if its host is an address or is not found. An https URL is also returned unchanged, because its
+    /// certificate contains the name.
+    static func all(of urls: [String]) async -> [String] {
+        await onOwnThread {
+            urls.flatMap(expanded).reduce(into: []) { found, url in
+                if !found.contains(url) { found.append(url) }
+            }
+        }
+    }
+
+    private static func expanded(_ url: String) -> [String] {
+        guard url.hasPrefix("http://"), let parts = URLComponents(string: url), let host = parts.host else {
+            return [url]
+        }
+
+        let urls = addresses(of: host).compactMap { address in
+            var parts = parts
+            parts.host = address.contains(":") ? "[\(address)]" : address
+            return parts.string
+        }
+        return urls.isEmpty ? [url] : urls.sorted()
+    }
+
+    /// IPv4 only: a host with both kinds of addresses would be counted twice.
+    private static func addresses(of host: String) -> [String] {
+        let found = try? NetworkAddress.resolve(host, port: 80, family: AF_INET)
+        return found?.map(\.host) ?? []
+    }
 }

@@ -1,3 +1,5 @@
+import Basics
+import Console
 import EventContract
 import JSON
 
@@ -21,30 +23,10 @@ enum DeadLetterText {
     /// One JSON object on one line.
     static func json(_ letter: DeadLetterSummary) -> String {
         JSONWriter.objectText(capacity: 512) { json in
-            json.member("reason", letter.reason)
-            json.member("message", letter.message)
-            json.member("member", letter.member)
-            json.member("topic", letter.source?.topic)
-            json.member("partition", letter.source.map { Int($0.partition) })
-            json.member("offset", letter.source.map { Int($0.offset) })
-            json.member("time", letter.time?.description)
+            letter.writeMembers(to: &json)
             json.member("bytes", letter.valueHead?.count ?? 0)
             json.member("head", valueText(letter))
-            json.member("withoutContent", letter.isWithoutContent)
-            json.member("outcome", letter.isOutcome)
-            json.member("redriven", letter.isRedriven)
-            json.member("producer", letter.producer)
-            json.member("fault", letter.fault)
         }
-    }
-
-    /// A progress bar.
-    static func bar(_ done: Int, of total: Int) -> String {
-        let width = 30
-        let filled = total > 0 ? min(max(0, done), total) * width / total : width
-
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: max(0, width - filled))
-        return "[\(bar)] \(done) of \(total)"
     }
 
     private static func keyText(_ letter: DeadLetterSummary) -> String {
@@ -59,6 +41,13 @@ enum DeadLetterText {
         return "\(time)  \(TerminalText.safe(letter.reason + member))  \(TerminalText.safe(source))"
     }
 
+    /// A key, a header or a value: as text, or in Base64 if it is none.
+    static func shown(_ bytes: [UInt8]?) -> String {
+        guard let bytes else { return "(none)" }
+        return String(validating: bytes, as: UTF8.self).map(TerminalText.safe)
+            ?? "(\(bytes.count) bytes, in Base64) \(Base64.encode(bytes))"
+    }
+
     private static func valueText(_ letter: DeadLetterSummary) -> String {
         if letter.isWithoutContent {
             return "(too large for this topic: see the requests topic, while it keeps the record)"
@@ -66,5 +55,78 @@ enum DeadLetterText {
         guard let head = letter.valueHead else { return "(no value)" }
         if head.count == 0 { return "(empty)" }
         return head.text + (head.isCut ? "…" : "")
+    }
+}
+
+extension DeadLetterSummary {
+    /// Writes what a list and a whole letter have in common.
+    fileprivate func writeMembers(to json: inout JSONWriter) {
+        json.member("reason", reason)
+        json.member("message", message)
+        json.member("member", member)
+        json.member("topic", source?.topic)
+        json.member("partition", source.map { Int($0.partition) })
+        json.member("offset", source.map { Int($0.offset) })
+        json.member("time", time?.description)
+        json.member("withoutContent", isWithoutContent)
+        json.member("outcome", isOutcome)
+        json.member("redriven", isRedriven)
+        json.member("producer", producer)
+        json.member("fault", fault)
+    }
+}
+
+/// A dead letter with the complete record, as text and as JSON.
+struct WholeLetter {
+    let letter: DeadLetter
+    let summary: DeadLetterSummary
+
+    /// Several lines: the record's position, the reason, and its current state, then key, headers and value.
+    var text: [String] {
+        var lines = [DeadLetterText.origin(of: summary) + (summary.isRedriven ? "  went back" : "")]
+        lines.append("    \(TerminalText.safe(letter.message))")
+        if let aside = setAside { lines.append("    aside    \(TerminalText.safe(aside))") }
+        lines.append("    now      \(TerminalText.safe(now))")
+        if let producer = summary.producer { lines.append("    producer \(TerminalText.safe(producer))") }
+        lines.append("    letter   \(summary.mark.partition)/\(summary.mark.offset) of the dead-letter topic")
+        if letter.isWithoutContent { return lines }
+
+        lines.append("    key      \(DeadLetterText.shown(letter.key))")
+        for header in letter.originalHeaders {
+            lines.append("    header   \(TerminalText.safe(header.name)): \(DeadLetterText.shown(header.value))")
+        }
+        lines.append("    value    \(DeadLetterText.shown(letter.value))")
+        return lines
+    }
+
+    /// The worker that rejected the record, and the number of tries before that; `nil` if the letter contains neither.
+    private var setAside: String? {
+        let worker = letter.worker.map { "by \($0)" }
+        let tries = letter.tries.map { "after \($0) worker processes crashed with its partition" }
+        let parts = [worker, tries].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// The result of processing the record now.
+    private var now: String {
+        if summary.isOutcome { return "not sent: it is a result or an error of a worker" }
+        if summary.isWithoutContent { return "cannot go back: its content was too large for the dead-letter topic" }
+        return summary.fault.map { "still invalid: \($0)" } ?? "a valid request"
+    }
+
+    /// One JSON object. Bytes that are not valid text are encoded in Base64, in a member with a different name.
+    var json: String {
+        JSONWriter.objectText(capacity: 1024) { json in
+            summary.writeMembers(to: &json)
+            json.member("faultMember", summary.faultMember)
+            json.member("worker", letter.worker)
+            json.member("tries", letter.tries)
+            json.member("requestId", letter.requestID)
+            json.object("letter") { json in
+                json.member("partition", Int(summary.mark.partition))
+                json.member("offset", Int(summary.mark.offset))
+            }
+            json.members(ofKey: letter.key, headers: letter.originalHeaders, value: letter.value)
+        }
     }
 }

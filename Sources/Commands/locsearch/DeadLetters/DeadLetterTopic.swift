@@ -61,20 +61,16 @@ struct DeadLetterTopic {
     let name: String
     private let configuration: ConsumerConfiguration
     private let timeout: Duration
-    private let log: Logger
-    private let judge: RequestJudge?
+    private let judge: RequestJudge
     private let reader: TopicReader
 
-    /// - Parameters:
-    ///   - timeout: how long a call waits for the broker before it fails.
-    ///   - judges: true to check which letters are still invalid. This decodes each letter as a request.
-    init(_ settings: Settings, timeout: Duration, judges: Bool = false, log: Logger) throws {
+    /// - Parameter timeout: how long a call waits for the broker before it fails.
+    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.deadLetters
         configuration = try settings.consumer().reconnectingSoon
         reader = try TopicReader(configuration, log: log)
         self.timeout = timeout
-        self.log = log
-        judge = judges ? RequestJudge(settings) : nil
+        judge = RequestJudge(settings)
     }
 
     /// Reads the whole topic once: the letters that match, and the marks of all redriven letters. A mark comes after

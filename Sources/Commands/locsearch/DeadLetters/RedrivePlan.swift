@@ -1,3 +1,6 @@
+import EventContract
+import WorkerRuntime
+
 /// Decides which of the matching dead letters are redriven.
 struct RedrivePlan: Sendable {
     /// Sorted from oldest to newest.
@@ -14,6 +17,18 @@ struct RedrivePlan: Sendable {
     /// The chosen letters that would be rejected again unless they are changed.
     var faulty: [DeadLetterSummary] { chosen.filter { $0.fault != nil } }
 
+    /// What the user should know before the letters are sent, one line each.
+    /// - Parameter topic: the name of the dead-letter topic.
+    func notes(on topic: String) -> [String] {
+        var notes: [String] = []
+        if withoutContent > 0 { notes.append("\(withoutContent) cannot go back: \(topic) does not hold their content") }
+        if outcomes > 0 { notes.append("\(outcomes) are not sent: they are results or errors of a worker") }
+        if crashing > 0 {
+            notes.append("\(crashing) are not sent: they have crashed worker processes; --force sends them too")
+        }
+        return notes
+    }
+
     /// - Parameter letters: all letters that match, oldest first.
     /// - Parameter limit: the maximum number to choose; `nil`: all of them.
     /// - Parameter isForced: also chooses letters with which worker processes crashed.
@@ -28,5 +43,29 @@ struct RedrivePlan: Sendable {
         crashing = isForced ? 0 : waiting.count { $0.isPending && $0.crashesWorkers }
         outcomes = waiting.count(where: \.isOutcome)
         withoutContent = waiting.count { $0.isWithoutContent && !$0.isOutcome }
+    }
+}
+
+/// Chooses the topic to which each dead letter is redriven. This is its original topic if requests are still read from
+/// it, and otherwise the first request topic.
+struct RedriveTargets: Sendable {
+    private let topics: [String]
+
+    init(_ topics: WorkerConfiguration.Topics) { self.topics = topics.requestTopics.map(\.name) }
+
+    /// - Parameter source: the position of the original record; `nil` if the letter does not contain it.
+    func topic(for source: SourcePosition?) -> String {
+        guard let source, topics.contains(source.topic) else { return topics[0] }
+        return source.topic
+    }
+
+    /// Lists the topics to which the letters are redriven. If there are several, it adds the number of letters for
+    /// each.
+    func words(for letters: [DeadLetterSummary]) -> String {
+        // bounded: a count of letters
+        let counts = letters.reduce(into: [:] as [String: Int]) { $0[topic(for: $1.source), default: 0] += 1 }
+        let targets = topics.filter { counts[$0] != nil }
+        guard targets.count > 1 else { return targets.first ?? topics[0] }
+        return targets.map { "\($0) (\((counts[$0] ?? 0).grouped))" }.joined(separator: " and ")
     }
 }

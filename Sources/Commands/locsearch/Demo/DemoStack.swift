@@ -73,7 +73,9 @@ struct DemoStack: Sendable {
             // again, which takes the session timeout less a second. Members learn about it from their heartbeats.
             "kafka.properties": "session.timeout.ms=4000,heartbeat.interval.ms=1000",
         ]
-        return defaults.merging(DemoState.providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) { $1 }
+        return defaults.merging(DemoState.providerSettings(url: simulatorURL)) { $1 }.merging(breakers(stays: stays)) {
+            $1
+        }
     }
 
     /// In a demo that stays up, breakers open after few calls, because the demo makes few. The threshold is above the

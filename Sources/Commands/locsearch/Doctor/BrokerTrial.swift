@@ -28,7 +28,7 @@ struct BrokerTrial: Sendable {
                 let cluster = try await admin.cluster(within: examination.timeout)
                 result = .success(Examination.Connection(admin: admin, cluster: cluster))
             } catch {
-                let reason = admin.failures ?? "\(address) (no answer within \(examination.timeout.readable))"
+                let reason = admin.unreachable ?? "\(address) (no answer within \(examination.timeout.readable))"
                 result = .failure(Failure(reason, code: Failure.unreachable))
             }
         } catch {

@@ -193,17 +193,11 @@ enum LifeText {
     private static func record(of life: RequestLife) -> [String] {
         guard let request = life.request else { return ["The requests topic has deleted the record."] }
 
-        var lines = ["key     \(shown(request.key))"]
+        var lines = ["key     \(DeadLetterText.shown(request.key))"]
         for header in request.headers {
-            lines.append("header  \(TerminalText.safe(header.name)): \(shown(header.value))")
+            lines.append("header  \(TerminalText.safe(header.name)): \(DeadLetterText.shown(header.value))")
         }
-        return lines + ["value   \(shown(request.value))"]
-    }
-
-    private static func shown(_ bytes: [UInt8]?) -> String {
-        guard let bytes else { return "(none)" }
-        return String(validating: bytes, as: UTF8.self).map(TerminalText.safe)
-            ?? "(\(bytes.count) bytes, in Base64) \(Base64.encode(bytes))"
+        return lines + ["value   \(DeadLetterText.shown(request.value))"]
     }
 
     // MARK: - Not found

@@ -27,7 +27,8 @@ struct TopicsCheck: DoctorCheck {
             }
             // With several request topics, loops are checked separately below.
             findings += look(
-                at: topic.topic, found: found, configuration: topic.configuration, loops: requests.count > 1 ? 1 : loops)
+                at: topic.topic, found: found, configuration: topic.configuration, loops: requests.count > 1 ? 1 : loops
+            )
         }
 
         let counts = requests.compactMap { topic in
