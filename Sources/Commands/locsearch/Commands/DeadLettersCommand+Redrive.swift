@@ -76,14 +76,13 @@ extension DeadLettersCommand {
             }
 
             let outcomes = await outcomes(of: chosen.count, settings: settings, log: log)
-            let redriver = try Redriver(settings, log: log)
-            var run = RedriveRun(redriver, rate: rate, outcomes: outcomes)
+            var run = try RedriveRun(settings, rate: rate, outcomes: outcomes, log: log)
             let result = await Result.catching {
                 try await send(chosen, of: snapshot, in: topic, by: &run, values: editing?.values ?? [:])
                 report(run, plan, requests: requests)
                 return try await failed(in: &run)
             }
-            await redriver.close()
+            await run.close()
 
             let left = editing?.left ?? 0
             let failures = try result.get()

@@ -115,8 +115,7 @@ struct DemoCommand: AsyncParsableCommand {
 
         let trickle = try await DemoTraffic(stack.settings, isOn: traffic, log: stack.log)
         let sending = Task { await trickle.run() }
-        let flood = try await DemoFlood(stack.settings, log: stack.log) { await stack.waitingRequests }
-        let panel = DemoControls(stack, child: child, traffic: trickle, flood: flood)
+        let panel = DemoControls(stack, child: child, traffic: trickle)
         let console = try await stack.startConsole(showing: state, panel: panel)
         // The signal handler must be in place before the output mentions Ctrl-C.
         let termination = await ProcessSetup.trapTermination()
@@ -126,7 +125,6 @@ struct DemoCommand: AsyncParsableCommand {
         sending.cancel()
         await console.stop()
         await sending.value
-        await flood.end()
         // If a broker stays down, commits fail: workers would stop late, and their last requests would be repeated.
         try? await panel.clearFaults()
     }

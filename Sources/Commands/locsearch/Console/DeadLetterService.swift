@@ -200,8 +200,7 @@ final class DeadLetterService: Sendable {
         }
 
         do {
-            let redriver = try Redriver(settings, log: log)
-            var run = RedriveRun(redriver, rate: RedriveRun.defaultRate, outcomes: outcomes)
+            var run = try RedriveRun(settings, rate: RedriveRun.defaultRate, outcomes: outcomes, log: log)
             do {
                 let deleted = try await run.send(
                     plan.chosen, of: plan.snapshot, in: plan.topic, values: plan.values, progress: { note($0, in: id) })
@@ -209,7 +208,7 @@ final class DeadLetterService: Sendable {
             } catch {
                 update(id) { $0.problem = "\(error)" }
             }
-            await redriver.close()
+            await run.close()
             await endSending(id)
             await waitForOutcomes(of: run, id: id)
         } catch {

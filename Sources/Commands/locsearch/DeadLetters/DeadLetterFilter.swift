@@ -5,7 +5,6 @@ import LocationSearch
 /// Selects dead letters for a command. An option that is not given excludes none.
 struct DeadLetterFilter: ParsableArguments {
     @Option(help: "Only dead letters with this reason: an error code, such as invalid-request.") var reason: String?
-    @Option(help: "Only dead letters with a fault in this member, such as location.latitude.") var member: String?
     @Option(help: "Only dead letters from this requests topic.") var topic: String?
     @Option(help: "Only dead letters from this partition of the requests topic.") var partition: Int32?
     @Option(help: "Only dead letters from this offset of the requests topic or later.") var fromOffset: Int64?
@@ -33,7 +32,6 @@ struct DeadLetterFilter: ParsableArguments {
 
     func matches(_ letter: DeadLetter) -> Bool {
         if let reason, letter.reason != reason { return false }
-        if let member, letter.member != member { return false }
 
         if let topic, letter.source?.topic != topic { return false }
         if let partition, letter.source?.partition != partition { return false }

@@ -5,12 +5,15 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// One run that redrives chosen dead letters at a limited rate, and reads their outcomes meanwhile.
+/// One run that redrives chosen dead letters at a limited rate, each to the topic chosen by `RedriveTargets`, and reads
+/// their outcomes meanwhile.
+///
+/// A letter is written to the request topic before it is marked, and marked before the next letter is sent. If the
+/// process ends at any point, the next run repeats at most one letter, and none is lost.
 struct RedriveRun {
     /// The default rate, in letters a second. It is low because each letter may cost a provider call.
     static let defaultRate = 20.0
 
-    let redriver: Redriver
     /// The rate in letters a second.
     let rate: Double
     /// The number of letters that were redriven.
@@ -20,10 +23,26 @@ struct RedriveRun {
     /// Why reading outcomes stopped.
     private(set) var outcomesProblem: String?
 
-    init(_ redriver: Redriver, rate: Double, outcomes: RedriveOutcomes?) {
-        self.redriver = redriver
+    private let loop: EventLoop
+    private let producer: KafkaProducer
+    private let targets: RedriveTargets
+    private let deadLetters: String
+
+    /// Call `close` at the end.
+    init(_ settings: Settings, rate: Double, outcomes: RedriveOutcomes?, log: Logger) throws {
         self.rate = rate
         self.outcomes = outcomes
+        loop = try EventLoop()
+        var configuration = try settings.producer()
+        configuration.linger = .zero  // records are sent one at a time, so there is nothing to batch
+        producer = try KafkaProducer(loop: loop, configuration: configuration, log: log)
+        targets = RedriveTargets(settings.topics)
+        deadLetters = settings.topics.deadLetters
+    }
+
+    func close() async {
+        await producer.close()
+        loop.stop()
     }
 
     /// Sends one letter after another.
@@ -43,7 +62,7 @@ struct RedriveRun {
                 try await Task.sleep(for: Instant.now.duration(to: next))
 
                 let edited = values[mark].map { letter.with(value: $0) } ?? letter
-                let position = try await redriver.send(edited, marking: mark)
+                let position = try await send(edited, marking: mark)
                 outcomes?.expect(position)
                 sent += 1  // bounded: at most the number of chosen letters
                 progress(self)
@@ -53,41 +72,10 @@ struct RedriveRun {
         }
     }
 
-    /// Reads outcomes. If the brokers refuse, reading stops but sending continues.
-    mutating func readOutcomes(until deadline: Instant) async {
-        do {
-            try await outcomes?.read(until: deadline)
-        } catch {
-            outcomesProblem = "\(error)"
-            outcomes = nil
-        }
-    }
-}
-
-/// Redrives dead letters one at a time, each to the topic chosen by `RedriveTargets`.
-///
-/// A letter is written to the request topic before it is marked, and marked before the next letter is sent. If the
-/// process ends at any point, the next run repeats at most one letter, and none is lost.
-struct Redriver: Sendable {
-    private let loop: EventLoop
-    private let producer: KafkaProducer
-    private let targets: RedriveTargets
-    private let deadLetters: String
-
-    init(_ settings: Settings, log: Logger) throws {
-        loop = try EventLoop()
-        var configuration = try settings.producer()
-        configuration.linger = .zero  // records are sent one at a time, so there is nothing to batch
-        producer = try KafkaProducer(loop: loop, configuration: configuration, log: log)
-        targets = RedriveTargets(settings.topics)
-        deadLetters = settings.topics.deadLetters
-    }
-
     /// Returns once the brokers have acknowledged both the record and its mark.
     /// - Returns: the record's new position in a request topic, which its outcome also contains.
     /// - Throws: `Failure` that names the topic.
-    @discardableResult
-    func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws -> SourcePosition {
+    private func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws -> SourcePosition {
         let position = try await send(
             ProducerRecord(
                 topic: targets.topic(for: letter.source), key: letter.key, value: letter.value,
@@ -108,8 +96,13 @@ struct Redriver: Sendable {
         }
     }
 
-    func close() async {
-        await producer.close()
-        loop.stop()
+    /// Reads outcomes. If the brokers refuse, reading stops but sending continues.
+    mutating func readOutcomes(until deadline: Instant) async {
+        do {
+            try await outcomes?.read(until: deadline)
+        } catch {
+            outcomesProblem = "\(error)"
+            outcomes = nil
+        }
     }
 }

@@ -18,30 +18,36 @@ actor DemoControls: DemoPanel {
     private let stack: DemoStack
     private let child: WorkerChild
     private let traffic: DemoTraffic
-    private let flood: DemoFlood
     /// The faults that are on, except `workerKilled`, which is read from the state of the process.
     private var faults: Set<DemoFault> = []
 
-    init(_ stack: DemoStack, child: WorkerChild, traffic: DemoTraffic, flood: DemoFlood) {
+    init(_ stack: DemoStack, child: WorkerChild, traffic: DemoTraffic) {
         self.stack = stack
         self.child = child
         self.traffic = traffic
-        self.flood = flood
     }
 
     func controls() async -> [DemoControl] {
         var isOn = faults
         if await !child.isRunning { isOn.insert(.workerKilled) }
         let traffic = DemoControl(name: Self.traffic, isOn: traffic.isOn, isFault: false)
-        let flood = DemoControl(name: Self.flood, isOn: await flood.isOn, isFault: false)
+        let flood = DemoControl(name: Self.flood, isOn: await isFlooded, isFault: false)
         return [traffic, flood]
             + DemoFault.allCases.map { DemoControl(name: $0.rawValue, isOn: isOn.contains($0), isFault: true) }
+    }
+
+    /// True until all requests of the job are sent and no request waits in the workers.
+    private var isFlooded: Bool {
+        get async {
+            if traffic.isSendingJob { return true }
+            return await stack.waitingRequests > 0
+        }
     }
 
     func set(_ name: String, isOn: Bool) async throws(ConsoleError) {
         if name == Self.traffic { return traffic.isOn = isOn }
         if name == Self.flood {
-            if isOn { flood.begin() }
+            if isOn { traffic.beginJob() }
             return
         }
         guard let fault = DemoFault(rawValue: name) else {

@@ -4,33 +4,60 @@ import LocationSearch
 import Logging
 import Synchronization
 
-/// Sends a trickle of requests, so that the demo's console has something to show. Safe to use from any thread.
+/// Sends the demo's requests: a trickle, so that its console has something to show, and on demand the batch job of many
+/// requests at once, during which interactive searches are still answered as quickly. Safe to use from any thread.
 final class DemoTraffic: Sendable {
-    /// The mean time between two requests.
+    private struct State {
+        /// True while the trickle is sent.
+        var isOn: Bool
+        /// Sends the job's requests.
+        var job: Task<Void, Never>?
+    }
+
+    /// The mean time between two requests of the trickle.
     private static let interval = Duration.milliseconds(500)
     /// How long the broker may take to accept a request. The next request is made only after that, so none pile up
     /// without a broker.
     private static let timeout = Duration.seconds(3)
     /// The time after which no outcome of a request is wanted.
     private static let lifetime = Duration.seconds(60)
+    /// Enough requests to use the demo's rate limit for about twenty seconds: see `DemoStack.callsPerSecond`.
+    private static let requestsOfJob = 20 * DemoStack.callsPerSecond
 
-    private let isSending: Mutex<Bool>
+    private let state: Mutex<State>
     private let sender: RequestSender
 
-    /// - Parameter isOn: true if requests are sent from the beginning.
+    /// - Parameter isOn: true if the trickle is sent from the beginning.
     /// - Throws: `SettingsError` or `KafkaError` if the settings are not valid for a producer.
     init(_ settings: Settings, isOn: Bool, log: Logger) async throws {
-        isSending = Mutex(isOn)
+        state = Mutex(State(isOn: isOn))
         sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
     }
 
-    /// True while requests are sent.
+    /// True while the trickle is sent.
     var isOn: Bool {
-        get { isSending.withLock { $0 } }
-        set { isSending.withLock { $0 = newValue } }
+        get { state.withLock { $0.isOn } }
+        set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// Sends requests until its task is cancelled.
+    /// True while requests of the job are being sent.
+    var isSendingJob: Bool { state.withLock { $0.job != nil } }
+
+    /// Begins to send the job's requests, unless they are being sent already.
+    func beginJob() {
+        state.withLock { state in
+            guard state.job == nil else { return }
+            state.job = Task { [self] in
+                for number in 0..<Self.requestsOfJob where !Task.isCancelled {
+                    // A request that the broker does not accept is skipped. The console shows the problem.
+                    _ = try? await sender.send(.ofJob(number), priority: .batch)
+                }
+                self.state.withLock { $0.job = nil }
+            }
+        }
+    }
+
+    /// Sends the trickle until its task is cancelled, which also ends a job.
     func run() async {
         var random = SystemRandomNumberGenerator()
         while (try? await Task.sleep(for: Self.interval * Double.random(in: 0.4...1.6, using: &random))) != nil {
@@ -41,6 +68,9 @@ final class DemoTraffic: Sendable {
             _ = try? await sender.send(
                 .visitors(using: &random), at: now, expiry: WallTime(milliseconds: end))
         }
+        let job = state.withLock { $0.job }
+        job?.cancel()
+        await job?.value
         await sender.close()
     }
 }
@@ -106,5 +136,15 @@ extension SearchRequest {
             latitude: town.latitude + Double.random(in: -0.01...0.01, using: &random),
             longitude: town.longitude + Double.random(in: -0.01...0.01, using: &random))
         return request
+    }
+
+    /// Returns one request of a job that covers a town in a grid.
+    fileprivate static func ofJob(_ number: Int) -> SearchRequest {
+        let run = UInt64.random(in: 0...UInt64.max)
+        return SearchRequest(
+            requestID: "job-\(number)-" + String(run, radix: 36), provider: .named(.hotpepper),
+            location: Coordinate(
+                latitude: 35.60 + Double(number % 20) / 200, longitude: 139.60 + Double(number / 20 % 20) / 200),
+            radiusMeters: 500)
     }
 }

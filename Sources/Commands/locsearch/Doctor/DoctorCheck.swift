@@ -20,14 +20,3 @@ extension DoctorCheck {
 
     func unknown(_ text: String, cure: String) -> Finding { Finding(Self.name, .unknown, text, cure: cure) }
 }
-
-/// Why a check was not made.
-struct SkippedCheck: Error {
-    let reason: String
-    let cure: String
-
-    init(_ reason: String, cure: String = "fix that first") {
-        self.reason = reason
-        self.cure = cure
-    }
-}

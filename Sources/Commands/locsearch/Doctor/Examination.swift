@@ -73,3 +73,14 @@ struct Examination: Sendable {
         if reading.concerns(names) { throw SkippedCheck("\(what) are invalid") }
     }
 }
+
+/// Why a check was not made.
+struct SkippedCheck: Error {
+    let reason: String
+    let cure: String
+
+    init(_ reason: String, cure: String = "fix that first") {
+        self.reason = reason
+        self.cure = cure
+    }
+}
