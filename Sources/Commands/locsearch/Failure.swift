@@ -21,6 +21,15 @@ struct Failure: Error, CustomStringConvertible {
         self.init("\(what): \(error)", code: Self.known(error)?.code ?? 1)
     }
 
+    /// Runs a request to the brokers. A Kafka error becomes a failure with a description of the operation in front.
+    static func naming<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as KafkaError {
+            throw Failure(error, doing: what)
+        }
+    }
+
     /// Writes the line, and returns an error that makes ArgumentParser exit with the code. Errors that ArgumentParser
     /// handles itself, such as wrong usage, are returned unchanged.
     static func translated(_ error: any Error) -> any Error {

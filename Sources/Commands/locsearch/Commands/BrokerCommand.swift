@@ -7,13 +7,10 @@ struct BrokerCommand: AsyncParsableCommand {
         commandName: "broker", abstract: "Runs the embedded broker on 127.0.0.1, for trials and tests.",
         discussion: """
             Prints the bootstrap servers on its first line and runs until SIGTERM. Nothing is stored on disk; each
-            partition keeps its newest 5 MB. When a worker joins or leaves, the group needs the session timeout minus
-            one second to rebalance, and may need several tries: 44 s each, or 5 s if all its workers have
-            KAFKA_PROPERTIES=session.timeout.ms=6000.
-
-            Unlike Apache Kafka, this broker refuses commits during a rebalance. A worker that is stopped at that time
-            cannot commit the requests that it has just finished, so the next worker repeats them: a planned stop may
-            repeat as many outcomes as there were requests in flight. See docs/guarantees.md.
+            partition keeps its newest 5 MB. A rebalance takes the session timeout minus one second, and may need
+            several tries: 44 s each, or 5 s if all workers have KAFKA_PROPERTIES=session.timeout.ms=6000. Unlike Apache
+            Kafka, this broker refuses commits during a rebalance, so a stopped worker's requests in flight may be
+            repeated: see docs/guarantees.md.
 
               locsearch broker
               locsearch broker --brokers 3 --partitions 24 --topic extra:4

@@ -9,27 +9,15 @@ extension DeadLettersCommand {
         static let configuration = CommandConfiguration(
             commandName: "redrive", abstract: "Sends dead letters back to their requests topic, once each.",
             discussion: """
-                Sends each record with its original key, value and headers, and marks it as sent in the dead-letter \
-                topic, so that a second run, after an interruption or with another filter, sends only the rest. If a \
-                run is killed between sending a record and marking it, the next run sends that record again. If \
-                topics.requests names several topics, each record goes to the topic that it came from, or to the first \
-                one if its topic is not listed any more. Run one redrive at a time: two that run at once do not see \
-                each other's marks.
+                Sends each record with its original key, value and headers to the topic that it came from, and marks it \
+                as sent in the dead-letter topic, so that a second run sends only the rest. A run that is killed may \
+                have sent one record without its mark. Run one redrive at a time.
 
-                --dry-run prints one line for each dead letter that would be sent back, oldest first.
-
-                Each dead letter that is now a valid request may cost a call to a provider. At a terminal, the command \
-                therefore prints their number and asks for confirmation, unless --yes is given; elsewhere it starts at \
-                once. It sends 20 records per second by default (--rate). While it sends, and for --wait after the \
-                last record, it reads the outcomes, and finally reports how many requests have a result, how many \
-                failed again, and why.
-
-                Records that are still invalid would become dead letters again; the command prints their number, and \
-                the reason of the first. --skip-faulty does not send them. --edit opens the value of each record in an \
-                editor (VISUAL, EDITOR), and sends only records that are valid afterwards.
-
-                Records that have crashed worker processes (reason crashed-workers) are not sent, because they would \
-                crash workers again. After the cause is fixed, --force sends them too.
+                Each dead letter that is now a valid request may cost a call to a provider, so the command asks for \
+                confirmation at a terminal. Afterwards it reports how many requests have a result, how many failed \
+                again, and why. Records that are still invalid would become dead letters again, unless --skip-faulty \
+                leaves them or --edit corrects them (VISUAL, EDITOR). Records that have crashed worker processes \
+                (reason crashed-workers) are sent only with --force.
 
                 Exit codes: 0 all chosen records were sent, and none is known to have failed again; 1 some failed \
                 again, or were not sent after --edit; 64 wrong usage; 69 no broker responds; 78 a wrong setting.

@@ -23,11 +23,8 @@ struct DemoCommand: AsyncParsableCommand {
               locsearch demo --workers 3 --log-level info
               locsearch demo --admin-port 8080
 
-            The admin endpoints are those of the first worker; /metrics counts for all of them.
-
-            Unlike Apache Kafka, the embedded broker refuses commits during a rebalance. If a worker of this demo is
-            stopped at such a time, other workers repeat its requests in flight, and each of these may have two
-            outcomes. See docs/guarantees.md.
+            The admin endpoints are those of the first worker; /metrics counts for all of them. A worker that is stopped
+            during a rebalance may repeat its requests in flight: see `locsearch broker --help`.
             """)
 
     @Flag(help: "Exits after the table.") var once = false
@@ -66,8 +63,11 @@ struct DemoCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in stack.workers { group.addTask { try await worker.run() } }
             group.addTask {
-                try await drainingAfterFailure(of: stack, child) { try await show(stack, child: child, state: state) }
+                let result = await Result.catching { try await show(stack, child: child, state: state) }
+                // The workers stop even after a failure, so that it ends the demo.
+                await child?.stop()
                 await stack.drain()
+                try result.get()
             }
             try await group.waitForAll()
         }
@@ -78,32 +78,14 @@ struct DemoCommand: AsyncParsableCommand {
         await stack.simulator.shutdown()
     }
 
-    /// Stops the workers if `body` fails, so that the failure ends the demo.
-    private func drainingAfterFailure(
-        of stack: DemoStack, _ child: WorkerChild?, body: () async throws -> Void
-    ) async throws {
-        do {
-            try await body()
-        } catch {
-            await stack.drain()
-            await child?.stop()
-            throw error
-        }
-        await child?.stop()
-    }
-
     /// Prints what is running, sends the searches, and stays until Ctrl-C unless `--once` was given.
     private func show(_ stack: DemoStack, child: WorkerChild?, state: DemoState) async throws {
         try await waitForWorkers(of: stack, child)
 
         state.write()
         try await search(stack)
-        guard let child else {
-            Terminal.line("Without --once the demo keeps running for your own searches, with a console in the browser.")
-            return
-        }
-
-        try await stay(stack, child: child, state: state)
+        if let child { return try await stay(stack, child: child, state: state) }
+        Terminal.line("Without --once the demo keeps running for your own searches, with a console in the browser.")
     }
 
     /// Serves the console and sends a trickle of requests until Ctrl-C.

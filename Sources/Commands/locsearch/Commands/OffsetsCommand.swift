@@ -27,13 +27,9 @@ struct OffsetsOptions: ParsableArguments {
         let (settings, log) = try await tool.load()
         let offsets = try GroupOffsets(
             settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, log: log)
-        do {
-            try await body(offsets)
-        } catch {
-            await offsets.close()
-            throw error
-        }
+        let result = await Result.catching { try await body(offsets) }
         await offsets.close()
+        try result.get()
     }
 }
 
@@ -68,10 +64,9 @@ extension OffsetsCommand {
             commandName: "reset", abstract: "Moves the offsets of a group that has no members.",
             discussion: """
                 Shows the changes and asks for confirmation. Repeated requests may cost calls to a provider, and get a
-                second outcome; skipped requests get none. The done-set beyond the old offset is discarded: its requests
-                after the new offset are repeated. An offset outside of the log is replaced by the nearest end of the
-                log. A partition without a record at or after the time is moved to its end. If topics.requests names
-                several topics, all of them are moved unless --topic selects one; --partition and an offset need it.
+                second outcome; skipped requests get none. An offset outside of the log is replaced by the nearest end
+                of the log, and a partition without a record at or after the time is moved to its end. If
+                topics.requests names several topics, --partition and an offset need --topic.
 
                 The command refuses a group that has members. If the brokers cannot describe the group, as the embedded
                 broker cannot, stop its workers and use --force.

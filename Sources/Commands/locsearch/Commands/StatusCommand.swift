@@ -15,10 +15,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Shows the backlog of the fleet, its age, and the workers.",
         discussion: """
             The backlog is read from the brokers, so it is right even if no worker runs. A request counts as waiting
-            until its outcome is published and its offset committed, so requests in flight count too. Offsets without a
-            request (transaction markers, compacted records) cannot be distinguished. Rates come from two readings,
-            --window apart.
-
+            until its outcome is published and its offset committed. Rates come from two readings, --window apart.
             Workers are the members that the brokers report, and the responses of the admin endpoints in
             console.workers. The command joins no group and changes nothing.
 
@@ -85,18 +82,15 @@ struct StatusCommand: AsyncParsableCommand {
         var reader = try BacklogReader(
             settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, window: window.duration,
             log: log)
-        do {
+        let result = await Result.catching {
             Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
             defer { Terminal.endProgress() }
             _ = try await reader.read()
             Terminal.progress("measuring for \(window.duration.readable) ...")
             try await Task.sleep(for: window.duration)
-            let backlog = try await reader.read()
-            await reader.close()
-            return backlog
-        } catch {
-            await reader.close()
-            throw error
+            return try await reader.read()
         }
+        await reader.close()
+        return try result.get()
     }
 }

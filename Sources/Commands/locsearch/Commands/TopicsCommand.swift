@@ -16,17 +16,15 @@ extension TopicsCommand {
             commandName: "create", abstract: "Creates missing topics, and reports how the others deviate.",
             discussion: """
                 Shows the configuration and state of each topic, then creates missing topics. Existing topics are never
-                changed or deleted: each deviation is one line on standard error, and so is each failed check, with the
-                reason. A second run does nothing.
+                changed or deleted: each deviation is one line on standard error.
 
                   locsearch topics create --dry-run
                   locsearch topics create --partitions 24 --retention results=6h --retention requests=72h
                   locsearch topics create --replication-factor 1     # on a single broker, for trials
                   locsearch topics create --print                    # commands of Kafka's own tools; contacts no broker
 
-                --add-partitions adds the missing partitions to an existing topic. Keys then move to other partitions:
-                for unfinished requests, the order of a key and the replacement of a session's older search are not
-                guaranteed.
+                With --add-partitions keys move to other partitions, so that the order of a key, and the replacement of
+                a session's older search, are not guaranteed for unfinished requests.
 
                 Exit codes: 0 all topics exist (or would, with --dry-run), with or without deviations; 1 a topic cannot
                 be created, or --strict is given and a topic deviates or could not be checked; 69 no broker responds; 78

@@ -18,9 +18,7 @@ struct WatchCommand: AsyncParsableCommand {
             HTTP status, its own status and the time to retry. With --json, a line is the event's value as in the topic,
             without the key.
 
-            After a crash, one request may have two outcomes with the same position (source-topic, source-partition,
-            source-offset). If one is a result and the other an error, such as superseded, use the result; otherwise use
-            the first one.
+            After a crash, one request may have two outcomes with the same position: see docs/events.md.
             """)
 
     @OptionGroup(title: "Filter") var filter: OutcomeFilter

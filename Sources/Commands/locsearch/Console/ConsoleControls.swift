@@ -2,29 +2,25 @@ import Basics
 import Console
 import EventContract
 import LocationSearch
-import Logging
 import QuotaSharing
 internal import WorkerRuntime
 
 /// Publishes the orders given in the console: the orders of `locsearch controls` that pause and resume the fleet.
-struct ConsoleControls {
-    /// `timeout` is how long a page waits for the broker. `timeToTakeUp` is how long workers have to acknowledge an
+extension KafkaConsoleBackend {
+    /// `timeOfControls` is how long a page waits for the broker. `timeToTakeUp` is how long workers have to acknowledge an
     /// order.
-    private static let (timeout, timeToTakeUp) = (Duration.seconds(10), Duration.seconds(5))
+    private static let (timeOfControls, timeToTakeUp) = (Duration.seconds(10), Duration.seconds(5))
     /// The user's name is unknown, because all users of a console share one token.
     private static var person: String { "console@\(HostName.own ?? "unknown host")" }
 
-    let settings: Settings
-    let log: Logger
-
-    func list() async throws(ConsoleError) -> ControlList {
-        let book = try await ConsoleError.asking { try await topic().book() }
+    func controls() async throws(ConsoleError) -> ControlList {
+        let book = try await ConsoleError.asking { try await controlTopic().book() }
         return ControlList(
             orders: book.orders.filter { !$0.isTakenBack }.map { ControlList.Order($0) },
             providers: ProviderID.allCases.map(\.rawValue))
     }
 
-    func make(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
         if let provider = choice.provider, ProviderID(rawValue: provider) == nil {
             throw ConsoleError(.invalid, "there is no provider \(provider)", member: "provider")
         }
@@ -37,7 +33,7 @@ struct ConsoleControls {
 
         let given = order
         return try await ConsoleError.asking {
-            let topic = try topic()
+            let topic = try controlTopic()
             let workers = try await topic.ask(given)
             let hint = "choose that the order applies to workers that start later"
             if let refusal = topic.refusal(of: workers, isLater: choice.isLater, hint: hint) {
@@ -48,7 +44,7 @@ struct ConsoleControls {
         }
     }
 
-    private func topic() throws -> ControlTopic { try ControlTopic(settings, timeout: Self.timeout, log: log) }
+    private func controlTopic() throws -> ControlTopic { try ControlTopic(settings, timeout: Self.timeOfControls, log: log) }
 }
 
 extension ControlList.Order {

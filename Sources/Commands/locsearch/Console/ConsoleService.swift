@@ -41,7 +41,8 @@ final class ConsoleService: Sendable {
         Self.warnOfHosts(settings, configuration: configuration, log: log)
         let (store, traffic, pipeline) = (Store(), Traffic(), Pipeline())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
-        let reader = try await Self.open(feed, settings: settings)
+        let brokers = settings.text("kafka.bootstrapServers")
+        let reader = try await Failure.naming("the console cannot read from \(brokers)") { try await feed.open() }
 
         loop = try EventLoop()
         var limits = settings.http
@@ -91,14 +92,6 @@ final class ConsoleService: Sendable {
         log.warning(
             "the console accepts only this machine's own names: set console.allowedHosts to other names in use",
             metadata: ["host": "\(configuration.host)"])
-    }
-
-    private static func open(_ feed: ConsoleFeed, settings: Settings) async throws -> TopicReader {
-        do {
-            return try await feed.open()
-        } catch let error as KafkaError {
-            throw Failure(error, doing: "the console cannot read from \(settings.text("kafka.bootstrapServers"))")
-        }
     }
 
     private static func listen(

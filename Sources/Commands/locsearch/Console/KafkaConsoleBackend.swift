@@ -17,11 +17,11 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private static let extentOfLives = TopicScan.Extent(since: .seconds(24 * 3600), time: .seconds(20))
     private static let lifeTimeout = Duration.seconds(4)
 
-    private let settings: Settings
+    let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
     private let pipeline: Pipeline
-    private let log: Logger
+    let log: Logger
     private let deadLetterService: DeadLetterService
 
     init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
@@ -78,16 +78,6 @@ final class KafkaConsoleBackend: ConsoleBackend {
     }
 
     func redriveReport(_ id: Int) -> RedriveReport? { deadLetterService.report(id) }
-
-    // MARK: - Controls
-
-    func controls() async throws(ConsoleError) -> ControlList {
-        try await ConsoleControls(settings: settings, log: log).list()
-    }
-
-    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
-        try await ConsoleControls(settings: settings, log: log).make(choice)
-    }
 
     // MARK: - Metrics
 

@@ -59,7 +59,8 @@ struct DeadLetterTopic {
     }
 
     let name: String
-    private let configuration: ConsumerConfiguration
+    /// What a failure says.
+    private let reading: String
     private let timeout: Duration
     private let judge: RequestJudge
     private let reader: TopicReader
@@ -67,8 +68,8 @@ struct DeadLetterTopic {
     /// - Parameter timeout: how long a call waits for the broker before it fails.
     init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.deadLetters
-        configuration = try settings.consumer().reconnectingSoon
-        reader = try TopicReader(configuration, log: log)
+        reading = "\(name) at \(settings.text("kafka.bootstrapServers")) cannot be read"
+        reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
         self.timeout = timeout
         judge = RequestJudge(settings)
     }
@@ -197,26 +198,17 @@ struct DeadLetterTopic {
     // MARK: - Broker calls
 
     private func bounds() async throws -> [TopicPartition: Range<Int64>] {
-        try await asking { try await reader.bounds(of: name, within: timeout) }
+        try await Failure.naming(reading) { try await reader.bounds(of: name, within: timeout) }
     }
 
     private func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
         body: (ConsumerRecord, [EventHeader]) async throws -> Bool
     ) async throws {
-        try await asking {
+        try await Failure.naming(reading) {
             try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
                 try await body(record, record.headers)
             }
-        }
-    }
-
-    /// Converts a Kafka error into a one-line failure that names the topic and the brokers.
-    private func asking<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as KafkaError {
-            throw Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
         }
     }
 }
