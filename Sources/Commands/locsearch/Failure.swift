@@ -60,3 +60,9 @@ struct Failure: Error, CustomStringConvertible {
         }
     }
 }
+
+extension Result where Failure == any Error {
+    static func catching(_ body: () async throws -> Success) async -> Result {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}

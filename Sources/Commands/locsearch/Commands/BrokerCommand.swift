@@ -57,10 +57,7 @@ struct BrokerCommand: AsyncParsableCommand {
     /// The number of partitions of each topic: the topics in the settings, then those of `--topic`.
     private func allTopics() throws -> [String: Int] {
         var all: [String: Int] = [:]
-        for setting in Setting.all where setting.name.hasPrefix("topics.") {
-            if let name = setting.defaultValue { all[name] = partitions }
-        }
-
+        for name in Setting.defaultTopics { all[name] = partitions }
         for topic in topics {
             let parts = topic.split(separator: ":")
             guard parts.count == 2, let count = Int(parts[1]), (1...1000).contains(count) else {
@@ -70,4 +67,9 @@ struct BrokerCommand: AsyncParsableCommand {
         }
         return all
     }
+}
+
+extension Setting {
+    /// The topics that are used unless settings name others.
+    static var defaultTopics: [String] { all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue) }
 }

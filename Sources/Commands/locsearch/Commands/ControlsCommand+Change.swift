@@ -21,11 +21,11 @@ extension ControlsCommand {
         @OptionGroup var change: ControlChange
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
-        func validate() throws { _ = try PauseTarget(target) }
+        func validate() throws { _ = try ControlOrder.pause(target, by: "", at: 0) }
 
         func run() async throws {
             try await change.make(options: options, words: "pause \(target)") { by, at in
-                var order = try PauseTarget(target).order(by: by, at: at)
+                var order = try ControlOrder.pause(target, by: by, at: at)
                 order.until = try end.milliseconds(at: at)
                 return order
             }
@@ -44,11 +44,11 @@ extension ControlsCommand {
         @OptionGroup var change: ControlChange
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
-        func validate() throws { _ = try PauseTarget(target) }
+        func validate() throws { _ = try ControlOrder.pause(target, by: "", at: 0) }
 
         func run() async throws {
             try await change.make(options: options, words: "resume \(target)") { by, at in
-                var order = try PauseTarget(target).order(by: by, at: at)
+                var order = try ControlOrder.pause(target, by: by, at: at)
                 order.isTakenBack = true
                 return order
             }
@@ -171,24 +171,17 @@ extension ControlsCommand {
 
 // MARK: - Arguments
 
-/// The target of a pause: intake, or one provider.
-struct PauseTarget {
-    private let provider: ProviderID?
-
-    init(_ name: String) throws {
-        provider = ProviderID(rawValue: name)
-        guard provider != nil || name == "intake" else {
-            let names = ["intake"] + ProviderID.allCases.map(\.rawValue)
-            throw ValidationError("\(name) cannot be paused: expected one of \(names.joined(separator: ", "))")
-        }
-    }
-
-    func order(by: String, at time: Int64) -> ControlOrder {
-        ControlOrder(provider == nil ? .pauseIntake : .pauseProvider, provider: provider?.rawValue, by: by, at: time)
-    }
-}
-
 extension ControlOrder {
+    /// Pauses intake, or calls to one provider.
+    fileprivate static func pause(_ target: String, by: String, at time: Int64) throws -> ControlOrder {
+        guard target != "intake" else { return ControlOrder(.pauseIntake, by: by, at: time) }
+        guard let provider = ProviderID(rawValue: target) else {
+            let names = ["intake"] + ProviderID.allCases.map(\.rawValue)
+            throw ValidationError("\(target) cannot be paused: expected one of \(names.joined(separator: ", "))")
+        }
+        return ControlOrder(.pauseProvider, provider: provider.rawValue, by: by, at: time)
+    }
+
     /// Reads a number, or `reset`, which withdraws earlier orders.
     fileprivate mutating func setNumber(_ text: String, of what: String, in range: ClosedRange<Double>) throws {
         isTakenBack = text == "reset"

@@ -39,7 +39,7 @@ extension DeadLettersCommand {
 
         func validate() throws {
             if !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
-            if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
+            try requirePositive(limit, "--limit")
             if edit, dryRun || skipFaulty {
                 throw ValidationError("--edit and \(dryRun ? "--dry-run" : "--skip-faulty") exclude each other")
             }

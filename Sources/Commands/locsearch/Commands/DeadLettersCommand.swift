@@ -53,7 +53,7 @@ extension DeadLettersCommand {
         @Flag(help: "Prints one JSON object per dead letter and line.") var json = false
 
         func validate() throws {
-            if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
+            try requirePositive(limit, "--limit")
         }
 
         func run() async throws {
@@ -79,7 +79,7 @@ extension DeadLettersCommand {
         @Flag(help: "Prints one JSON object per dead letter and line.") var json = false
 
         func validate() throws {
-            if limit < 1 { throw ValidationError("--limit takes 1 or more") }
+            try requirePositive(limit, "--limit")
         }
 
         func run() async throws {

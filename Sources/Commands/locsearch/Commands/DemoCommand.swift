@@ -185,7 +185,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await collector.run(shutting)
         await sender.close()
 
-        for line in collector.table.lines { Terminal.line(line) }
+        for line in collector.lines { Terminal.line(line) }
         Terminal.line(
             """
 

@@ -34,9 +34,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func validate() throws {
-        guard (.milliseconds(100) ... .seconds(60)).contains(timeout.duration) else {
-            throw ValidationError("--timeout takes 100ms to 1m")
-        }
+        try timeout.require(.milliseconds(100) ... .seconds(60), "--timeout")
         if offline, yes { throw ValidationError("--offline and --yes exclude each other") }
     }
 

@@ -36,12 +36,8 @@ struct ExplainCommand: AsyncParsableCommand {
 
     func validate() throws {
         if id.isEmpty { throw ValidationError("ID takes a request id, a trace's id, or topic-partition-offset") }
-        guard (.seconds(1) ... .seconds(720 * 3600)).contains(since.duration) else {
-            throw ValidationError("--since takes 1s to 720h")
-        }
-        guard (.seconds(1) ... .seconds(3600)).contains(within.duration) else {
-            throw ValidationError("--within takes 1s to 1h")
-        }
+        try since.require(.seconds(1) ... .seconds(720 * 3600), "--since")
+        try within.require(.seconds(1) ... .seconds(3600), "--within")
         guard (1...10_000_000).contains(newest) else { throw ValidationError("--newest takes 1 to 10000000") }
     }
 

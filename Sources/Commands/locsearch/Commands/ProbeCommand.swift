@@ -19,9 +19,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var timeout = DurationArgument(.seconds(5))
 
     func validate() throws {
-        guard (.milliseconds(1) ... .seconds(60)).contains(timeout.duration) else {
-            throw ValidationError("--timeout takes 1ms to 1m")
-        }
+        try timeout.require(.milliseconds(1) ... .seconds(60), "--timeout")
     }
 
     func run() async throws {

@@ -34,9 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var tool: ToolOptions
 
     func validate() throws {
-        guard (.milliseconds(100) ... .seconds(3600)).contains(window.duration) else {
-            throw ValidationError("--window takes 100ms to 1h")
-        }
+        try window.require(.milliseconds(100) ... .seconds(3600), "--window")
     }
 
     func run() async throws {

@@ -20,3 +20,18 @@ struct GroupOptions: ParsableArguments {
         if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
     }
 }
+
+extension DurationArgument {
+    /// Requires a value in a range.
+    func require(_ range: ClosedRange<Duration>, _ option: String) throws {
+        guard !range.contains(duration) else { return }
+        throw ValidationError("\(option) takes \(range.lowerBound.text) to \(range.upperBound.text)")
+    }
+}
+
+extension ParsableArguments {
+    /// Requires that an option is not given, or is 1 or more.
+    func requirePositive(_ count: Int?, _ option: String) throws {
+        if let count, count < 1 { throw ValidationError("\(option) takes 1 or more") }
+    }
+}

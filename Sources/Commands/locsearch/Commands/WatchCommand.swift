@@ -30,7 +30,7 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count takes 1 or more") }
+        try requirePositive(count, "--count")
     }
 
     func run() async throws {

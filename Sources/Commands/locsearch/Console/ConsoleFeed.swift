@@ -136,9 +136,7 @@ struct ConsoleFeed: Sendable {
 extension OutcomeRecord {
     fileprivate convenience init(_ record: ConsumerRecord, requestTime: (SourcePosition) -> WallTime?) {
         self.init(
-            position: SourcePosition(
-                topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
-            key: record.key, value: record.value, headers: record.headers,
-            writtenAt: record.timestamp.map { WallTime(milliseconds: $0) }, requestTime: requestTime)
+            position: record.position, key: record.key, value: record.value, headers: record.headers,
+            writtenAt: record.time, requestTime: requestTime)
     }
 }

@@ -193,8 +193,7 @@ final class DeadLetterService: Sendable {
     private func run(_ plan: Plan, id: Int) async {
         var outcomes: RedriveOutcomes?
         do {
-            outcomes = try await RedriveOutcomes(
-                settings, within: Self.timeoutOfOutcomes, seesLetters: true, log: log)
+            outcomes = try await RedriveOutcomes(settings, within: Self.timeoutOfOutcomes, log: log)
         } catch {
             update(id) { $0.outcomesProblem = "\(error)" }
         }

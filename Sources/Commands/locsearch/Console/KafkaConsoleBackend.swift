@@ -92,12 +92,6 @@ final class KafkaConsoleBackend: ConsoleBackend {
     }
 }
 
-extension Result where Failure == any Error {
-    static func catching(_ body: () async throws -> Success) async -> Result {
-        do { return .success(try await body()) } catch { return .failure(error) }
-    }
-}
-
 extension ConsoleError {
     /// Runs a request to the brokers. Any failure except a `ConsoleError` means that the brokers are unreachable.
     static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {

@@ -25,8 +25,8 @@ struct RequestTimes {
     mutating func note(_ record: ConsumerRecord) {
         let partition = record.partition.id
         newestOffsets[partition] = max(record.offset, newestOffsets[partition] ?? record.offset)
-        guard let timestamp = record.timestamp else { return }
-        note(partition: partition, offset: record.offset, WallTime(milliseconds: timestamp))
+        guard let time = record.time else { return }
+        note(partition: partition, offset: record.offset, time)
     }
 
     mutating func note(partition: TopicPartition, offset: Int64, _ time: WallTime) {

@@ -22,8 +22,8 @@ struct RedriveOutcomes {
     /// The number of letters that produced an error, by `error.code`.
     private(set) var failed: [String: Int] = [:]
 
-    /// The dead-letter topic; `nil` if letters that return to it are not counted.
-    private let deadLetters: String?
+    /// The dead-letter topic, in which letters that are rejected again arrive.
+    private let deadLetters: String
     /// The positions of the requests that have not returned to the dead-letter topic.
     private var away: Set<SourcePosition> = []
     /// The number of letters that were rejected again.
@@ -34,12 +34,11 @@ struct RedriveOutcomes {
     private static let settling = Duration.seconds(2)
 
     /// - Parameter bound: how long the brokers may take to return the ends of the topics.
-    /// - Parameter seesLetters: true to count the letters that return to the dead-letter topic.
     /// - Throws: `KafkaError` if the brokers do not answer in time, or this user may not read the topics.
-    init(_ settings: Settings, within bound: Duration, seesLetters: Bool = false, log: Logger) async throws {
+    init(_ settings: Settings, within bound: Duration, log: Logger) async throws {
         reader = try TopicReader(try settings.consumer().reconnectingSoon, log: log)
-        deadLetters = seesLetters ? settings.topics.deadLetters : nil
-        let topics = [settings.topics.results, settings.topics.errors] + (deadLetters.map { [$0] } ?? [])
+        deadLetters = settings.topics.deadLetters
+        let topics = [settings.topics.results, settings.topics.errors, deadLetters]
         try await reader.open(topics, at: .end, within: bound)
     }
 
@@ -47,7 +46,7 @@ struct RedriveOutcomes {
     var isComplete: Bool {
         guard open.isEmpty else { return false }
         let rejected = failed[SearchError.Code.invalidRequest.rawValue] ?? 0
-        return deadLetters == nil || cameBack >= rejected || Instant.now > lastRejection + Self.settling
+        return cameBack >= rejected || Instant.now > lastRejection + Self.settling
     }
 
     /// The number of letters without an outcome so far.
@@ -58,7 +57,7 @@ struct RedriveOutcomes {
     /// Registers a letter that was redriven.
     mutating func expect(_ position: SourcePosition) {
         open.insert(position)
-        if deadLetters != nil { away.insert(position) }
+        away.insert(position)
     }
 
     /// Reads outcomes until the deadline, or until every letter has one.

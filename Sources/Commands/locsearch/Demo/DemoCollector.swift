@@ -6,7 +6,9 @@ import LocationSearch
 struct DemoCollector {
     private let feed: OutcomeFeed
     private let sender: RequestSender
-    private(set) var table = DemoTable()
+    private var table = TextTable([
+        .left("asked", maxWidth: 34), "provider", .left("outcome", maxWidth: 52), .right("ms"), .right("calls"),
+    ])
     /// Sorted by arrival.
     private(set) var received: [ReceivedOutcome] = []
     /// The number of requests that had no outcome in time.
@@ -44,24 +46,18 @@ struct DemoCollector {
             }
         }
 
-        for (one, outcome) in zip(requests, outcomes) { table.add(one, outcome: outcome) }
+        for (one, outcome) in zip(requests, outcomes) { add(one, outcome?.event) }
         missing += open.count
     }
-}
 
-/// The table of the demo's requests and outcomes.
-struct DemoTable {
-    private var table = TextTable([
-        .left("asked", maxWidth: 34), "provider", .left("outcome", maxWidth: 52), .right("ms"), .right("calls"),
-    ])
-
-    mutating func add(_ asked: DemoRequest, outcome: ReceivedOutcome?) {
-        guard let event = outcome?.event else { return table.add([asked.label, "", "no outcome", "", ""]) }
+    private mutating func add(_ asked: DemoRequest, _ event: OutcomeEvent?) {
+        guard let event else { return table.add([asked.label, "", "no outcome", "", ""]) }
         table.add([
             asked.label, event.provider ?? "", OutcomeText.summary(event), OutcomeText.milliseconds(event),
             event.attempts.map { "\($0)" } ?? "",
         ])
     }
 
+    /// The table of the requests and outcomes.
     var lines: [String] { table.lines }
 }

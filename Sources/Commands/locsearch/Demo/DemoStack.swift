@@ -27,7 +27,8 @@ struct DemoStack: Sendable {
     ///   - options: settings of the command line, which override the demo's values.
     ///   - stays: true if the demo stays up after the table.
     init(_ options: SettingsOptions, workers count: Int, stays: Bool) async throws {
-        broker = try EmbeddedBroker(topics: Self.topics)
+        broker = try EmbeddedBroker(
+            topics: Setting.defaultTopics.reduce(into: [:]) { $0[$1] = Self.partitions })
         var world = SimulatorConfiguration()
         world.profile.latency = Self.latency
         simulator = try SimulatorServer(world)
@@ -53,12 +54,6 @@ struct DemoStack: Sendable {
 
     /// The number of partitions of each topic.
     private static let partitions = 6
-
-    /// The number of partitions by topic name.
-    private static var topics: [String: Int] {
-        let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
-        return Dictionary(names.map { ($0, partitions) }, uniquingKeysWith: { first, _ in first })
-    }
 
     private static func defaults(broker: EmbeddedBroker, simulatorURL: String, stays: Bool) -> [String: String] {
         let defaults = [

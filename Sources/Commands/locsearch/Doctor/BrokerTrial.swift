@@ -29,7 +29,7 @@ struct BrokerTrial: Sendable {
                 result = .success(Examination.Connection(admin: admin, cluster: cluster))
             } catch {
                 let reason = admin.unreachable ?? "\(address) (no answer within \(examination.timeout.readable))"
-                result = .failure(Failure(reason, code: Failure.unreachable))
+                result = .failure(Failure("no connection: \(reason)", code: Failure.unreachable))
             }
         } catch {
             result = .failure(Failure(error.description, code: Failure.configuration))

@@ -135,12 +135,12 @@ struct Findings {
         else { return }
 
         update(source) { life in
-            let position = SourcePosition(record)
+            let position = record.position
             // A part of a topic may be read twice, because times do not map to exact offsets.
             guard !life.outcomes.contains(where: { $0.position == position }) else { return }
             life.outcomes.append(
                 RequestLife.Outcome(
-                    position: position, time: record.timestamp.map { WallTime(milliseconds: $0) },
+                    position: position, time: record.time,
                     byteCount: record.value?.count ?? 0, event: event))
         }
     }
@@ -148,7 +148,7 @@ struct Findings {
     mutating func takeLetter(_ record: ConsumerRecord) {
         let headers = record.headers
         if let mark = RedriveMark(value: record.value, headers: headers) {
-            marks[mark] = .some(record.timestamp.map { WallTime(milliseconds: $0) })
+            marks[mark] = .some(record.time)
             return
         }
         guard let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
@@ -158,7 +158,7 @@ struct Findings {
         marksOfLetters[source] = RedriveMark(partition: record.partition.id.partition, offset: record.offset)
         update(source) { life in
             life.letter = RequestLife.Letter(
-                position: SourcePosition(record), reason: letter.reason, message: letter.message,
+                position: record.position, reason: letter.reason, message: letter.message,
                 member: letter.member, time: letter.time)
         }
     }
@@ -226,11 +226,12 @@ extension RequestLife.Request {
     }
 }
 
-extension SourcePosition {
-    fileprivate init(_ record: ConsumerRecord) {
-        self.init(
-            topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset)
+extension ConsumerRecord {
+    var position: SourcePosition {
+        SourcePosition(topic: partition.id.topic, partition: partition.id.partition, offset: offset)
     }
+
+    var time: WallTime? { timestamp.map { WallTime(milliseconds: $0) } }
 }
 
 extension RequestLife {

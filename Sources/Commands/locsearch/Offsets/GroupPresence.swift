@@ -25,7 +25,7 @@ enum GroupPresence: Sendable, Hashable {
         case .untold(let reason): return "members unknown: \(reason)"
         case .described(let group) where group.isUnknown: return "no member, and nothing committed"
         case .described(let group):
-            let members = group.members.isEmpty ? "no member" : Self.text(of: group.members.count)
+            let members = group.members.isEmpty ? "no member" : group.members.count.counted("member")
             return "\(group.state), \(members)"
         }
     }
@@ -61,10 +61,8 @@ enum GroupPresence: Sendable, Hashable {
         if members.isEmpty { return "members" }
         let named = members.prefix(3).map { text(of: $0) }
         let more = members.count - named.count
-        return "\(text(of: members.count)) (" + named.joined(separator: ", ") + (more > 0 ? " and \(more) more)" : ")")
+        return "\(members.count.counted("member")) (" + named.joined(separator: ", ") + (more > 0 ? " and \(more) more)" : ")")
     }
-
-    private static func text(of count: Int) -> String { count == 1 ? "1 member" : "\(count) members" }
 
     /// Formats a member with its host.
     static func text(of member: GroupDescription.Member) -> String {

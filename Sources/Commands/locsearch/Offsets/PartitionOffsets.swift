@@ -92,8 +92,7 @@ extension PartitionOffsets {
     private static func words(of notes: CrashNotes) -> [String] {
         var words: [String] = []
         if notes.tries > 1 {
-            let workers = notes.tries == 2 ? "1 worker" : "\(notes.tries - 1) workers"
-            words.append("\(workers) crashed while owning it")
+            words.append("\((notes.tries - 1).counted("worker")) crashed while owning it")
         }
         if let begun = notes.begun { words.append("started up to \(begun - 1)") }
         if !notes.running.isEmpty {
@@ -113,8 +112,7 @@ extension PartitionOffsets {
         var done = metadata.done
         done.removeAll(before: commit.offset)
         if let end = done.end {
-            let runs = done.runs.count
-            words.append("done up to \(end - 1) but for \(runs == 1 ? "1 gap" : "\(runs) gaps")")
+            words.append("done up to \(end - 1) but for \(done.runs.count.counted("gap"))")
         }
         words += Self.words(of: metadata.crashes)
         if !metadata.startNote.isEmpty {

@@ -12,7 +12,7 @@ struct BrokersCheck: DoctorCheck {
         let findings = zip(brokers, trials).compactMap { broker, trial -> Finding? in
             guard case .failure(let failure) = trial.result else { return nil }
             return failed(
-                "broker \(broker.key) advertises \(broker.value), but there is no connection: \(failure)",
+                "broker \(broker.key) advertises \(broker.value), but there is \(failure)",
                 cure: "correct advertised.listeners of the broker, or make that address reachable from this machine",
                 code: failure.code)
         }

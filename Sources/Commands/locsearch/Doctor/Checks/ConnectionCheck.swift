@@ -18,7 +18,7 @@ struct ConnectionCheck: DoctorCheck {
 
         guard failures.isEmpty else {
             return failures.map { failure in
-                let (text, cure) = ("no connection: \(failure)", Self.cure(for: failure.description))
+                let (text, cure) = (failure.description, Self.cure(for: failure.description))
                 return reached.isEmpty ? failed(text, cure: cure, code: failure.code) : warning(text, cure: cure)
             }
         }
