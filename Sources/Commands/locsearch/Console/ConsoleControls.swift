@@ -44,7 +44,9 @@ extension KafkaConsoleBackend {
         }
     }
 
-    private func controlTopic() throws -> ControlTopic { try ControlTopic(settings, timeout: Self.timeOfControls, log: log) }
+    private func controlTopic() throws -> ControlTopic {
+        try ControlTopic(settings, timeout: Self.timeOfControls, log: log)
+    }
 }
 
 extension ControlList.Order {

@@ -61,7 +61,8 @@ enum GroupPresence: Sendable, Hashable {
         if members.isEmpty { return "members" }
         let named = members.prefix(3).map { text(of: $0) }
         let more = members.count - named.count
-        return "\(members.count.counted("member")) (" + named.joined(separator: ", ") + (more > 0 ? " and \(more) more)" : ")")
+        return "\(members.count.counted("member")) (" + named.joined(separator: ", ")
+            + (more > 0 ? " and \(more) more)" : ")")
     }
 
     /// Formats a member with its host.

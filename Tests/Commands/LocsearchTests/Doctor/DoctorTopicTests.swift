@@ -18,7 +18,7 @@ struct DoctorTopicTests {
         configuration.merge(changes) { $1 }
         var found = ClusterDescription.Topic(partitions: 12, replicationFactor: replicas)
         found.leaderless = leaderless
-        return TopicsCheck().look(at: topic, found: found, configuration: configuration, loops: 1)
+        return TopicsCheck().look(at: topic, found: found, configuration: configuration)
     }
 
     @Test(arguments: [

@@ -25,16 +25,13 @@ struct TopicsCheck: DoctorCheck {
                 if topic.topic.role != .fleet { findings.append(missing(topic.topic)) }
                 continue
             }
-            // With several request topics, loops are checked separately below.
-            findings += look(
-                at: topic.topic, found: found, configuration: topic.configuration, loops: requests.count > 1 ? 1 : loops
-            )
+            findings += look(at: topic.topic, found: found, configuration: topic.configuration)
         }
 
         let counts = requests.compactMap { topic in
             cluster.topics[topic.name].map { (name: topic.name, partitions: $0.partitions) }
         }
-        if counts.count > 1, counts.count == requests.count,
+        if counts.count == requests.count,
             let finding = lookAtLoops(loops, counts, sharesLimits: examination.sharesByTopic)
         {
             findings.append(finding)
@@ -63,15 +60,16 @@ struct TopicsCheck: DoctorCheck {
         ]
     }
 
-    /// Checks whether several request topics together have enough partitions for all loops of a worker.
+    /// Checks whether the request topics together have enough partitions for all loops of a worker.
     /// - Parameters:
     ///   - topics: the request topics, in the order of the settings.
     ///   - sharesLimits: true if workers share limits by demand.
     func lookAtLoops(_ loops: Int, _ topics: [(name: String, partitions: Int)], sharesLimits: Bool) -> Finding? {
         let all = topics.reduce(0) { $0.saturatingAdding($1.partitions) }
         guard all >= loops else {
+            let owner = topics.count == 1 ? "\(topics[0].name) has" : "the topics of requests have"
             return warning(
-                "the topics of requests have \(all) partitions, but worker.loops is \(loops): some loops stay idle",
+                "\(owner) \(all) partitions, but worker.loops is \(loops): some loops stay idle",
                 cure: "lower worker.loops, or add partitions")
         }
         guard sharesLimits, let first = topics.first, first.partitions < loops else { return nil }
@@ -91,9 +89,9 @@ struct TopicsCheck: DoctorCheck {
 
     /// - Parameter configuration: the configuration that the brokers returned; it may be incomplete.
     func look(
-        at topic: RecommendedTopic, found: ClusterDescription.Topic, configuration: [String: String], loops: Int
+        at topic: RecommendedTopic, found: ClusterDescription.Topic, configuration: [String: String]
     ) -> [Finding] {
-        var findings = problems(of: topic, found: found, configuration, loops: loops)
+        var findings = problems(of: topic, found: found, configuration)
         findings.append(
             contentsOf: topic.deviations(of: found, configuration: configuration).map { deviation in
                 warning(deviation.description, cure: Self.cure(for: deviation, of: topic))
@@ -109,7 +107,7 @@ struct TopicsCheck: DoctorCheck {
 
     /// Finds settings of a topic that contradict each other or the topic's state, independent of the recommendations.
     private func problems(
-        of topic: RecommendedTopic, found: ClusterDescription.Topic, _ configuration: [String: String], loops: Int
+        of topic: RecommendedTopic, found: ClusterDescription.Topic, _ configuration: [String: String]
     ) -> [Finding] {
         var findings: [Finding] = []
         if !found.leaderless.isEmpty {
@@ -124,12 +122,6 @@ struct TopicsCheck: DoctorCheck {
                 failed(
                     "\(topic.name) has min.insync.replicas=\(least) and \(found.replicationFactor) replicas: it accepts no records",
                     cure: "lower min.insync.replicas, or add replicas"))
-        }
-        if topic.role == .requests, found.partitions < loops {
-            findings.append(
-                warning(
-                    "\(topic.name) has \(found.partitions) partitions, but worker.loops is \(loops): some loops stay idle",
-                    cure: "lower worker.loops, or add partitions"))
         }
         return findings
     }
