@@ -13,7 +13,6 @@ enum BrokerControl {
         case leader(topic: String, partition: Int32, broker: Int32)
     }
 
-    /// The commands whose value is a number.
     private struct Numbers: Decodable {
         let down: Int32?
         let up: Int32?

@@ -159,7 +159,6 @@ struct BudgetChange: ParsableArguments {
 }
 
 extension BudgetTopic {
-    /// Reads the budgets of the current day.
     func report(_ settings: Settings) async throws -> BudgetReport {
         BudgetReport(
             try await ledger(), fleet: fleet, callsPerDay: settings.callsPerDay, reserves: settings.budgetReserves,

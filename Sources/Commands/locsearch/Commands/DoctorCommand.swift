@@ -47,7 +47,7 @@ struct DoctorCommand: AsyncParsableCommand {
         ProcessSetup.hideReadableSecrets(of: reading.settings)
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: .critical) }
         let examination = Examination(
-            reading, calls: offline ? .none : .asking(isAllowed), timeout: timeout.duration, log: log)
+            reading, asks: offline ? nil : isAllowed, timeout: timeout.duration, log: log)
         let report = await DoctorChecks.report(of: DoctorChecks.all, in: examination) { finding in
             if !json { Terminal.line(DoctorReport.line(finding)) }
         }

@@ -17,7 +17,6 @@ struct OffsetsCommand: AsyncParsableCommand {
             """, subcommands: [ShowCommand.self, ResetCommand.self])
 }
 
-/// The options of both subcommands.
 struct OffsetsOptions: ParsableArguments {
     @OptionGroup var group: GroupOptions
     @OptionGroup var tool: ToolOptions

@@ -22,7 +22,6 @@ struct GroupOptions: ParsableArguments {
 }
 
 extension DurationArgument {
-    /// Requires a value in a range.
     func require(_ range: ClosedRange<Duration>, _ option: String) throws {
         guard !range.contains(duration) else { return }
         throw ValidationError("\(option) takes \(range.lowerBound.text) to \(range.upperBound.text)")

@@ -36,7 +36,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let reading = try options.read()
         ProcessSetup.hideReadableSecrets(of: reading.settings)
         let quiet = Logger(label: "locsearch") { _ in SwiftLogNoOpLogHandler() }
-        let examination = Examination(reading, calls: .none, timeout: .seconds(1), log: quiet)
+        let examination = Examination(reading, asks: nil, timeout: .seconds(1), log: quiet)
         let report = await DoctorChecks.report(of: DoctorChecks.ofStart, in: examination)
         if let failure = report.failure { throw failure }
         return reading.settings

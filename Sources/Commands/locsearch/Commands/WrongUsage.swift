@@ -2,7 +2,6 @@ import ArgumentParser
 
 /// Wrong usage that ArgumentParser accepts, or that is detected only while a command runs.
 enum WrongUsage {
-    /// The documented exit code for wrong usage.
     static let code: Int32 = 64
 
     /// Appends the usage of one command to a message, as ArgumentParser does for the errors that it finds. Without

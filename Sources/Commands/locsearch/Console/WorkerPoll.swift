@@ -5,7 +5,6 @@ import HTTPTransport
 import LibC
 import Synchronization
 
-/// Polls the `/status` endpoints of workers.
 struct WorkerPoll: Sendable {
     private static let timeout = Duration.milliseconds(1500)
 
@@ -73,7 +72,6 @@ final class WorkerToken: Sendable {
     func replace(with text: String) { current.withLock { $0 = text } }
 }
 
-/// Resolves the host names in URLs.
 enum HostAddresses {
     /// Returns one URL for each address of each URL's host, without duplicates and in order. A URL is returned
     /// unchanged if its host is an address or is not found. An https URL is also returned unchanged, because its

@@ -46,7 +46,6 @@ struct DeadLetterGroups {
         }
     }
 
-    /// The groups as a table.
     var text: [String] {
         var table = TextTable([
             .right("letters"), .right("can go back"), .right("only with --force"), .right("still invalid"), "reason",
@@ -63,7 +62,6 @@ struct DeadLetterGroups {
         return table.lines
     }
 
-    /// One JSON object for each group.
     var json: [String] {
         sorted.map { kind, count in
             JSONWriter.objectText(capacity: 256) { json in

@@ -51,7 +51,6 @@ struct RedriveOutcomes {
 
     /// The number of letters without an outcome so far.
     var openCount: Int { open.count }
-    /// The number of letters that ended with an error.
     var failedCount: Int { failed.values.reduce(0, +) }
 
     /// Registers a letter that was redriven.

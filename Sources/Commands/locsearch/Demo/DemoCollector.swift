@@ -58,6 +58,5 @@ struct DemoCollector {
         ])
     }
 
-    /// The table of the requests and outcomes.
     var lines: [String] { table.lines }
 }

@@ -52,7 +52,6 @@ struct DemoStack: Sendable {
     /// The rate limit of the Hot Pepper key, shared by the workers.
     static let callsPerSecond = 20
 
-    /// The number of partitions of each topic.
     private static let partitions = 6
 
     private static func defaults(broker: EmbeddedBroker, simulatorURL: String, stays: Bool) -> [String: String] {

@@ -28,7 +28,6 @@ struct DemoState: Codable, Equatable {
         return settings
     }
 
-    /// The settings with which a worker joins the demo.
     var workerSettings: [String: String] {
         var settings = settings
         if let providerURL { settings.merge(Self.providerSettings(url: providerURL)) { $1 } }

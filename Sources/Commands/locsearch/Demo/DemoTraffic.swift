@@ -8,7 +8,6 @@ import Synchronization
 /// requests at once, during which interactive searches are still answered as quickly. Safe to use from any thread.
 final class DemoTraffic: Sendable {
     private struct State {
-        /// True while the trickle is sent.
         var isOn: Bool
         /// Sends the job's requests.
         var job: Task<Void, Never>?
@@ -34,7 +33,6 @@ final class DemoTraffic: Sendable {
         sender = try await RequestSender(settings, timeout: Self.timeout, log: log)
     }
 
-    /// True while the trickle is sent.
     var isOn: Bool {
         get { state.withLock { $0.isOn } }
         set { state.withLock { $0.isOn = newValue } }

@@ -29,7 +29,10 @@ actor WorkerChild {
     /// - Throws: `Failure` if it does not start in time.
     init(_ settings: Settings) async throws {
         keyFile = try DemoKeyFile(settings)
-        arguments = [try Self.program(), "worker", "--ends-with-input"]
+        guard let program = Bundle.main.executablePath else {
+            throw Failure("the demo's second worker: the program file was not found")
+        }
+        arguments = [program, "worker", "--ends-with-input"]
         let environment = Self.environment(settings, keyFile: keyFile)
 
         let process = try Self.start(arguments, environment.merging(["ADMIN_PORT": "0"]) { $1 })
@@ -106,14 +109,6 @@ actor WorkerChild {
     }
 
     // MARK: - Process
-
-    /// The path of this program's executable.
-    private static func program() throws -> String {
-        guard let program = Bundle.main.executablePath else {
-            throw Failure("the demo's second worker: the program file was not found")
-        }
-        return program
-    }
 
     private static func start(_ arguments: [String], _ environment: [String: String]) throws -> ChildProcess {
         do {

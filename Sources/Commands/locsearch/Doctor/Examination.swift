@@ -5,14 +5,6 @@ import QuotaSharing
 
 /// The input of the checks of `locsearch doctor`: the settings, and the results of earlier checks.
 struct Examination: Sendable {
-    /// The provider calls that the user allows.
-    enum Calls: Sendable {
-        /// Providers are not contacted.
-        case none
-        /// Providers are contacted, and keys are tried once the user agrees.
-        case asking(@Sendable (_ question: String) -> Bool)
-    }
-
     /// A client that has connected to a broker, and the broker's description of the cluster.
     struct Connection: Sendable {
         let admin: TopicAdmin
@@ -20,7 +12,8 @@ struct Examination: Sendable {
     }
 
     let reading: SettingsReading
-    let calls: Calls
+    /// Asks the user whether keys may be tried; `nil`: providers are not contacted.
+    let asks: (@Sendable (_ question: String) -> Bool)?
     /// The timeout of each request.
     let timeout: Duration
     let log: Logger
@@ -32,9 +25,11 @@ struct Examination: Sendable {
     /// The clocks of the providers that answered: how far each is ahead of this machine's clock.
     var providerClocks: [(name: String, ahead: Duration)] = []
 
-    init(_ reading: SettingsReading, calls: Calls, timeout: Duration, log: Logger) {
+    init(
+        _ reading: SettingsReading, asks: (@Sendable (_ question: String) -> Bool)?, timeout: Duration, log: Logger
+    ) {
         self.reading = reading
-        self.calls = calls
+        self.asks = asks
         self.timeout = timeout
         self.log = log
     }

@@ -34,7 +34,6 @@ struct GroupOffsets {
         admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 
-    /// Closes the client.
     func close() async { await admin.close() }
 
     // MARK: - Reading offsets

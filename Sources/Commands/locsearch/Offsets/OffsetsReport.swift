@@ -58,7 +58,6 @@ struct OffsetsReport {
 
     // MARK: - JSON output
 
-    /// One JSON object for each partition.
     var json: [String] {
         partitions.map { partition in
             JSONWriter.objectText(capacity: 512) { json in

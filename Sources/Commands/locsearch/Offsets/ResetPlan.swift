@@ -35,14 +35,12 @@ struct ResetPlan {
         }
     }
 
-    /// The offsets to commit.
     var commits: [TopicPartition: CommittedOffset] {
         changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
             commits[change.partition.id] = change.newCommit
         }
     }
 
-    /// The changes as a table.
     var text: [String] {
         let hasTopics = Set(changes.map(\.partition.id.topic)).count > 1
         var table = TextTable([

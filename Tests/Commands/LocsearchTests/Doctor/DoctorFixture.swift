@@ -40,8 +40,9 @@ enum DoctorFixture {
         let flags = sound.merging(settings) { $1 }.filter { !$0.value.isEmpty }
         let reading = SettingsReading(flags: flags, file: file, environment: environment)
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return Examination(
-            reading, calls: agrees.map { agrees in .asking { _ in agrees } } ?? .none, timeout: timeout, log: log)
+        var asks: (@Sendable (String) -> Bool)?
+        if let agrees { asks = { _ in agrees } }
+        return Examination(reading, asks: asks, timeout: timeout, log: log)
     }
 
     /// Expects that the fault is found, with a cure, and that no dependent check succeeds.

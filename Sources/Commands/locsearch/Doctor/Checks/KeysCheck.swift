@@ -11,7 +11,7 @@ struct KeysCheck: DoctorCheck {
     static let name = "keys"
 
     func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
-        guard case .asking(let isAllowed) = examination.calls else {
+        guard let isAllowed = examination.asks else {
             throw SkippedCheck("no key was tested", cure: "run without --offline")
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),

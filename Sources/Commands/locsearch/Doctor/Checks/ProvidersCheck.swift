@@ -9,7 +9,7 @@ struct ProvidersCheck: DoctorCheck {
     static let name = "providers"
 
     func findings(_ examination: inout Examination) async throws(SkippedCheck) -> [Finding] {
-        guard case .asking = examination.calls else {
+        guard examination.asks != nil else {
             throw SkippedCheck("providers were not contacted", cure: "run without --offline")
         }
         guard !examination.reading.concerns(["googlePlaces.", "googlePlacesLegacy.", "hotpepper.", "http."]),
