@@ -15,40 +15,41 @@ package protocol ConsoleBackend: Sendable {
     /// - Throws: `unavailable` if no broker answers within some seconds.
     func lives(of id: String) async throws(ConsoleError) -> RequestLives
 
-    /// Reads the dead letters.
+    /// Returns the dead letters as JSON, each in the form that `locsearch dead-letters list --json` prints.
     /// - Throws: `unavailable` if the topic cannot be read.
-    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> [UInt8]
 
     /// Returns a whole dead letter as the JSON object that `locsearch dead-letters show --json` prints.
     /// - Throws: `notFound` if the topic has no letter at this position; `unavailable`.
-    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8]
+    func deadLetter(at position: RedriveMark) async throws(ConsoleError) -> [UInt8]
 
     /// Returns why a dead letter would be rejected again with another value; `nil` if it would be a valid request.
     /// - Throws: as `deadLetter(at:)`.
     func judge(
-        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+        _ value: [UInt8], ofLetterAt position: RedriveMark
     ) async throws(ConsoleError) -> SearchError?
 
     /// Starts to send dead letters back to the requests topic, and watches for their outcomes from then on.
     /// - Parameter letters: the letters, each with its corrected value or `nil`.
-    /// - Parameter version: `DeadLetterList.version` of the list that they were chosen from.
+    /// - Parameter version: the `confirm` of the list that they were chosen from.
     /// - Returns: the id for `redriveReport`, and the first report.
     /// - Throws: `invalid` if one of them must not go back, `changed` if the topic has changed since; `unavailable`.
     func redrive(
-        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport)
 
     /// Returns the progress of a redrive; `nil` if its report is not kept.
     func redriveReport(_ id: Int) -> RedriveReport?
 
-    /// Reads the operator's orders in force in the fleet.
+    /// Returns the operators' orders in force in the fleet, and the names of the providers, as JSON.
     /// - Throws: `unavailable` if the fleet's topic cannot be read.
-    func controls() async throws(ConsoleError) -> ControlList
+    func controls() async throws(ConsoleError) -> [UInt8]
 
     /// Pauses or resumes a provider or the intake, for the whole fleet.
+    /// - Returns: the number of workers that have applied the order, and of all workers.
     /// - Throws: `invalid` for an unknown provider, and if no worker answers, unless the choice is for workers that start
     ///   later; `unavailable`.
-    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> (taken: Int, workers: Int)
 
     /// Returns the console's metrics as Prometheus text.
     func metrics() async -> String

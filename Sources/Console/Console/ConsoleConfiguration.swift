@@ -37,16 +37,12 @@ package struct ConsoleConfiguration: Sendable {
     package var streets: (@Sendable (_ row: Int, _ column: Int) -> [UInt8]?)?
     /// `tracing.uiURL`: links to traces; `nil`: no links.
     package var traceLink: TraceLink?
-    /// Leaflet's files by name, such as `leaflet.js`; empty if Leaflet is not installed.
-    package var leaflet: [String: [UInt8]] = [:]
     /// `console.start`: the initial centre of the map.
     package var start = Coordinate(latitude: 35.690921, longitude: 139.700258)
     /// `console.pictureHosts` and `console.pictureBaseURL`.
     package var pictureHosts = PictureHosts([])
     /// How long the outcome of a page's request is wanted. Workers make no provider call for an older one.
     package var requestExpiry = Duration.seconds(60)
-    /// The program's version, for the page.
-    package var version = ""
 
     package init() {}
 }

@@ -26,7 +26,7 @@ package final class ConsoleServer: Sendable {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
         let kafka = KafkaGate()
-        let page = PageRoutes(file: PageFiles.content, leaflet: configuration.leaflet)
+        let page = PageRoutes(file: PageFiles.content)
 
         let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
@@ -34,12 +34,11 @@ package final class ConsoleServer: Sendable {
                 access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
-        ConfigRoutes(configuration: configuration, isDemo: demo != nil).add(to: router)
+        ConfigRoutes(configuration: configuration, backend: backend, isDemo: demo != nil).add(to: router)
         StreetRoutes(streets: configuration.streets).add(to: router)
         SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
             to: router)
         TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
-        MetricsRoutes(backend: backend).add(to: router)
         DeadLetterRoutes(backend: backend, kafka: kafka).add(to: router)
         RequestRoutes(backend: backend, kafka: kafka, link: configuration.traceLink).add(to: router)
         ControlRoutes(backend: backend, kafka: kafka).add(to: router)

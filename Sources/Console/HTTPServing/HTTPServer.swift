@@ -1,6 +1,8 @@
 package import Hummingbird
 internal import HummingbirdCore
+internal import LibC
 package import Logging
+internal import NIOCore
 internal import ServiceLifecycle
 
 /// An HTTP server of this process, from `start` to `stop`. Safe to use from any task.
@@ -79,22 +81,22 @@ package final class HTTPServer: Sendable {
     /// - Parameter grace: the time for answers in progress.
     package func stop(within grace: Duration) async {
         await services.triggerGracefulShutdown()
-        await waitForEnd(within: grace)
+        _ = await answer(within: grace) { [serving] in await serving.result }
+    }
+}
+
+/// The error for an address that a server cannot listen on. The remedy is another port or host.
+package struct HTTPServerError: Error, Hashable, CustomStringConvertible {
+    package let host: String
+    package let port: Int
+    /// The system's message, such as "Address already in use".
+    package let reason: String
+
+    init(host: String, port: Int, cause: any Error) {
+        self.host = host
+        self.port = port
+        reason = (cause as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 
-    private func waitForEnd(within bound: Duration) async {
-        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
-        let serving = serving
-        Task {
-            _ = await serving.result
-            ending.finish()
-        }
-        let timer = Task {
-            try? await Task.sleep(for: bound)
-            ending.finish()
-        }
-        defer { timer.cancel() }
-
-        for await _ in ends {}
-    }
+    package var description: String { "cannot listen on \(host):\(port) (\(reason))" }
 }

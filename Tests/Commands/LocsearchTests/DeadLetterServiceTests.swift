@@ -33,7 +33,7 @@ struct DeadLetterServiceTests {
         func offsets(_ adjust: (inout DeadLetterQuery) -> Void = { _ in }) async throws -> [Int64] {
             var query = DeadLetterQuery()
             adjust(&query)
-            return try await deadLetterService.list(query).letters.map(\.position.offset)
+            return try await deadLetterService.list(query).letters.map(\.mark.offset)
         }
         #expect(try await offsets() == [3, 2, 1, 0], "the newest first")
         #expect(try await offsets { $0.reason = "crashed-workers" } == [3])
@@ -54,9 +54,15 @@ struct DeadLetterServiceTests {
 
         let list = try await deadLetterService.list(DeadLetterQuery(limit: 1))
         #expect(list.total == 4 && list.matching == 4 && list.letters.count == 1 && !list.isPartial)
-        #expect(list.groups.map(\.letters) == [2, 1, 1] && list.groups[0].producer == "https://a.example")
-        #expect(list.groups[0].pending == 2 && list.groups[0].faulty == 1)
-        #expect(list.letters[0].crashesWorkers)
+        let groups = list.groups.sorted
+        #expect(groups.map(\.count.letters) == [2, 1, 1] && groups[0].kind.producer == "https://a.example")
+        #expect(groups[0].count.pending == 2 && groups[0].count.faulty == 1)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(list.json)) as? [String: Any])
+        #expect(json["matching"] as? Int == 4 && json["confirm"] as? String == list.version)
+        let letter = try #require((json["letters"] as? [[String: Any]])?.first)
+        #expect(letter["reason"] as? String == "crashed-workers" && letter["redriven"] as? Bool == false)
+        #expect((letter["letter"] as? [String: Any])?["offset"] as? Int == 3 && letter["head"] as? String == Self.right)
+        #expect((json["groups"] as? [[String: Any]])?.count == 3)
         await deadLetterService.close()
         await harness.close()
     }
@@ -117,7 +123,7 @@ struct DeadLetterServiceTests {
         #expect(deadLetterService.report(id + 1) == nil)
 
         let list = try await deadLetterService.list(DeadLetterQuery())
-        #expect(list.letters.filter(\.isRedriven).map(\.position.offset) == [3, 2, 1, 0])
+        #expect(list.letters.filter(\.isRedriven).map(\.mark.offset) == [3, 2, 1, 0])
         await deadLetterService.close()
         await harness.close()
     }

@@ -151,9 +151,7 @@ struct ConsoleAccessTests {
         await tiled.stop()
     }
 
-    @Test(arguments: [
-        "/assets/../ConsoleServer.swift", "/assets/%2e%2e%2fsecret", "/leaflet/../../etc/passwd", "/assets/x",
-    ])
+    @Test(arguments: ["/assets/../ConsoleServer.swift", "/assets/%2e%2e%2fsecret", "/assets/x"])
     func nothingButThePagesOwnFilesIsServed(path: String) async throws {
         let console = try await RunningConsole()
         let connection = try EventStreamClient(port: console.port, path: path)

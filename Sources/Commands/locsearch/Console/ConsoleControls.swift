@@ -1,6 +1,6 @@
 import Basics
 import Console
-import EventContract
+import JSON
 import LocationSearch
 import QuotaSharing
 internal import WorkerRuntime
@@ -13,14 +13,18 @@ extension KafkaConsoleBackend {
     /// The user's name is unknown, because all users of a console share one token.
     private static var person: String { "console@\(HostName.own ?? "unknown host")" }
 
-    func controls() async throws(ConsoleError) -> ControlList {
+    /// Returns the orders in force, each in the form of `locsearch controls show --json`, and the names of the providers.
+    func controls() async throws(ConsoleError) -> [UInt8] {
         let book = try await ConsoleError.asking { try await controlTopic().book() }
-        return ControlList(
-            orders: book.orders.filter { !$0.isTakenBack }.map { ControlList.Order($0) },
-            providers: ProviderID.allCases.map(\.rawValue))
+        return JSONWriter.object(capacity: 1024) { json in
+            json.objects("orders", of: book.orders.filter { !$0.isTakenBack }) { order, json in
+                order.writeMembers(to: &json)
+            }
+            json.member("providers", ProviderID.allCases.map(\.rawValue))
+        }
     }
 
-    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> (taken: Int, workers: Int) {
         if let provider = choice.provider, ProviderID(rawValue: provider) == nil {
             throw ConsoleError(.invalid, "there is no provider \(provider)", member: "provider")
         }
@@ -40,21 +44,11 @@ extension KafkaConsoleBackend {
                 throw ConsoleError(.invalid, refusal, member: workers.isEmpty ? "later" : nil)
             }
             let answers = try await topic.give(given, atMost: workers.count, within: Self.timeToTakeUp)
-            return ControlResult(taken: answers.count { $0.refusal == nil }, workers: workers.count)
+            return (taken: answers.count { $0.refusal == nil }, workers: workers.count)
         }
     }
 
     private func controlTopic() throws -> ControlTopic {
         try ControlTopic(settings, timeout: Self.timeOfControls, log: log)
-    }
-}
-
-extension ControlList.Order {
-    fileprivate init(_ order: ControlOrder) {
-        self.init(
-            control: order.name, provider: order.provider,
-            value: order.number.map { ControlPolicy.plain($0.value) } ?? order.level,
-            worker: order.instance == nil ? nil : order.worker ?? order.instance, by: order.by,
-            at: WallTime(milliseconds: order.at), until: order.until.map { WallTime(milliseconds: $0) })
     }
 }

@@ -79,8 +79,7 @@ final class DeadLetterService: Sendable {
         let matching = letters.filter { query.matches($0) && search?.matches($0) ?? true }
         return DeadLetterList(
             total: letters.count, pending: letters.count(where: \.isPending), matching: matching.count,
-            letters: matching.suffix(query.limit).reversed().map { DeadLetterList.Letter($0) },
-            groups: DeadLetterGroups(letters).sorted.map { DeadLetterList.Group($0.kind, $0.count) },
+            letters: matching.suffix(query.limit).reversed(), groups: DeadLetterGroups(letters),
             readAt: reading.time, version: reading.snapshot.version, isPartial: reading.snapshot.isPartial)
     }
 
@@ -275,11 +274,5 @@ extension DeadLetterQuery {
         if let member, letter.member ?? "" != member { return false }
         if let producer, letter.producer ?? "" != producer { return false }
         return since.map { since in letter.time.map { $0 >= since } ?? false } ?? true
-    }
-}
-
-extension RedriveMark {
-    init(_ position: DeadLetterList.Position) {
-        self.init(partition: position.partition, offset: position.offset)
     }
 }

@@ -56,25 +56,24 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     // MARK: - Dead letters
 
-    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
-        try await deadLetterService.list(query)
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> [UInt8] {
+        try await deadLetterService.list(query).json
     }
 
-    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
-        try await deadLetterService.whole(RedriveMark(position))
+    func deadLetter(at position: RedriveMark) async throws(ConsoleError) -> [UInt8] {
+        try await deadLetterService.whole(position)
     }
 
     func judge(
-        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+        _ value: [UInt8], ofLetterAt position: RedriveMark
     ) async throws(ConsoleError) -> SearchError? {
-        try await deadLetterService.fault(of: value, in: RedriveMark(position))
+        try await deadLetterService.fault(of: value, in: position)
     }
 
     func redrive(
-        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
-        let marks = Dictionary(letters.map { (RedriveMark($0.key), $0.value) }) { $1 }
-        return try await deadLetterService.redrive(marks, ofVersion: version)
+        try await deadLetterService.redrive(letters, ofVersion: version)
     }
 
     func redriveReport(_ id: Int) -> RedriveReport? { deadLetterService.report(id) }

@@ -63,18 +63,18 @@ struct DeadLetterGroups {
     }
 
     var json: [String] {
-        sorted.map { kind, count in
-            JSONWriter.objectText(capacity: 256) { json in
-                json.member("letters", count.letters)
-                json.member("pending", count.pending)
-                json.member("needForce", count.forced)
-                json.member("faulty", count.faulty)
-                json.member("reason", kind.reason)
-                json.member("member", kind.member)
-                json.member("producer", kind.producer)
-                json.member("oldest", count.oldest?.description)
-                json.member("newest", count.newest?.description)
-            }
-        }
+        sorted.map { group in JSONWriter.objectText(capacity: 256) { Self.write(group, to: &$0) } }
+    }
+
+    static func write(_ group: (kind: Kind, count: Count), to json: inout JSONWriter) {
+        json.member("letters", group.count.letters)
+        json.member("pending", group.count.pending)
+        json.member("needForce", group.count.forced)
+        json.member("faulty", group.count.faulty)
+        json.member("reason", group.kind.reason)
+        json.member("member", group.kind.member)
+        json.member("producer", group.kind.producer)
+        json.member("oldest", group.count.oldest?.description)
+        json.member("newest", group.count.newest?.description)
     }
 }

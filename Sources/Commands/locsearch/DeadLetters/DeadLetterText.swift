@@ -22,10 +22,21 @@ enum DeadLetterText {
 
     /// One JSON object on one line.
     static func json(_ letter: DeadLetterSummary) -> String {
-        JSONWriter.objectText(capacity: 512) { json in
-            letter.writeMembers(to: &json)
-            json.member("bytes", letter.valueHead?.count ?? 0)
-            json.member("head", valueText(letter))
+        JSONWriter.objectText(capacity: 512) { write(letter, to: &$0) }
+    }
+
+    static func write(_ letter: DeadLetterSummary, to json: inout JSONWriter) {
+        letter.writeMembers(to: &json)
+        json.member("bytes", letter.valueHead?.count ?? 0)
+        json.member("head", valueText(letter))
+        write(letter.mark, to: &json)
+    }
+
+    /// Writes the position in the dead-letter topic.
+    static func write(_ mark: RedriveMark, to json: inout JSONWriter) {
+        json.object("letter") { json in
+            json.member("partition", Int(mark.partition))
+            json.member("offset", Int(mark.offset))
         }
     }
 
@@ -54,7 +65,8 @@ enum DeadLetterText {
         }
         guard let head = letter.valueHead else { return "(no value)" }
         if head.count == 0 { return "(empty)" }
-        return head.text + (head.isCut ? "…" : "")
+        let start = head.text.prefix(DeadLetterSummary.Head.mostBytes)
+        return String(start) + (head.isCut || start.endIndex < head.text.endIndex ? "…" : "")
     }
 }
 
@@ -122,10 +134,7 @@ struct WholeLetter {
             json.member("worker", letter.worker)
             json.member("tries", letter.tries)
             json.member("requestId", letter.requestID)
-            json.object("letter") { json in
-                json.member("partition", Int(summary.mark.partition))
-                json.member("offset", Int(summary.mark.offset))
-            }
+            DeadLetterText.write(summary.mark, to: &json)
             json.members(ofKey: letter.key, headers: letter.originalHeaders, value: letter.value)
         }
     }

@@ -25,8 +25,6 @@ extension Setting {
             Setting("console.tileAttribution", .text): "attribution that the map shows for its tiles",
             Setting("console.googleMapsKey", .text, isSecret: true):
                 "Google Maps key; every page receives it, so restrict it to the console's address",
-            Setting("console.leafletDirectory", .text, default: "/usr/share/javascript/leaflet"):
-                "directory of Leaflet; without it the console uses its built-in map",
             Setting("console.pictureBaseURL", .url(canBeOff: false)):
                 "base URL from which pictures of places are fetched instead, such as a simulator's",
         ])

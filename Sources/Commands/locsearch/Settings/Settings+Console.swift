@@ -19,7 +19,6 @@ extension Settings {
     ///   shown.
     func console() throws(SettingsError) -> ConsoleConfiguration {
         var console = ConsoleConfiguration()
-        console.version = Version.current
         console.host = text("console.host")
         console.port = integer("console.port")
         console.token = try consoleToken().map { BearerToken($0) }
@@ -29,7 +28,6 @@ extension Settings {
         console.tiles = try tiles()
         console.googleMapsKey = self["console.googleMapsKey"]
         console.traceLink = try traceLink()
-        console.leaflet = LeafletFiles.read(from: text("console.leafletDirectory"))
         if let start = Coordinate(text: text("console.start")) { console.start = start }
         console.pictureHosts = PictureHosts(
             ["imgfp.hotp.jp", "lh3.googleusercontent.com"], insteadOfThem: self["console.pictureBaseURL"])

@@ -1,6 +1,7 @@
 internal import Basics
 internal import HTTPServing
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 internal import Synchronization
 
@@ -92,5 +93,26 @@ final class ConsoleAccess: Sendable {
         }
         let name = authority[..<(end ?? authority.endIndex)].lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
+    }
+}
+
+/// Exchanges the token, `{"token":"..."}`, for a cookie, so that a browser does not store the token.
+struct LoginRoutes {
+    let access: ConsoleAccess
+
+    private static let mostBytes = 4096
+
+    func add(to router: Router<ClientContext>) {
+        router.post("/api/login") { request, context in
+            var token: String?
+            try JSONBody.members(of: try await request.bytes(upTo: Self.mostBytes)) { name, json throws(JSONError) in
+                if name == "token" { token = try json.string() } else { try json.skip() }
+            }
+            let cookie = try access.logIn(showing: token ?? "", from: context.clientAddress)
+
+            var response = Response(status: .noContent)
+            response.setCookie(cookie)
+            return response
+        }
     }
 }

@@ -8,7 +8,6 @@ struct PictureRoutes {
     let hosts: PictureHosts
 
     func add(to router: Router<ClientContext>) {
-        let (backend, hosts) = (backend, hosts)
         router.get("/api/pictures") { request, _ in
             guard let url = request.uri.queryParameters["url"], let address = hosts.address(of: String(url)),
                 let picture = await backend.picture(at: address)
@@ -28,5 +27,26 @@ struct PictureRoutes {
         // An SVG may contain scripts. Opened directly, it must not run as a page of the console.
         response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         return response
+    }
+}
+
+/// A picture as received from its host.
+package struct Picture: Sendable, Hashable {
+    /// An image type that browsers can show.
+    package let type: String
+    package let bytes: [UInt8]
+
+    private static let types: Set<String> = [
+        "image/avif", "image/gif", "image/jpeg", "image/png", "image/svg+xml", "image/webp",
+    ]
+
+    /// - Parameter contentType: as the host sent it.
+    /// - Returns: `nil` if it is not a picture.
+    package init?(contentType: String?, bytes: [UInt8]) {
+        let name = contentType?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        guard let name, Self.types.contains(name), !bytes.isEmpty else { return nil }
+
+        type = name
+        self.bytes = bytes
     }
 }

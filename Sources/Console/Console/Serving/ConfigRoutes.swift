@@ -4,9 +4,10 @@ internal import JSON
 internal import LocationSearch
 internal import NIOCore
 
-/// Serves the page's initial configuration, and the liveness probe of the console.
+/// Serves the page's initial configuration, and the console's own liveness probe and metrics.
 struct ConfigRoutes {
     let configuration: ConsoleConfiguration
+    let backend: any ConsoleBackend
     /// True for the console of a demo, whose page has a panel of faults.
     let isDemo: Bool
 
@@ -15,15 +16,20 @@ struct ConfigRoutes {
         router.get("/api/config") { _, _ in JSONAnswer.response(json) }
         router.get("/livez") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))
         }
+        // Collectors authenticate with the console's token like other programs.
+        router.get("/metrics") { _, _ in
+            var response = Response(
+                status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: await backend.metrics())))
+            response.headers[.contentType] = "text/plain; version=0.0.4; charset=utf-8"
+            response.headers[.cacheControl] = "no-store"
+            return response
+        }
     }
 
     private var json: [UInt8] {
         JSONWriter.object(capacity: 512) { json in
-            json.member("version", configuration.version)
-            json.member("leaflet", configuration.leaflet["leaflet.js"] != nil)
             json.member("streets", configuration.streets != nil)
             json.member("googleMapsKey", configuration.googleMapsKey)
-            json.member("hasLogin", configuration.token != nil)
             if isDemo { json.member("isDemo", true) }
 
             if let tiles = configuration.tiles {

@@ -6,15 +6,13 @@ internal import NIOCore
 struct PageRoutes {
     /// Returns the content of one of our files; `nil` if there is none with that name.
     let file: @Sendable (String) -> [UInt8]?
-    let leaflet: [String: [UInt8]]
 
     private static let types: [String: String] = [
         "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
-        "json": "application/json; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
+        "json": "application/json; charset=utf-8", "svg": "image/svg+xml",
     ]
 
     func add(to router: Router<ClientContext>) {
-        let (file, leaflet) = (file, leaflet)
         for view in PageView.all {
             router.get(RouterPath(view.path)) { _, _ in try response(to: view) }
         }
@@ -22,10 +20,6 @@ struct PageRoutes {
         router.get("/assets/:name") { _, context in
             let name = context.parameters.get("name") ?? ""
             return try Self.response(name, file(name))
-        }
-        router.get("/leaflet/**") { request, _ in
-            let name = String(request.uri.path.dropFirst("/leaflet/".count))
-            return try Self.response(name, leaflet[name])
         }
     }
 
@@ -46,5 +40,39 @@ struct PageRoutes {
         // A newer console has a newer page, and a browser must not mix the two.
         response.headers[.cacheControl] = "no-cache"
         return response
+    }
+}
+
+/// A page with an address. The parts common to all pages are in separate files, which replace the comments with their
+/// names: `<!-- head.html -->` and `<!-- header.html -->`.
+struct PageView {
+    let path: String
+    let file: String
+    /// The path of the header entry that the page belongs to.
+    let entry: String
+
+    static let all = [
+        PageView(path: "/", file: "index.html", entry: "/"),
+        PageView(path: "/traffic", file: "traffic.html", entry: "/traffic"),
+        PageView(path: "/request", file: "request.html", entry: "/request"),
+        PageView(path: "/dead-letters", file: "deadletters.html", entry: "/traffic"),
+        login,
+    ]
+    static let login = PageView(path: "/login", file: "login.html", entry: "")
+
+    /// Returns the page as it is served; `nil` if there is no such file.
+    /// - Parameter content: returns a file of the page.
+    func html(from content: (String) -> [UInt8]?) -> [UInt8]? {
+        guard let page = content(file) else { return nil }
+
+        // A link to the page itself is marked differently from a link to its parent page.
+        let current = entry == path ? "page" : "true"
+        return ["head.html", "header.html"].reduce(page) { page, name in
+            let part = String(decoding: content(name) ?? [], as: UTF8.self)
+                .replacing(
+                    "href=\"\(entry)\" data-text=", with: "href=\"\(entry)\" aria-current=\"\(current)\" data-text=")
+            let text = String(decoding: page, as: UTF8.self)
+            return Array(text.replacing("  <!-- \(name) -->\n", with: part).utf8)
+        }
     }
 }

@@ -50,7 +50,6 @@ struct SessionRoutes {
     }
 
     func add(to router: Router<ClientContext>) {
-        let (backend, store, pipeline, expiry) = (backend, store, pipeline, expiry)
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
             let signals = merge(

@@ -120,7 +120,6 @@ package final class Traffic: Sendable {
 
     /// Returns the record of an outcome as JSON; `nil` if it was dropped.
     func details(ofOutcome id: Int) -> [UInt8]? {
-        let record = state.withLock { $0.log[id] }
-        return record.map { TrafficJSON.details(of: $0, id: id) }
+        state.withLock { $0.log[id] }.map { TrafficJSON.details(of: $0) }
     }
 }

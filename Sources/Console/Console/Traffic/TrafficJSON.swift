@@ -34,31 +34,10 @@ enum TrafficJSON {
         if let source = event.source { json.member("source", of: source) }
     }
 
-    /// Returns a whole record: its headers, and its value as JSON if it is JSON, otherwise as text.
-    static func details(of record: OutcomeRecord, id: Int) -> [UInt8] {
+    /// Returns a whole record.
+    static func details(of record: OutcomeRecord) -> [UInt8] {
         JSONWriter.object(capacity: 1024 + (record.value?.count ?? 0)) { json in
-            json.member("id", id)
-            json.key("outcome")
-            json.value(json: row(of: record, id: id).span)
-
-            json.array("headers", of: record.headers) { header, json in
-                json.beginArray()
-                json.value(header.name)
-                json.value(header.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
-                json.endArray()
-            }
-
-            json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
-            if let value = record.value { write(value, to: &json) }
-        }
-    }
-
-    private static func write(_ value: [UInt8], to json: inout JSONWriter) {
-        if let embedded = embeddable(value) {
-            json.key("value")
-            json.value(json: embedded.span)
-        } else {
-            json.member("valueText", String(decoding: value, as: UTF8.self))
+            json.members(ofKey: record.key, headers: record.headers, value: record.value)
         }
     }
 
@@ -136,5 +115,27 @@ extension JSONWriter {
         member("topic", position.topic)
         member("partition", Int(position.partition))
         member("offset", Int(position.offset))
+    }
+}
+
+/// The answer of a worker's admin endpoint to `/status`.
+package struct WorkerReport: Sendable, Hashable {
+    /// The address of the worker's admin endpoints, from the setting.
+    package let url: String
+    /// The JSON of the answer; `nil` without an answer.
+    package let status: [UInt8]?
+    /// The reason if there is no answer, in one line.
+    package let problem: String?
+
+    package init(url: String, status: [UInt8]) {
+        self.url = url
+        self.status = status
+        problem = nil
+    }
+
+    package init(url: String, problem: String) {
+        self.url = url
+        status = nil
+        self.problem = problem
     }
 }

@@ -25,7 +25,6 @@ struct TrafficRoutes {
     }
 
     func add(to router: Router<ClientContext>) {
-        let (traffic, pipeline) = (traffic, pipeline)
         router.get("/api/traffic/events") { request, _ in
             // An automatic reconnection sends its position in a header; a reloaded page sends it in its URL.
             let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }

@@ -10,15 +10,14 @@ final class FakeBackend: ConsoleBackend {
         /// The expiry of each request.
         var expiries: [Duration] = []
         var refusal: ConsoleError?
-        var list = DeadLetterList(
-            total: 0, pending: 0, matching: 0, letters: [], groups: [], readAt: WallTime(milliseconds: 0),
-            version: "none")
+        /// The version of the dead letters, and their list.
+        var (version, list) = ("none", "{}")
         /// The last query of a page.
         var query: DeadLetterQuery?
-        var redriven: [DeadLetterList.Position: [UInt8]?] = [:]
+        var redriven: [RedriveMark: [UInt8]?] = [:]
         var report = RedriveReport(chosen: 0, wentBefore: 0, deleted: 0, wait: .seconds(60))
         var lives: [String: RequestLives] = [:]
-        var controls = ControlList(orders: [], providers: ["hotpepper"])
+        var controls = #"{"orders":[],"providers":["hotpepper"]}"#
         var choices: [PauseChoice] = []
         var pictures: [String: Picture] = [:]
         /// True while reads of controls and letters wait.
@@ -47,10 +46,10 @@ final class FakeBackend: ConsoleBackend {
         return lives ?? RequestLives(id: id, lives: [], readings: [])
     }
 
-    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> DeadLetterList {
+    func deadLetters(_ query: DeadLetterQuery) async throws(ConsoleError) -> [UInt8] {
         state.withLock { state in
             state.query = query
-            return state.list
+            return Array(state.list.utf8)
         }
     }
 
@@ -64,7 +63,7 @@ final class FakeBackend: ConsoleBackend {
         state.withLock { $0.underWay -= 1 }
     }
 
-    func deadLetter(at position: DeadLetterList.Position) async throws(ConsoleError) -> [UInt8] {
+    func deadLetter(at position: RedriveMark) async throws(ConsoleError) -> [UInt8] {
         await passGate()
         guard position == .init(partition: 1, offset: 7) else { throw ConsoleError(.notFound, "it is gone") }
         return Array(#"{"reason":"invalid-request"}"#.utf8)
@@ -72,16 +71,16 @@ final class FakeBackend: ConsoleBackend {
 
     /// Accepts one value as a request, and no other.
     func judge(
-        _ value: [UInt8], ofLetterAt position: DeadLetterList.Position
+        _ value: [UInt8], ofLetterAt position: RedriveMark
     ) async throws(ConsoleError) -> SearchError? {
         value == Array("right".utf8) ? nil : .invalid("location.latitude", expected: "a number from -90 to 90")
     }
 
     func redrive(
-        _ letters: [DeadLetterList.Position: [UInt8]?], ofVersion version: String
+        _ letters: [RedriveMark: [UInt8]?], ofVersion version: String
     ) async throws(ConsoleError) -> (id: Int, report: RedriveReport) {
         let report = state.withLock { state -> RedriveReport? in
-            guard state.list.version == version else { return nil }
+            guard state.version == version else { return nil }
             state.redriven = letters
             state.report.chosen = letters.count
             return state.report
@@ -92,14 +91,14 @@ final class FakeBackend: ConsoleBackend {
 
     func redriveReport(_ id: Int) -> RedriveReport? { id == 1 ? state.withLock { $0.report } : nil }
 
-    func controls() async throws(ConsoleError) -> ControlList {
+    func controls() async throws(ConsoleError) -> [UInt8] {
         await passGate()
-        return state.withLock { $0.controls }
+        return state.withLock { Array($0.controls.utf8) }
     }
 
-    func control(_ choice: PauseChoice) async throws(ConsoleError) -> ControlResult {
+    func control(_ choice: PauseChoice) async throws(ConsoleError) -> (taken: Int, workers: Int) {
         state.withLock { $0.choices.append(choice) }
-        return ControlResult(taken: 2, workers: 3)
+        return (taken: 2, workers: 3)
     }
 
     func metrics() async -> String { "locsearch_group_readable 1\n" }

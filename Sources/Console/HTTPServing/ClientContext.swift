@@ -1,5 +1,6 @@
 internal import HTTPTypes
 package import Hummingbird
+internal import NIOCore
 
 extension Router<ClientContext> {
     /// Makes each path answer unsupported methods with 405 and a list of the supported ones. Call it after the last route
@@ -15,5 +16,17 @@ extension Router<ClientContext> {
                 }
             }
         }
+    }
+}
+
+/// The origin of a request, for routes.
+package struct ClientContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The client's address without its port, or that of a proxy in between; `nil` if unknown.
+    package let clientAddress: String?
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        clientAddress = source.channel.remoteAddress?.ipAddress
     }
 }
