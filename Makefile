@@ -59,7 +59,6 @@ demo: setup ## Runs broker, provider and worker in one process and shows searche
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 
 console: ## Runs the demo, and opens its console in the browser
-	@tools/setup console
 	@$(MAKE) --no-print-directory demo ARGS='--open $(ARGS)'
 
 # Each suite runs in a process of its own, a few side by side; in each, tests run one after another, because side by side

@@ -69,7 +69,7 @@ def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
     window.wait_for_count("#map .marker", 20)
     window.click(".marker[aria-label^='2: ']")
     window.wait_for_text(".info .info-name", names[1])
-    window.wait_for_count("path.circle.made", 1)
+    window.wait_for_count("circle.circle.made", 1)
     assert window.axe() == []
 
 

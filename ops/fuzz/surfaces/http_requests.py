@@ -255,7 +255,6 @@ class ConsoleHTTP(HTTPSurface):
         "/api/config",
         "/assets/*",
         "/assets/map.js",
-        "/leaflet/*",
         "/api/traffic/events",
         "/api/traffic/events?after=*",
         "/api/traffic/events?after=*",

@@ -1,7 +1,7 @@
 // Shows a failure and its remedy. One banner for failed requests and for requests that were not accepted.
 
 import { setText } from "./dom.js";
-import { linkToLife } from "./lifelink.js";
+import { linkToLife } from "./link.js";
 import { age, hasText, number, t } from "./text.js";
 
 const RETRIES = new Set(["retry", "wait"]);

@@ -25,7 +25,6 @@ class Chart {
   #series;
   #format;
   #rates = [];
-  #pointed;
   #describe;
 
   /** `series`: {name, label, value(rate), isStacked}; `format` formats an axis value; `describe(rates)` returns a summary in words. */
@@ -40,13 +39,6 @@ class Chart {
     this.#legend.replaceChildren(...series.map(({ name }) => el("li", { class: `key ${name}` }, el("span", {}), " ", el("strong", {}))));
 
     new ResizeObserver(() => this.draw(this.#rates)).observe(this.#frame);
-    this.#frame.addEventListener("pointermove", (event) => this.#point(event.clientX - this.#frame.getBoundingClientRect().left));
-    this.#frame.addEventListener("pointerleave", () => this.#point(undefined));
-  }
-
-  #point(x) {
-    this.#pointed = x;
-    this.draw(this.#rates);
   }
 
   draw(rates) {
@@ -65,24 +57,17 @@ class Chart {
     const top = roundedUp(Math.max(...totals, 0) || 1);
     const y = (value) => height - SPACE.bottom - (value / top) * (height - SPACE.top - SPACE.bottom);
 
-    const near = this.#nearest(rates, x);
     setAttribute(this.#drawing, "viewBox", `0 0 ${width} ${height}`);
     setAttribute(this.#drawing, "aria-label", rates.length > 0 ? this.#describe(rates) : t("chart.waiting"));
     this.#drawing.replaceChildren(
       ...this.#axes({ width, height, top, y, seconds }),
-      ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })),
-      ...(near ? [svg("path", { class: "cursor", d: `M${x(near).toFixed(1)} ${SPACE.top}V${height - SPACE.bottom}` })] : []));
-    this.#label(near ?? this.#newest(rates));
+      ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })));
+    this.#label(this.#newest(rates));
   }
 
   /** Returns the newest second with a value. Areas have a value for each second, lines only for seconds with a result. */
   #newest(rates) {
     return rates.findLast((rate) => this.#series.some(({ value }) => Number.isFinite(value(rate)))) ?? rates.at(-1);
-  }
-
-  #nearest(rates, x) {
-    if (this.#pointed === undefined || rates.length === 0) return undefined;
-    return rates.reduce((best, rate) => (Math.abs(x(rate) - this.#pointed) < Math.abs(x(best) - this.#pointed) ? rate : best));
   }
 
   #axes({ width, height, top, y, seconds }) {

@@ -2,14 +2,13 @@
 
 import { getControls, sendPause } from "./api.js";
 import { el, setText } from "./dom.js";
-import { duration, hasText, moment, number, shortened, t } from "./text.js";
+import { duration, hasText, moment, named, number, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(`controls-${id}`);
 /** The lengths of a pause in seconds; the last one has no end. */
 const TIMES = [600, 1800, 3600, 14_400, undefined];
 
-const providerName = (name) => (hasText(`provider.${name}`) ? t(`provider.${name}`) : shortened(name, 40));
-const targetName = (provider) => (provider ? providerName(provider) : t("controls.intake"));
+const targetName = (provider) => (provider ? named("provider", provider) : t("controls.intake"));
 
 export class Controls {
   #list = { orders: [], providers: [] };
@@ -49,7 +48,7 @@ export class Controls {
     const { orders, providers } = this.#list;
     byId("none").hidden = orders.length > 0;
     byId("orders").replaceChildren(...orders.map((order) => this.#row(order)));
-    this.#options(byId("target"), [["", t("controls.intake")], ...providers.map((name) => [name, providerName(name)])]);
+    this.#options(byId("target"), [["", t("controls.intake")], ...providers.map((name) => [name, named("provider", name)])]);
     this.#options(byId("time"), TIMES.map((seconds, index) => [String(index), seconds ? t("controls.for", { time: duration(seconds * 1000) }) : t("controls.forever")]));
   }
 
@@ -60,16 +59,15 @@ export class Controls {
     if (choices.some(([value]) => value === chosen)) select.value = chosen;
   }
 
-  #row({ control, provider, value, worker, by, at, until }) {
-    const name = `order.${control}`;
-    const words = hasText(name)
-      ? t(name, { provider: provider && providerName(provider), value: shortened(value ?? "", 20) })
-      : t("order.other", { name: shortened(control, 40), value: shortened(value ?? "", 20) });
+  #row({ control, provider, value, level, scope, worker, by, at, until }) {
+    const values = { name: shortened(control, 40), provider: provider && named("provider", provider), value: shortened(value ?? level ?? "", 20) };
+    const words = t(hasText(`order.${control}`) ? `order.${control}` : "order.other", values);
     const origin = t(until ? "order.until" : "order.open", { by: shortened(by, 60), at: moment(at), until: until && moment(until) });
-    const isPause = !worker && ["pause-provider", "pause-intake"].includes(control);
+    const isForAll = scope === "fleet";
+    const isPause = isForAll && ["pause-provider", "pause-intake"].includes(control);
     return el("li", {},
       el("strong", { dir: "auto" }, words),
-      el("span", { class: "order-origin", dir: "auto" }, worker ? `${t("order.worker", { worker: shortened(worker, 60) })} · ${origin}` : origin),
+      el("span", { class: "order-origin", dir: "auto" }, isForAll ? origin : `${t("order.worker", { worker: shortened(worker ?? "–", 60) })} · ${origin}`),
       isPause && el("button", {
         type: "button", class: "small", "aria-label": `${t("controls.resume")}: ${targetName(provider)}`,
         onclick: () => this.#ask({ pause: false, provider, intake: !provider }),
@@ -99,7 +97,7 @@ export class Controls {
       this.#note(workers > 0 ? "controls.taken" : "controls.nobody", { taken: number(taken), workers: number(workers) });
     } catch (error) {
       if (error.member === "later") this.#note("controls.unanswered");
-      else this.#note("controls.failed", { reason: error.message || (hasText(`code.${error.code}`) ? t(`code.${error.code}`) : error.code) });
+      else this.#note("controls.failed", { reason: error.message || named("code", error.code) });
     }
     button.disabled = false;
     await this.#read();

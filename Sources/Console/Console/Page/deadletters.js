@@ -2,11 +2,11 @@
 // confirmation.
 
 import { getDeadLetters } from "./api.js";
-import { el, setText, syncChildren } from "./dom.js";
+import { el, fill, setText, syncChildren } from "./dom.js";
 import { LetterView } from "./letter.js";
-import { lifeLink } from "./lifelink.js";
+import { lifeLink } from "./link.js";
 import { startPreferences } from "./preferences.js";
-import { Redrive, faultWords, reasonOf } from "./redrive.js";
+import { canGoBack, faultWords, reasonOf, Redrive, stateOf } from "./redrive.js";
 import { clock, moment, number, onLanguage, shortened, t } from "./text.js";
 
 startPreferences();
@@ -18,9 +18,11 @@ const HOURS = [1, 24, 168];
 /** The value of a filter that accepts everything. The empty value selects letters without that member. */
 const ALL = "*";
 
-/** A letter that has already gone back, or must not or cannot go back from here, can be viewed but not selected. */
-const canGoBack = ({ isRedriven, isWithoutContent, isOutcome, crashesWorkers }) => !isRedriven && !isWithoutContent && !isOutcome && !crashesWorkers;
+/** The colours of the marks of letters, by their state. */
+const COLOURS = { redriven: "good", outcome: "mild", empty: "mild", crashing: "bad", fault: "bad", request: "good" };
+
 const nameOf = ({ partition, offset }) => `${partition}/${offset}`;
+const nameOfLetter = ({ letter }) => nameOf(letter);
 const isSameDay = (a, b) => new Date(a).toDateString() === new Date(b).toDateString();
 const positionIn = (text) => {
   const [, partition, offset] = /^#?(\d{1,9})\/(\d{1,15})$/.exec(text) ?? [];
@@ -46,7 +48,7 @@ class DeadLetters {
       this.#draw();
       if (position) this.#rows.querySelector(`[data-key="${nameOf(position)}"] .time button`)?.focus();
     },
-    send: (letter, value) => this.#ask([{ ...letter.letter, reason: letter.reason, member: letter.member, producer: letter.producer, fault: letter.fault, value }]),
+    send: (letter, value) => this.#ask([{ ...letter, value }]),
   });
 
   #redrive = new Redrive({ sent: () => this.#listAll(), settled: () => this.#listAll(), changed: () => this.#list() });
@@ -62,7 +64,7 @@ class DeadLetters {
     });
     byId("dead-list").addEventListener("click", () => this.#listAll());
     byId("dead-all").addEventListener("change", (event) => this.#chooseAll(event.target.checked));
-    byId("dead-redrive").addEventListener("click", () => this.#ask(this.#selectable().filter((letter) => this.#chosen.has(nameOf(letter)))));
+    byId("dead-redrive").addEventListener("click", () => this.#ask(this.#selectable().filter((letter) => this.#chosen.has(nameOfLetter(letter)))));
     addEventListener("hashchange", () => this.#openHash());
     onLanguage(() => this.#draw());
     this.#draw();
@@ -100,7 +102,7 @@ class DeadLetters {
       const answer = await getDeadLetters(this.#query());
       if (round !== this.#round) return;
       [this.#answer, this.#problem] = [answer, undefined];
-      this.#chosen = new Set(this.#selectable().map(nameOf).filter((name) => this.#chosen.has(name)));
+      this.#chosen = new Set(this.#selectable().map(nameOfLetter).filter((name) => this.#chosen.has(name)));
     } catch (error) {
       if (round !== this.#round) return;
       this.#problem = error;
@@ -117,12 +119,12 @@ class DeadLetters {
       update: (item, group) => fill(item, [group, this.#isChosen(group)], () => [this.#group(group)]),
     });
     syncChildren(this.#rows, {
-      items: letters, key: nameOf, make: (letter) => this.#row(letter),
+      items: letters, key: nameOfLetter, make: (letter) => this.#row(letter),
       update: (row, letter) => {
         row.letter = letter;
-        row.classList.toggle("is-done", Boolean(letter.isRedriven));
+        row.classList.toggle("is-done", letter.redriven);
         fill(row, letter, () => this.#cells(letter));
-        row.querySelector("input").checked = this.#chosen.has(nameOf(letter));
+        row.querySelector("input").checked = this.#chosen.has(nameOfLetter(letter));
       },
     });
     this.#markOpen();
@@ -195,28 +197,28 @@ class DeadLetters {
   }
 
   #cells(letter) {
-    const { partition, offset, time, reason, message, member, producer, source, valueHead, isWithoutContent } = letter;
-    const box = el("input", { type: "checkbox", "aria-label": t("dead.select", { partition, offset }), disabled: !canGoBack(letter) });
+    const { letter: position, time, reason, message, member, producer, topic, partition, offset, bytes, head } = letter;
+    const box = el("input", { type: "checkbox", "aria-label": t("dead.select", position), disabled: !canGoBack(letter) });
     box.addEventListener("change", () => {
-      if (box.checked) this.#chosen.add(nameOf(letter));
-      else this.#chosen.delete(nameOf(letter));
+      if (box.checked) this.#chosen.add(nameOf(position));
+      else this.#chosen.delete(nameOf(position));
       this.#drawChoice();
     });
-    const [kind, state] = stateOf(letter);
+    const state = stateOf(letter);
     return [
       el("td", {}, box),
-      el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${moment(time)} ${t("dead.open-letter", { partition, offset })}`, onclick: () => this.#open(letter) }, moment(time))),
-      el("td", { class: "reason", dir: "auto" }, el("strong", {}, shortened(reason ?? "", 60)), " ", el("span", { class: `code ${kind}` }, t(state)),
+      el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${moment(time)} ${t("dead.open-letter", position)}`, onclick: () => this.#open(letter) }, moment(time))),
+      el("td", { class: "reason", dir: "auto" }, el("strong", {}, shortened(reason ?? "", 60)), " ", el("span", { class: `code ${COLOURS[state]}` }, t(`dead.state.${state}`)),
         el("p", { lang: "en", dir: "auto" }, ...faultWords(member, shortened(message ?? "", 300))),
         producer && el("p", { class: "faint", dir: "auto" }, t("dead.producer", { producer: shortened(producer, 120) }))),
-      el("td", {}, source ? lifeLink({ source }, `${shortened(source.topic, 60)} ${source.partition}/${source.offset}`) : "–"),
-      el("td", { class: "value", dir: "auto" }, isWithoutContent ? el("span", { class: "faint" }, t("dead.empty")) : shortened(valueHead ?? "", 120)),
+      el("td", {}, topic === undefined ? "–" : lifeLink({ source: { topic, partition, offset } }, `${shortened(topic, 60)} ${partition}/${offset}`)),
+      el("td", { class: "value", dir: "auto" }, state === "empty" ? el("span", { class: "faint" }, t("dead.state.empty")) : bytes > 0 ? shortened(head, 120) : ""),
     ];
   }
 
   #open(letter) {
-    history.replaceState(null, "", `#${nameOf(letter)}`);
-    this.#letter.open({ partition: letter.partition, offset: letter.offset });
+    history.replaceState(null, "", `#${nameOfLetter(letter)}`);
+    this.#letter.open(letter.letter);
     this.#markOpen();
   }
 
@@ -230,7 +232,7 @@ class DeadLetters {
   }
 
   #chooseAll(isChosen) {
-    this.#chosen = new Set(isChosen ? this.#selectable().map(nameOf) : []);
+    this.#chosen = new Set(isChosen ? this.#selectable().map(nameOfLetter) : []);
     this.#draw();
   }
 
@@ -244,23 +246,6 @@ class DeadLetters {
     all.checked = count > 0 && count === most;
     all.indeterminate = count > 0 && count < most;
   }
-}
-
-/** Redraws an element only if its content has changed, so that the focus stays. */
-function fill(element, shown, content) {
-  const drawn = JSON.stringify([shown, document.documentElement.lang]);
-  if (element.drawn === drawn) return;
-  element.drawn = drawn;
-  element.replaceChildren(...content());
-}
-
-/** Returns the present state of a letter: the colour of its mark, and the text. */
-function stateOf({ isRedriven, isOutcome, isWithoutContent, crashesWorkers, fault }) {
-  if (isRedriven) return ["good", "dead.redriven"];
-  if (isOutcome) return ["mild", "dead.state.outcome"];
-  if (isWithoutContent) return ["mild", "dead.empty"];
-  if (crashesWorkers) return ["bad", "dead.state.crashing"];
-  return fault ? ["bad", "dead.state.fault"] : ["good", "dead.state.request"];
 }
 
 new DeadLetters();

@@ -1,8 +1,7 @@
 // The card of the selected place: the one whose details or picture were requested last, in any window of the session.
 
-import { credit } from "./credits.js";
 import { el, icon, picture, setText, webAddress } from "./dom.js";
-import { facts, openState, rating } from "./list.js";
+import { credit, facts, openState, rating } from "./list.js";
 import { placeKey } from "./store.js";
 import { shortened, t } from "./text.js";
 

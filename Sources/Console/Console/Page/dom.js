@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(element, properties, children) {
+function furnish(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -15,12 +15,12 @@ function fill(element, properties, children) {
 
 /** Makes an element; children are elements or text. `onclick` and other handlers take a function. */
 export function el(tag, properties = {}, ...children) {
-  return fill(document.createElement(tag), properties, children);
+  return furnish(document.createElement(tag), properties, children);
 }
 
 /** The same for SVG. */
 export function svg(tag, properties = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), properties, children);
+  return furnish(document.createElementNS(SVG, tag), properties, children);
 }
 
 /** Makes a drawing of icons.svg. It is hidden from screen readers, because the text beside it has its meaning. */
@@ -37,6 +37,14 @@ export function setText(element, text) {
 export function setAttribute(element, name, value) {
   if (value === undefined || value === null || value === false) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+/** Draws an element's content only if what it shows has changed, or the language: otherwise the focus would be lost. */
+export function fill(element, shown, content) {
+  const drawn = JSON.stringify([shown, document.documentElement.lang]);
+  if (element.drawn === drawn) return;
+  element.drawn = drawn;
+  element.replaceChildren(...content());
 }
 
 /**
@@ -93,8 +101,5 @@ export function picture(imageURL, className) {
 
 /** Replaces a picture only if it has changed, because loading it again would flicker. */
 export function setPicture(frame, imageURL, className) {
-  if (frame.dataset.of === (imageURL ?? "")) return frame;
-  const fresh = picture(imageURL, className);
-  frame.replaceWith(fresh);
-  return fresh;
+  if (frame.dataset.of !== (imageURL ?? "")) frame.replaceWith(picture(imageURL, className));
 }

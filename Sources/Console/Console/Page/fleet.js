@@ -1,10 +1,13 @@
-// The whole fleet in one card: the brokers' view of the workers' group, which exists even if no worker runs.
+// The fleet: a card with the brokers' view of the workers' group, which exists even if no worker runs, and a card for each worker.
 
-import { el, setText, syncChildren } from "./dom.js";
-import { age, clock, number, shortened, t } from "./text.js";
+import { el, fill, setText, syncChildren } from "./dom.js";
+import { age, clock, duration, named, number, shortened, t } from "./text.js";
 
 const KINDS = { working: "good", unknown: "mild" };
+/** The maximum number of classes and tenants on a card, those with the most waiting requests. */
+const SHOWN_FLOWS = 4;
 const place = (name) => document.getElementById(`fleet-${name}`);
+const figure = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
 
 export function showFleet({ verdict, problem, workers, backlog }) {
   const mark = place("verdict");
@@ -21,7 +24,6 @@ export function showFleet({ verdict, problem, workers, backlog }) {
 }
 
 function figures({ waiting, oldestMs, rates, workOffMs, makesNoProgress, members }, verdict, workers) {
-  const figure = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
   const perSecond = (value) => (Number.isFinite(value) ? t("limit.rate", { count: number(value, value < 100 ? 1 : 0) }) : "–");
   const workOff = makesNoProgress ? t("fleet.never") : waiting === 0 ? t("fleet.at-once") : Number.isFinite(workOffMs) ? age(workOffMs) : "–";
   return [
@@ -51,15 +53,74 @@ function showPartitions(partitions) {
   place("partitions").hidden = partitions.length === 0;
   syncChildren(place("rows"), {
     items: partitions, key: ({ topic = "", partition }) => `${topic}-${partition}`, make: () => el("tr", {}),
-    update: (row, { topic, partition, waiting, oldestMs, lag, member }) => {
-      const figure = (value) => el("td", { class: "figure" }, Number.isFinite(value) ? number(value) : "–");
-      const drawn = JSON.stringify([topic, partition, waiting, oldestMs, lag, member, document.documentElement.lang]);
-      if (row.drawn === drawn) return;
-      row.drawn = drawn;
-      row.replaceChildren(
-        el("td", { class: "figure" }, el("bdi", {}, topic ? `${shortened(topic, 60)} ${partition}` : String(partition))), figure(waiting),
-        el("td", { class: "figure" }, Number.isFinite(oldestMs) ? age(oldestMs) : ""), figure(lag),
-        el("td", { class: "name" }, el("bdi", {}, shortened(member ?? "", 60))));
-    },
+    update: (row, partition) => fill(row, partition, () => cells(partition)),
   });
+}
+
+function cells({ topic, partition, waiting, oldestMs, lag, member }) {
+  const figure = (value) => el("td", { class: "figure" }, Number.isFinite(value) ? number(value) : "–");
+  return [
+    el("td", { class: "figure" }, el("bdi", {}, topic ? `${shortened(topic, 60)} ${partition}` : String(partition))), figure(waiting),
+    el("td", { class: "figure" }, Number.isFinite(oldestMs) ? age(oldestMs) : ""), figure(lag),
+    el("td", { class: "name" }, el("bdi", {}, shortened(member ?? "", 60))),
+  ];
+}
+
+// MARK: - Workers
+
+/** Draws each worker from its /status: readiness, backlog, and the state of each provider. */
+export function showWorkers(workers) {
+  syncChildren(document.getElementById("workers"), {
+    items: workers.length > 0 ? workers : [{ url: "" }], key: ({ url }) => url, make: () => el("li", { class: "worker" }),
+    update: (card, worker) => fill(card, worker, () => (worker.url === "" ? [el("p", { class: "faint" }, t("workers.none"))] : content(worker))),
+  });
+}
+
+function content({ url, reachable, problem, status }) {
+  const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
+  const reason = reachable ? status?.notReady ?? status?.deliveryProblem : problem;
+  return [
+    el("div", { class: "worker-head" }, name(url, status?.host), el("span", { class: `code ${kind}` }, t(word))),
+    reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),
+    status?.commitOverdueSeconds > 0 && el("p", { class: "worker-problem" }, t("commit.overdue", { wait: duration(status.commitOverdueSeconds * 1000) })),
+    reachable && status && workerFigures(status),
+    reachable && status?.waiting?.length > 0 && el("p", { class: "faint worker-waiting", dir: "auto" }, t("waiting.turn", { flows: status.waiting.slice(0, SHOWN_FLOWS).map(flow).join(" · ") })),
+    reachable && status?.providers?.length > 0 && el("ul", { class: "providers" }, ...status.providers.map(provider)),
+  ].filter(Boolean);
+}
+
+/** A worker is identified by its machine or pod. Its address is below that, or without it if the worker does not answer. */
+function name(url, host) {
+  const address = shortened(url.replace(/^https?:\/\//, ""), 48);
+  if (!host) return el("strong", { title: shortened(url) }, address);
+  return el("div", { class: "worker-name" }, el("strong", { title: shortened(host) }, shortened(host, 64)), el("span", { class: "faint", title: shortened(url) }, address));
+}
+
+/** Shows how many requests of one class and tenant wait to begin, and the age of the oldest. */
+function flow({ class: name, tenant, requests, longestSeconds }) {
+  return t(tenant ? "waiting.tenant" : "waiting.class", { class: named("class", name), tenant: shortened(tenant ?? "", 40), count: number(requests ?? 0), wait: duration((longestSeconds ?? 0) * 1000) });
+}
+
+function workerFigures({ inFlight, undelivered, assignment = [] }) {
+  const lags = assignment.map(({ lag }) => lag).filter(Number.isFinite);
+  const lag = lags.length > 0 ? number(lags.reduce((sum, each) => sum + each, 0)) : "–";
+  return el("dl", { class: "figures" },
+    figure("in-flight", number(inFlight ?? 0)), figure("lag", lag), figure("undelivered", number(undelivered ?? 0)), figure("partitions", number(assignment.length)));
+}
+
+function provider({ provider: name, breaker, breakerReason, openForSeconds, pausedForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budget }) {
+  const kind = breaker === "closed" ? "good" : breaker === "open" ? "bad" : "mild";
+  const remaining = openForSeconds ?? pausedForSeconds;
+  const waiting = (waitingForRate ?? 0) + (waitingForConcurrency ?? 0) + (heldRequests ?? 0);
+  const facts = [
+    Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
+    Number.isFinite(allowedPerSecond) && t("limit.allowed", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
+    budget && t("limit.budget", { count: number(budget.used ?? 0), limit: number(budget.calls ?? 0) }),
+    waiting > 0 && t("limit.waiting", { count: number(waiting) }),
+    breakerReason, remaining > 0 && t("open.for", { wait: duration(remaining * 1000) }),
+  ].filter(Boolean);
+  return el("li", {},
+    el("span", { class: "provider-name" }, shortened(name, 40)),
+    el("span", { class: `code ${kind}` }, `${t("breaker")} ${named("breaker", breaker)}`),
+    el("span", { class: "provider-facts" }, facts.join(" · ")));
 }

@@ -1,11 +1,11 @@
 // Draws the ground of a map without tiles: water, land, lakes, names of towns, and the streets of a simulated world.
 
 import { el } from "./dom.js";
-import { towns } from "./places.js";
 import { project } from "./mercator.js";
 import { areaPath, decodeLine, linePath, Viewport } from "./shapes.js";
 import { Streets, STREETS_FROM_ZOOM } from "./streets.js";
 import { language } from "./text.js";
+import { towns } from "./towns.js";
 
 const LANES_FROM_ZOOM = 14;
 const QUARTERS_FROM_ZOOM = 14.5;

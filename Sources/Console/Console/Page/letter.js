@@ -3,8 +3,8 @@
 import { getDeadLetter, judgeLetter } from "./api.js";
 import { el, setAttribute, setText } from "./dom.js";
 import { indented, placeOf } from "./jsontext.js";
-import { copyButton, kcatCommand } from "./record.js";
-import { faultWords, reasonOf } from "./redrive.js";
+import { copyButton, facts, recordBody, recordHead, recordPlace } from "./record.js";
+import { canGoBack, faultWords, reasonOf, stateOf } from "./redrive.js";
 import { moment, number, onLanguage, shortened, t } from "./text.js";
 
 const byId = (id) => document.getElementById(id);
@@ -89,33 +89,28 @@ export class LetterView {
   }
 
   #facts() {
-    const { reason, message, member, producer, time, worker, tries } = this.#letter;
-    const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
+    const { reason, message, member, producer, time, worker, tries, requestId } = this.#letter;
     return el("div", { class: "record-facts" },
       el("h3", {}, t("letter.why")),
       el("p", {}, el("span", { class: "code bad" }, shortened(reason, 60))), el("p", { dir: "auto", lang: "en" }, shortened(message, 1000)),
-      el("dl", {}, ...fact("letter.member", member), ...fact("letter.producer", producer ?? t("dead.producer.none")), ...fact("letter.time", moment(time)),
-        ...fact("letter.worker", worker), ...fact("letter.tries", tries === undefined ? undefined : t("letter.tries.ended", { count: number(tries) }))),
-      this.#links());
-  }
-
-  /** Links to pages with more about the request. */
-  #links() {
-    const { requestId } = this.#letter;
-    return el("p", { class: "letter-links", hidden: !requestId, "data-request": requestId }, requestId && t("letter.request", { id: shortened(requestId, 128) }));
+      facts([
+        ["letter.member", member], ["letter.producer", producer ?? t("dead.producer.none")], ["letter.time", moment(time)],
+        ["letter.worker", worker], ["letter.tries", tries === undefined ? undefined : t("letter.tries.ended", { count: number(tries) })],
+      ]),
+      requestId && el("p", { class: "faint" }, t("letter.request", { id: shortened(requestId, 128) })));
   }
 
   /** Shows the result of sending the letter back now, and the buttons of the possible actions. */
   #now() {
     const letter = this.#letter;
-    const kind = letter.redriven ? "redriven" : letter.outcome ? "outcome" : letter.withoutContent ? "empty" : letter.reason === "crashed-workers" ? "crashing" : letter.fault ? "fault" : "request";
+    const kind = stateOf(letter);
     const parts = [el("h3", {}, t("letter.now")), el("p", { class: kind === "request" ? "verdict is-good" : "verdict", id: "letter-now" }, t(`letter.now.${kind}`))];
     if (kind === "fault") parts.push(el("p", { dir: "auto", lang: "en" }, ...faultWords(letter.faultMember, letter.fault)));
     if (kind === "crashing" && Number.isSafeInteger(letter.offset)) {
       const command = forceCommand(letter);
       parts.push(el("div", { class: "where" }, el("code", { class: "code-text" }, command), copyButton(command, t("copy"))));
     }
-    if (kind === "fault" || kind === "request") {
+    if (canGoBack(letter)) {
       parts.push(el("div", { class: "letter-actions" },
         el("button", { type: "button", class: "small", id: "letter-edit", disabled: Boolean(this.#editor), onclick: () => this.#edit() }, t("letter.edit")),
         el("button", { type: "button", class: "small", id: "letter-send", disabled: Boolean(this.#editor), onclick: () => this.#actions.send(letter) }, t("letter.send"))));
@@ -137,28 +132,15 @@ export class LetterView {
   }
 
   #record() {
-    const { key, keyBase64, headers = [], value, valueBase64, withoutContent } = this.#letter;
-    if (withoutContent) return el("div", {});
-    const text = valueBase64 ?? indented(value ?? "");
-    const shown = this.#editor ? [this.#editor.element] : [
-      el("div", { class: "body-head" }, el("h3", {}, t("letter.value")), copyButton(valueBase64 ?? value ?? "", t("copy"))),
-      valueBase64 !== undefined && el("p", { class: "faint" }, t("letter.bytes")),
-      el("pre", { class: "code-text", tabindex: "0", "aria-label": t("letter.value") }, value === undefined && valueBase64 === undefined ? t("letter.no-value") : text),
-    ];
-    return el("div", { class: "letter-record" }, ...shown,
-      el("h3", {}, t("record.key")), el("p", { class: "code-text", dir: "auto" }, key ?? keyBase64 ?? "–"),
-      el("h3", {}, t("record.headers")),
-      headers.length === 0 ? el("p", { class: "faint" }, "–") : el("table", { class: "headers" }, el("tbody", {}, ...headers.map((header) =>
-        el("tr", {}, el("th", { scope: "row" }, header.name), el("td", { dir: "auto" }, header.value ?? header.valueBase64 ?? ""))))));
+    if (this.#letter.withoutContent) return "";
+    const value = this.#editor ? [this.#editor.element] : recordBody(this.#letter);
+    return el("div", { class: "letter-record" }, ...value, ...recordHead(this.#letter));
   }
 
   #places() {
-    const { topic, partition, offset, letter } = this.#letter;
-    const line = (name, text, command) => el("div", { class: "where" },
-      el("h3", {}, t(name)), el("p", { dir: "auto" }, text), command && copyButton(command, t("copy.kcat")));
     return el("div", {},
-      topic !== undefined && line("letter.from", t("at", { topic: shortened(topic, 249), partition, offset }), kcatCommand({ topic, partition, offset })),
-      letter && line("letter.where", t("letter.where.at", letter)));
+      recordPlace("letter.from", this.#letter),
+      el("div", { class: "where" }, el("h3", {}, t("letter.where")), el("p", {}, t("letter.where.at", this.#letter.letter))));
   }
 }
 

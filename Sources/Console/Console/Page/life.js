@@ -2,8 +2,8 @@
 
 import { el, webAddress } from "./dom.js";
 import { codeMark } from "./outcomes.js";
-import { recordContent, recordPlace } from "./record.js";
-import { duration, hasText, moment, number, shortened, t } from "./text.js";
+import { facts, recordBody, recordHead, recordPlace } from "./record.js";
+import { duration, hasText, moment, named, number, shortened, t } from "./text.js";
 
 /** Draws one request of the console's answer. */
 export function lifeCard(life) {
@@ -11,7 +11,7 @@ export function lifeCard(life) {
     el("div", { class: "life-head" }, el("h2", { dir: "auto" }, shortened(life.requestId, 300)), mark(life)),
     el("p", { class: "life-state" }, state(life)),
     message(life),
-    timeline(life), facts(life), places(life), letter(life), record(life));
+    timeline(life), knownFacts(life), places(life), letter(life), record(life));
 }
 
 const outcomeOf = ({ outcomes }) => outcomes.find(({ code }) => code === "ok") ?? outcomes[0];
@@ -26,7 +26,7 @@ function state(life) {
   const wait = duration(life.totalMs);
   if (outcome) {
     const name = outcome.code === "ok" ? "life.answered" : "life.failed";
-    const provider = outcome.provider ? providerName(outcome.provider) : "";
+    const provider = outcome.provider ? named("provider", outcome.provider) : "";
     const places = Number.isFinite(outcome.places) ? t("life.places", { count: number(outcome.places) }) : "";
     return [Number.isFinite(life.totalMs) ? t(name, { wait }) : t(`${name}.open`), places, provider].filter(Boolean).join(" · ");
   }
@@ -76,7 +76,7 @@ function row(phase, total) {
 }
 
 function words({ kind, provider }) {
-  const name = provider ? providerName(provider) : "";
+  const name = provider ? named("provider", provider) : "";
   return hasText(`phase.${kind}`) ? t(`phase.${kind}`, { provider: name }) : `${shortened(kind, 40)} ${name}`;
 }
 
@@ -88,26 +88,24 @@ function end({ code, httpStatus, sequel }) {
   ];
 }
 
-const providerName = (provider) => (hasText(`provider.${provider}`) ? t(`provider.${provider}`) : shortened(provider, 60));
-
 // MARK: - What is known
 
-function facts(life) {
+function knownFacts(life) {
   const outcome = outcomeOf(life);
-  const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
   const trace = life.traceId && (webAddress(life.traceURL)
     ? el("a", { href: webAddress(life.traceURL), target: "_blank", rel: "noopener noreferrer" }, life.traceId) : life.traceId);
-  return el("dl", { class: "life-facts" },
-    ...fact("life.received", life.record?.time && exactly(life.record.time)),
-    ...fact("life.producer", life.record?.producer && shortened(life.record.producer, 300)),
-    ...fact("life.expiry", life.record?.expiry && exactly(life.record.expiry)),
-    ...fact("operation", life.operation && (hasText(`operation.${life.operation}`) ? t(`operation.${life.operation}`) : shortened(life.operation, 40))),
-    ...fact("attempts", Number.isFinite(outcome?.attempts) ? number(outcome.attempts) : undefined),
-    ...fact("upstream", Number.isFinite(outcome?.upstreamMs) ? duration(outcome.upstreamMs) : undefined),
-    ...fact("life.tried", outcome?.triedProviders?.map(providerName).join(" → ")),
-    ...fact("life.fault", life.record?.fault && el("span", { lang: "en" }, life.record.fault)),
-    ...fact("session", life.sessionId && el("a", { href: `/#session=${encodeURIComponent(life.sessionId)}` }, shortened(life.sessionId, 128))),
-    ...fact("trace", trace || undefined));
+  return facts([
+    ["life.received", life.record?.time && exactly(life.record.time)],
+    ["life.producer", life.record?.producer && shortened(life.record.producer, 300)],
+    ["life.expiry", life.record?.expiry && exactly(life.record.expiry)],
+    ["operation", life.operation && named("operation", life.operation)],
+    ["attempts", Number.isFinite(outcome?.attempts) ? number(outcome.attempts) : undefined],
+    ["upstream", Number.isFinite(outcome?.upstreamMs) ? duration(outcome.upstreamMs) : undefined],
+    ["life.tried", outcome?.triedProviders?.map((name) => named("provider", name)).join(" → ")],
+    ["life.fault", life.record?.fault && el("span", { lang: "en" }, life.record.fault)],
+    ["session", life.sessionId && el("a", { href: `/#session=${encodeURIComponent(life.sessionId)}` }, shortened(life.sessionId, 128))],
+    ["trace", trace],
+  ]);
 }
 
 /** Formats a time to the millisecond, for comparison with others. */
@@ -125,23 +123,10 @@ function letter({ deadLetter }) {
   return el("section", {},
     recordPlace("life.letter", deadLetter, time && exactly(time)),
     el("p", { lang: "en", dir: "auto" }, `${reason}: ${[member, message].filter(Boolean).join(": ")}`),
-    isRedriven && el("p", {}, redrivenAt ? t("life.redriven", { time: exactly(redrivenAt) }) : t("dead.redriven")));
+    isRedriven && el("p", {}, redrivenAt ? t("life.redriven", { time: exactly(redrivenAt) }) : t("dead.state.redriven")));
 }
 
 function record({ record }) {
   if (!record) return undefined;
-  const text = (holder) => holder.value ?? (holder.valueBase64 === undefined ? "" : `${t("life.base64")} ${holder.valueBase64}`);
-  return el("details", {},
-    el("summary", {}, t("life.record", { count: number(record.bytes) })),
-    ...recordContent({
-      key: record.key ?? record.keyBase64, headers: (record.headers ?? []).map((header) => [header.name, text(header)]), body: pretty(text(record)),
-    }));
-}
-
-function pretty(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
+  return el("details", {}, el("summary", {}, t("life.record", { count: number(record.bytes) })), ...recordHead(record), ...recordBody(record));
 }

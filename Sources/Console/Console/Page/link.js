@@ -1,4 +1,8 @@
-// The page's address contains the session and the search, so that a copied link opens the same. The state itself is on the server.
+// Addresses of pages. That of the search page contains the session and the search, so that a copied link opens the same; the state
+// itself is on the server. That of a request's page contains its id.
+
+import { el, setAttribute } from "./dom.js";
+import { t } from "./text.js";
 
 const ZOOM_AT_START = 16;
 const CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -48,4 +52,26 @@ export function writeLink({ session, center, zoom, values }) {
   if (values.provider !== "auto") parts.set("provider", values.provider);
   if (values.openNow) parts.set("open", "1");
   history.replaceState(null, "", `#${parts}`);
+}
+
+/** The position of a record in the format of an outcome's `ce_id`, which the console finds at once. */
+const positionOf = ({ topic, partition, offset }) => `${topic}-${partition}-${offset}`;
+
+/** Returns the address of a request's page; undefined if the request has no id. `source` is its position, if known. */
+function lifeAddress({ source, requestId }) {
+  const id = source?.topic ? positionOf(source) : requestId;
+  return id ? `/request?id=${encodeURIComponent(id)}` : undefined;
+}
+
+/** Sets an existing link to the page of a request; hides it if the request has no id. */
+export function linkToLife(link, request) {
+  const address = lifeAddress(request ?? {});
+  link.hidden = !address;
+  if (address) setAttribute(link, "href", address);
+}
+
+/** Makes a link to the page of a request, with the default text or another one. */
+export function lifeLink(request, words) {
+  const address = lifeAddress(request);
+  return address && el("a", { class: "life-link", href: address }, words ?? t("life.open"));
 }

@@ -1,11 +1,14 @@
 // The list of places beside the map, and its description: number, search, and sources.
 
-import { credit } from "./credits.js";
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
 import { isGooglePlace, placeKey } from "./store.js";
 import { distance, number, roughly, shortened, t } from "./text.js";
 
 const MOST = 300;
+/** Hot Pepper's terms require a link with its credit. The address is fixed here and never comes from a record. */
+const HOT_PEPPER = { text: "ホットペッパーグルメ Webサービス", address: "https://webservice.recruit.co.jp/" };
+/** Google's legacy API sends some credits as an anchor. Only this form is converted to a link; all others are shown as text. */
+const ANCHOR = /^<a href="(https?:\/\/[^"<>\s]+)">([^<>&]+)<\/a>$/;
 
 /** Returns the known facts of a place in one line. */
 export function facts(place) {
@@ -141,4 +144,13 @@ export class ListView {
 export function openState(place) {
   if (typeof place.openNow !== "boolean") return undefined;
   return el("span", { class: place.openNow ? "open" : "closed" }, t(place.openNow ? "open" : "closed"));
+}
+
+const link = (address, text) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer nofollow", dir: "auto" }, text);
+
+/** Returns the text or the link for a credit of places or pictures, as the providers' terms require. */
+export function credit(line) {
+  if (line.includes(HOT_PEPPER.text)) return link(HOT_PEPPER.address, line);
+  const anchor = ANCHOR.exec(line);
+  return anchor ? link(anchor[1], anchor[2]) : el("bdi", {}, line);
 }

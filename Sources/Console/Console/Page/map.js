@@ -1,4 +1,4 @@
-// Chooses the map: Google's with a key, Leaflet with tiles, otherwise an outline of land and water. All three have this interface:
+// Chooses the map: Google's with a key, otherwise an outline of land and water, or tiles. Both have this interface:
 //
 //   view()                 {center: {latitude, longitude}, zoom}
 //   setView({center, zoom})
@@ -19,13 +19,9 @@ export async function openMap(container, { config, view, onMove }) {
       const { GoogleMap } = await import("./googlemap.js");
       return await GoogleMap.open(container, { key: config.googleMapsKey, view, onMove });
     }
-    if (config.leaflet && config.tiles) {
-      const { LeafletMap } = await import("./leafletmap.js");
-      return await LeafletMap.open(container, { tiles: config.tiles, view, onMove });
-    }
   } catch {
     // Without the library, the outline shows the same places.
     container.replaceChildren();
   }
-  return new OutlineMap(container, { view, onMove, hasStreets: config.streets });
+  return new OutlineMap(container, { view, onMove, tiles: config.tiles, hasStreets: config.streets });
 }

@@ -1,10 +1,9 @@
 // Everything on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
 
-import { el, setAttribute, setText } from "./dom.js";
-import { infoWindow } from "./infowindow.js";
+import { el, icon, picture, setAttribute, setText } from "./dom.js";
 import { metersBetween, metersPerPixel, zoomForCircle } from "./mercator.js";
 import { isGooglePlace, placeKey } from "./store.js";
-import { distance, shortened } from "./text.js";
+import { distance, shortened, t } from "./text.js";
 
 const MARGIN = 16;
 
@@ -193,4 +192,19 @@ export class MapView {
     setText(scale.firstElementChild, distance(meters) ?? "");
     scale.style.width = `${Math.round(meters / perPixel)}px`;
   }
+}
+
+/** Makes the info window of a place: name, distance, and actions. `actions`: details(place), photo(place), close(). */
+function infoWindow(place, actions) {
+  const facts = [place.category, distance(place.distanceMeters)].filter(Boolean);
+  const button = (name, kind) =>
+    el("button", { class: `small ${kind}`, type: "button", "data-does": name, onclick: () => actions[name](place) }, t(name));
+
+  return el("section", { class: "info", "aria-label": shortened(place.name), onkeydown: (event) => event.key === "Escape" && actions.close() },
+    picture(place.imageURL, "info-picture"),
+    el("div", { class: "info-text" },
+      el("bdi", { class: "info-name" }, place.name ?? t("unnamed")),
+      el("span", { class: "info-facts" }, el("bdi", {}, facts.join(" · "))),
+      el("div", { class: "info-actions" }, button("details", "primary"), button("photo", ""))),
+    el("button", { class: "close", type: "button", "aria-label": t("close"), "data-does": "close", onclick: actions.close }, icon("close")));
 }

@@ -1,7 +1,7 @@
 // The table of outcomes: the newest on top, filtered, and limited, because a day's traffic does not fit on a screen.
 
 import { el, setAttribute, setText, syncChildren } from "./dom.js";
-import { briefDuration, clock, hasText, number, shortened, t } from "./text.js";
+import { briefDuration, clock, named, number, shortened, t } from "./text.js";
 
 const KEPT = 5000;
 const ROWS = 200;
@@ -138,7 +138,7 @@ export class OutcomeTable {
     return el("tr", {},
       el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${clock(at)} ${label}` }, clock(at, { milliseconds: true }))),
       el("td", {}, codeMark(code)),
-      el("td", {}, hasText(`operation.${operation}`) ? t(`operation.${operation}`) : shortened(operation)),
+      el("td", {}, named("operation", operation)),
       el("td", { class: "provider" }, el("bdi", { title: shortened(provider ?? "", 160) }, shortened(provider ?? "", 40))),
       el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
       el("td", { class: "figure" }, briefDuration(waitedMs)),

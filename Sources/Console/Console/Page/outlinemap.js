@@ -1,24 +1,23 @@
-// A map that needs no tiles and no internet: outlines of land and water, towns, and a grid of coordinates (Mercator's projection).
+// Our own map: outlines of land and water, towns, and a grid of coordinates (Mercator's projection), without the internet; or tiles.
 // The interface is described in map.js.
 
 import { el, setAttribute, svg } from "./dom.js";
 import { moveByPointer } from "./gestures.js";
 import { Ground } from "./ground.js";
 import { metersPerPixel, project, unproject } from "./mercator.js";
+import { WORLD } from "./shapes.js";
+import { Tiles } from "./tiles.js";
 
 const ZOOM = { least: 3, most: 20 };
 /** The possible distances between grid lines, in degrees: the smallest one with enough room is used. */
 const STEPS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const LEAST_PIXELS = 84;
-const PARTS = 5;
-/** From this zoom, the outline has too little detail, so that the whole grid is drawn. */
-const FINE_FROM_ZOOM = 12;
 
 const degrees = (value, step, [positive, negative]) =>
   `${Math.abs(value).toFixed(Math.max(0, -Math.floor(Math.log10(step))))}° ${value < 0 ? negative : positive}`;
 
 export class OutlineMap {
-  attribution = "Natural Earth";
+  attribution;
   takesGooglePlaces = false;
 
   #view;
@@ -29,19 +28,21 @@ export class OutlineMap {
   #isDrawing = false;
 
   #ground;
-  #fine = svg("path", { class: "grid-fine" });
-  #coarse = svg("path", { class: "grid-coarse" });
+  #tiles;
+  #grid = svg("path", { class: "grid-lines" });
   #labels = svg("g", { class: "grid-labels" });
   #shapes = svg("g", {});
   #layer = el("div", { class: "overlays" });
 
-  /** `hasStreets`: the console has the streets of a simulated world. */
-  constructor(container, { view, onMove, hasStreets = false }) {
+  /** `hasStreets`: the console has the streets of a simulated world. `tiles`: {url, maxZoom, attribution}, if there are any. */
+  constructor(container, { view, onMove, tiles, hasStreets = false }) {
+    this.attribution = tiles?.attribution ?? "Natural Earth";
+    if (tiles) this.#tiles = new Tiles(tiles);
     this.#view = view;
     this.#onMove = onMove;
-    const drawing = svg("svg", { class: "grid", "aria-hidden": "true" }, this.#fine, this.#coarse, this.#shapes, this.#labels);
+    const drawing = svg("svg", { class: "grid", "aria-hidden": "true" }, this.#grid, this.#shapes, this.#labels);
     this.#ground = new Ground({ hasStreets, onNews: () => this.#changed() });
-    container.replaceChildren(this.#ground.element, drawing, this.#layer);
+    container.replaceChildren(this.#ground.element, ...(this.#tiles ? [this.#tiles.element] : []), drawing, this.#layer);
 
     moveByPointer(container, {
       pan: (x, y) => this.panBy(-x, -y),
@@ -135,8 +136,10 @@ export class OutlineMap {
   }
 
   #draw() {
-    this.#ground.draw({ origin: this.#origin(), zoom: this.#view.zoom, size: this.#size });
-    this.#drawLines();
+    const view = { origin: this.#origin(), zoom: this.#view.zoom, size: this.#size };
+    this.#ground.draw(view);
+    this.#tiles?.draw(view);
+    this.#drawGrid();
     for (const { drawing, center, radiusMeters } of this.#circles.values()) {
       const { x, y } = this.point(center);
       setAttribute(drawing, "cx", x.toFixed(1));
@@ -151,37 +154,34 @@ export class OutlineMap {
     holder.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
-  /** Streets need no grid, and the outline of land needs only coarse lines. */
-  #drawLines() {
+  /** Streets and tiles need no grid. */
+  #drawGrid() {
     const { width, height } = this.#size;
-    const isWanted = { fine: this.#view.zoom >= FINE_FROM_ZOOM, coarse: true };
-    if (this.#ground.hasStreets(this.#view.zoom)) isWanted.fine = isWanted.coarse = false;
-    const origin = this.#origin();
-    const northWest = unproject(origin, this.#view.zoom);
-    const southEast = unproject({ x: origin.x + width, y: origin.y + height }, this.#view.zoom);
-
-    const pixelsPerDegree = (256 * 2 ** this.#view.zoom) / 360;
-    const step = STEPS.find((step) => step * pixelsPerDegree >= LEAST_PIXELS) ?? STEPS.at(-1);
-    const paths = { fine: "", coarse: "" };
+    const zoom = this.#view.zoom;
+    let path = "";
     const labels = [];
+    if (!this.#tiles && !this.#ground.hasStreets(zoom)) {
+      const origin = this.#origin();
+      const northWest = unproject(origin, zoom);
+      const southEast = unproject({ x: origin.x + width, y: origin.y + height }, zoom);
+      const pixelsPerDegree = (WORLD * 2 ** zoom) / 360;
+      const step = STEPS.find((step) => step * pixelsPerDegree >= LEAST_PIXELS) ?? STEPS.at(-1);
+      const lines = (from, to, draw) => {
+        for (let index = Math.ceil(from / step); index * step <= to; index++) draw(index * step);
+      };
 
-    const lines = (from, to, draw) => {
-      const fine = step / PARTS;
-      for (let index = Math.ceil(from / fine); index * fine <= to; index++) draw(index * fine, index % PARTS === 0);
-    };
-    lines(northWest.longitude, southEast.longitude, (longitude, isCoarse) => {
-      const x = Math.round(this.point({ latitude: 0, longitude }).x) + 0.5;
-      paths[isCoarse ? "coarse" : "fine"] += `M${x} 0V${height}`;
-      if (isCoarse && x < width - LEAST_PIXELS) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, step, ["E", "W"])));
-    });
-    lines(southEast.latitude, northWest.latitude, (latitude, isCoarse) => {
-      const y = Math.round(this.point({ latitude, longitude: 0 }).y) + 0.5;
-      paths[isCoarse ? "coarse" : "fine"] += `M0 ${y}H${width}`;
-      if (isCoarse) labels.push(svg("text", { x: 10, y: y - 6 }, degrees(latitude, step, ["N", "S"])));
-    });
-
-    setAttribute(this.#fine, "d", (isWanted.fine && paths.fine) || "M0 0");
-    setAttribute(this.#coarse, "d", (isWanted.coarse && paths.coarse) || "M0 0");
-    this.#labels.replaceChildren(...(isWanted.coarse ? labels : []));
+      lines(northWest.longitude, southEast.longitude, (longitude) => {
+        const x = Math.round(this.point({ latitude: 0, longitude }).x) + 0.5;
+        path += `M${x} 0V${height}`;
+        if (x < width - LEAST_PIXELS) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, step, ["E", "W"])));
+      });
+      lines(southEast.latitude, northWest.latitude, (latitude) => {
+        const y = Math.round(this.point({ latitude, longitude: 0 }).y) + 0.5;
+        path += `M0 ${y}H${width}`;
+        labels.push(svg("text", { x: 10, y: y - 6 }, degrees(latitude, step, ["N", "S"])));
+      });
+    }
+    setAttribute(this.#grid, "d", path || "M0 0");
+    this.#labels.replaceChildren(...labels);
   }
 }

@@ -2,8 +2,10 @@
 
 import { getOutcome } from "./api.js";
 import { el, setText } from "./dom.js";
-import { lifeLink } from "./lifelink.js";
+import { indented } from "./jsontext.js";
+import { lifeLink } from "./link.js";
 import { codeMark } from "./outcomes.js";
+import { reasonOf } from "./redrive.js";
 import { clock, duration, hasText, number, shortened, t } from "./text.js";
 
 export class RecordView {
@@ -50,14 +52,14 @@ export class RecordView {
 
   #head({ code, operation, provider, waitedMs, workedMs, tookMs, upstreamMs, attempts, at, sessionId, traceId, source, requestId }) {
     const time = (milliseconds) => (Number.isFinite(milliseconds) ? duration(milliseconds) : undefined);
-    const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
     return el("div", { class: "record-facts" },
       el("p", {}, codeMark(code), " ", hasText(`code.${code}`) ? t(`code.${code}`) : ""),
-      el("dl", {},
-        ...fact("time", clock(at, { milliseconds: true })), ...fact("operation", operation), ...fact("provider", provider),
-        ...fact("took", Number.isFinite(waitedMs) ? time(tookMs) : undefined), ...fact("waited", time(waitedMs)),
-        ...fact("worked", time(workedMs)), ...fact("upstream", time(upstreamMs)),
-        ...fact("attempts", Number.isFinite(attempts) ? number(attempts) : undefined), ...fact("trace", traceId && shortened(traceId, 64))),
+      facts([
+        ["time", clock(at, { milliseconds: true })], ["operation", operation], ["provider", provider],
+        ["took", Number.isFinite(waitedMs) ? time(tookMs) : undefined], ["waited", time(waitedMs)],
+        ["worked", time(workedMs)], ["upstream", time(upstreamMs)],
+        ["attempts", Number.isFinite(attempts) ? number(attempts) : undefined], ["trace", traceId && shortened(traceId, 64)],
+      ]),
       el("p", {}, lifeLink({ source, requestId })),
       sessionId && el("p", {}, el("a", { href: `/#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
   }
@@ -67,15 +69,9 @@ export class RecordView {
   }
 
   #content() {
-    if (this.#problem) {
-      const reason = hasText(`code.${this.#problem.code}`) ? t(`code.${this.#problem.code}`) : this.#problem.message;
-      return [el("p", { class: "note", role: "status" }, t("record.failed", { reason }))];
-    }
+    if (this.#problem) return [el("p", { class: "note", role: "status" }, t("record.failed", { reason: reasonOf(this.#problem) }))];
     if (!this.#answer) return [el("p", { class: "faint", role: "status" }, t("record.loading"))];
-
-    const { key, headers, value, valueText } = this.#answer;
-    const body = value === undefined ? valueText ?? "" : JSON.stringify(value, null, 2);
-    return recordContent({ key, headers, body });
+    return [...recordHead(this.#answer), ...recordBody(this.#answer)].filter(Boolean);
   }
 }
 
@@ -88,15 +84,27 @@ export function recordPlace(name, at, time) {
     el("h3", {}, t(name)), el("p", { dir: "auto" }, time ? `${place} · ${time}` : place), command && copyButton(command, t("copy.kcat")));
 }
 
-/** A record's key, headers and body. */
-export function recordContent({ key, headers, body }) {
+/** Draws the facts that are known: `[name of a text, value]`. */
+export const facts = (entries) => el("dl", { class: "facts" }, ...entries.filter(([, value]) => value !== undefined && value !== "")
+  .map(([name, value]) => [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]));
+
+/** The value of a record. Bytes that are not text are in Base64. */
+export function recordBody({ value, valueBase64 }) {
   return [
-    el("h3", {}, t("record.key")), el("p", { class: "code-text" }, key ?? "–"),
+    el("div", { class: "body-head" }, el("h3", {}, t("record.body")), copyButton(valueBase64 ?? value ?? "", t("copy"))),
+    valueBase64 !== undefined && el("p", { class: "faint" }, t("record.bytes")),
+    el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, valueBase64 ?? (value === undefined ? t("record.no-value") : indented(value))),
+  ];
+}
+
+/** The key and the headers of a record. */
+export function recordHead({ key, keyBase64, headers = [] }) {
+  const text = ({ value, valueBase64 }) => value ?? (valueBase64 === undefined ? "" : `${t("record.base64")} ${valueBase64}`);
+  return [
+    el("h3", {}, t("record.key")), el("p", { class: "code-text", dir: "auto" }, key ?? keyBase64 ?? "–"),
     el("h3", {}, t("record.headers")),
-    el("table", { class: "headers" }, el("tbody", {}, ...(headers ?? []).map(([name, text]) =>
-      el("tr", {}, el("th", { scope: "row" }, name), el("td", { dir: "auto" }, text ?? ""))))),
-    el("div", { class: "body-head" }, el("h3", {}, t("record.body")), copyButton(body, t("copy"))),
-    el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, body),
+    headers.length === 0 ? el("p", { class: "faint" }, "–") : el("table", { class: "headers" }, el("tbody", {}, ...headers.map((header) =>
+      el("tr", {}, el("th", { scope: "row" }, header.name), el("td", { dir: "auto" }, text(header)))))),
   ];
 }
 

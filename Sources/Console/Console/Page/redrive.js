@@ -24,8 +24,20 @@ export function faultWords(member, message) {
   return text.startsWith(`${member} `) ? [el("strong", {}, member), text.slice(member.length)] : [el("strong", {}, `${shortened(member, 60)}: `), text];
 }
 
-/** Draws the kind of a letter: its faulty member, and its producer. */
-export const kindOf = ({ reason, member, producer }) =>
+/** Returns the present state of a letter. One that has gone back, or must not or cannot go back from here, can only be viewed. */
+export function stateOf({ redriven, outcome, withoutContent, reason, fault }) {
+  if (redriven) return "redriven";
+  if (outcome) return "outcome";
+  if (withoutContent) return "empty";
+  if (reason === "crashed-workers") return "crashing";
+  return fault ? "fault" : "request";
+}
+
+/** Whether a letter can go back from here. */
+export const canGoBack = (letter) => ["fault", "request"].includes(stateOf(letter));
+
+/** Returns the kind of a letter: its faulty member, and its producer. */
+const kindOf = ({ reason, member, producer }) =>
   [member ? `${reason} (${member})` : reason, producer ? t("dead.producer", { producer }) : t("dead.producer.none")].join(", ");
 
 export class Redrive {
@@ -90,7 +102,7 @@ export class Redrive {
   }
 
   async #send() {
-    const letters = this.#chosen().map(({ partition, offset, value }) => ({ partition, offset, ...(value !== undefined && { value }) }));
+    const letters = this.#chosen().map(({ letter, value }) => ({ ...letter, ...(value !== undefined && { value }) }));
     const button = byId("confirm-do");
     // The console reads the whole topic first, so that nothing goes back a second time.
     button.disabled = true;
@@ -147,20 +159,19 @@ export class Redrive {
 }
 
 function lines({ chosen, wentBefore, deleted, sent, isSending, problem, completed, failed, cameBack, open, isWaiting, waitMs, outcomesProblem }, lost) {
-  const count = (value) => number(value);
   // Letters that came back failed with this code, and are not counted twice.
   const others = failed.map((entry) => (entry.code === "invalid-request" ? { ...entry, count: entry.count - cameBack } : entry)).filter((entry) => entry.count > 0);
-  const codes = others.map((entry) => `${entry.code} ${count(entry.count)}`).join(", ");
+  const codes = others.map((entry) => `${entry.code} ${number(entry.count)}`).join(", ");
   const parts = [
-    (completed > 0 || !isWaiting && sent > 0 && open < sent) && t("run.completed", { count: count(completed) }),
-    cameBack > 0 && t("run.back", { count: count(cameBack) }),
-    others.length > 0 && t("run.failed", { count: count(others.reduce((sum, entry) => sum + entry.count, 0)), codes }),
-    open > 0 && isWaiting && t("run.open", { count: count(open) }),
-    open > 0 && !isWaiting && t("run.open.over", { count: count(open), wait: age(waitMs) }),
+    (completed > 0 || !isWaiting && sent > 0 && open < sent) && t("run.completed", { count: number(completed) }),
+    cameBack > 0 && t("run.back", { count: number(cameBack) }),
+    others.length > 0 && t("run.failed", { count: number(others.reduce((sum, entry) => sum + entry.count, 0)), codes }),
+    open > 0 && isWaiting && t("run.open", { count: number(open) }),
+    open > 0 && !isWaiting && t("run.open.over", { count: number(open), wait: age(waitMs) }),
   ].filter(Boolean);
   return [
-    isSending ? t("run.sending", { sent: count(sent), chosen: count(chosen) }) : t("run.sent", { sent: count(sent) }),
-    wentBefore > 0 && t("run.before", { count: count(wentBefore) }), deleted > 0 && t("run.deleted", { count: count(deleted) }),
+    isSending ? t("run.sending", { sent: number(sent), chosen: number(chosen) }) : t("run.sent", { sent: number(sent) }),
+    wentBefore > 0 && t("run.before", { count: number(wentBefore) }), deleted > 0 && t("run.deleted", { count: number(deleted) }),
     problem && t("run.problem", { reason: problem }),
     parts.length > 0 && t("run.outcomes", { outcomes: parts.join(t("run.and")) }),
     outcomesProblem && t("run.unknown", { reason: outcomesProblem }),

@@ -6,9 +6,7 @@ import { DetailView } from "./detail.js";
 import { setText } from "./dom.js";
 import { SearchForm } from "./form.js";
 import { Health } from "./health.js";
-import { startJump } from "./jump.js";
-import { linkToLife } from "./lifelink.js";
-import { readLink, writeLink } from "./link.js";
+import { linkToLife, readLink, writeLink } from "./link.js";
 import { ListView } from "./list.js";
 import { openMap } from "./map.js";
 import { MapView } from "./mapview.js";
@@ -17,7 +15,8 @@ import { startPreferences } from "./preferences.js";
 import { Requests } from "./requests.js";
 import { startSheet } from "./sheet.js";
 import { placeKey, SessionStore } from "./store.js";
-import { language, number, onLanguage, t } from "./text.js";
+import { number, onLanguage, t } from "./text.js";
+import { startJump } from "./towns.js";
 import { Waiting } from "./waiting.js";
 
 /** How often the list's age is checked, because it becomes out of date without any event. */

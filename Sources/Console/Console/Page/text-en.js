@@ -72,7 +72,7 @@ export const english = {
   "waiting.turn": "Waiting: {flows}", "waiting.class": "{class} {count} (longest {wait})", "waiting.tenant": "{class} of {tenant} {count} (longest {wait})", "class.interactive": "interactive", "class.batch": "batch",
   "worker.draining": "Draining", "workers.note": "Current values of each worker. Calls are counted from the start of the provider's day.", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s", "limit.allowed": "at most {count}/s",
-  "limit.waiting": "{count} waiting", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait} more",
+  "limit.waiting": "{count} waiting", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "open.for": "for {wait} more",
 
   "fleet": "Fleet", "fleet.working": "Taking requests", "fleet.no-worker": "No worker", "fleet.workers-not-ready": "Not ready", "fleet.brokers-away": "Kafka away",
   "fleet.unknown": "Unknown", "fleet.no-worker.advice": "No worker is running. Requests wait in Kafka until one starts, or until they expire.",
@@ -100,7 +100,7 @@ export const english = {
   "dead.since.1": "Last hour", "dead.since.24": "Last 24 hours", "dead.since.168": "Last 7 days", "dead.filter.text": "Text in message, key or value",
   "dead.shown": "{shown} of {matching} that match", "dead.no-match": "None of the {total} letters matches.", "dead.open-letter": "Open the letter at partition {partition}, offset {offset}",
   "dead.state.request": "now valid", "dead.state.fault": "still invalid", "dead.state.crashing": "crashes workers", "dead.state.outcome": "outcome of a worker",
-  "dead.redrive": "Send back", "dead.redrive.count": "Send {count} back …", "dead.redriven": "went back", "dead.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",
+  "dead.redrive": "Send back", "dead.redrive.count": "Send {count} back …", "dead.state.redriven": "went back", "dead.state.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",
   "dead.select-all": "Select all that can go back", "dead.reason": "Reason", "dead.value": "Start of value", "dead.from": "From",
   "dead.confirm": "Send {count} dead letters back?", "dead.confirm.one": "Send 1 dead letter back?", "dead.confirm.do": "Send back", "dead.confirm.skip": "Do not send these",
   "dead.confirm.text": "They are sent to the requests topic again, at most {rate} per second, which takes about {time}. Each may cost a call to a provider.",
@@ -118,7 +118,7 @@ export const english = {
   "letter.now.empty": "It cannot go back: its content was too large for the dead-letter topic. The requests topic holds it during its retention.",
   "letter.edit": "Edit", "letter.send": "Send back …", "letter.send.edited": "Send back as edited …", "letter.edit.label": "Value to edit", "letter.edit.cancel": "Discard changes", "letter.leave": "Discard your changes?",
   "letter.judging": "Checking …", "letter.valid": "A worker would accept this request.", "letter.invalid": "Still invalid.", "letter.unjudged": "Not checked: {reason}",
-  "letter.value": "Value", "letter.bytes": "These bytes are not text, and are shown in Base64.", "letter.no-value": "(none)", "letter.from": "Origin", "letter.where": "Position",
+  "record.bytes": "These bytes are not text, and are shown in Base64.", "record.no-value": "(none)", "letter.from": "Origin", "letter.where": "Position",
   "letter.where.at": "dead-letter topic, partition {partition}, offset {offset}", "letter.gone": "There is no dead letter at {partition}/{offset}, or the topic has deleted it.",
 
   "view.request": "Request", "title.request": "History of a request", "page.request": "Request · Location search",
@@ -136,7 +136,7 @@ export const english = {
   "life.unknown": "No outcome was found.", "life.phases": "Where the {wait} were spent", "life.after": "After", "life.took": "took",
   "life.cut": "There were more steps than an outcome records; some before the last are omitted.", "life.no-steps": "The outcome has no steps. Set worker.requestSteps=true to see them for later requests.",
   "life.received": "Received", "life.producer": "From", "life.expiry": "Expires", "life.tried": "Providers", "life.fault": "Fault", "life.source": "Its record", "life.source.gone": "Its record, which the topic has deleted",
-  "life.outcome": "Its outcome", "life.outcome.again": "Another outcome", "life.letter": "Its dead letter", "life.redriven": "It went back to the requests topic at {time}.", "life.base64": "(in Base64)", "life.record": "The record, {count} bytes",
+  "life.outcome": "Its outcome", "life.outcome.again": "Another outcome", "life.letter": "Its dead letter", "life.redriven": "It went back to the requests topic at {time}.", "record.base64": "(in Base64)", "life.record": "The record, {count} bytes",
   "phase.topic": "Waited in the topic", "phase.worker": "Was in the worker", "phase.publish": "Its outcome waited for publication", "phase.wait": "Waited for a limit of {provider}", "phase.refused": "{provider} was not called", "phase.call": "Called {provider}",
   "phase.pause": "Paused before the next call to {provider}", "phase.park": "Was parked until {provider} was available", "phase.shared": "Waited for an identical request's call to {provider}",
   "sequel.retried": "retried", "sequel.passed-on": "passed on to another provider", "sequel.ended": "no further call",
@@ -155,5 +155,5 @@ export const english = {
   "demo.worker-killed.do": "Kill it", "demo.worker-killed.undo": "Start it again",
 
   "login": "Sign in", "login.title": "This console requires a token", "login.advice": "It is the value of the setting console.token, known to the operator.", "login.token": "Token",
-  "login.wrong": "The token is wrong.", "login.wait": "Too many wrong tokens. Wait a few seconds, then try again.", "login.failed": "The console does not answer. Try again.", "skip.outcomes": "Skip to the outcomes", "skip.results": "Skip to the places",
+  "login.wrong": "The token is wrong.", "login.wait": "Too many wrong tokens. Wait a few seconds, then try again.", "login.failed": "The console does not answer. Try again.",
 };

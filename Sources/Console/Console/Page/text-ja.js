@@ -68,7 +68,7 @@ export const japanese = {
   "waiting.turn": "順番待ち: {flows}", "waiting.class": "{class} {count}件(最長{wait})", "waiting.tenant": "{tenant}の{class} {count}件(最長{wait})", "class.interactive": "対話", "class.batch": "一括",
   "worker.draining": "終了処理中", "workers.note": "各ワーカーの現在の値です。呼び出し数は提供元の1日の始まりから数えています。", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件", "limit.allowed": "毎秒最大{count}件",
-  "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "残り{wait}",
+  "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "open.for": "残り{wait}",
 
   "fleet": "全体", "fleet.working": "稼働中", "fleet.no-worker": "ワーカーなし", "fleet.workers-not-ready": "準備中", "fleet.brokers-away": "Kafka応答なし", "fleet.unknown": "不明",
   "fleet.no-worker.advice": "ワーカーが動いていません。要求は、ワーカーが動き出すか期限が切れるまでKafkaで待ちます。", "fleet.workers-not-ready.advice": "ワーカーはありますが、要求を受け付けていません。",
@@ -94,7 +94,7 @@ export const japanese = {
   "dead.since.1": "直近1時間", "dead.since.24": "直近24時間", "dead.since.168": "直近7日間", "dead.filter.text": "メッセージ、キー、値の文字列",
   "dead.shown": "一致{matching}件中{shown}件", "dead.no-match": "{total}件のうち一致するものはありません。", "dead.open-letter": "パーティション{partition}、オフセット{offset}を開く",
   "dead.state.request": "要求として読める", "dead.state.fault": "まだ読めない", "dead.state.crashing": "ワーカーが停止", "dead.state.outcome": "ワーカーの結果",
-  "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.redriven": "再投入済み", "dead.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",
+  "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.state.redriven": "再投入済み", "dead.state.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",
   "dead.select-all": "再投入できるものをすべて選択", "dead.reason": "理由", "dead.value": "先頭部分", "dead.from": "元の位置",
   "dead.confirm": "{count}件を再投入しますか", "dead.confirm.one": "1件を再投入しますか", "dead.confirm.do": "再投入する", "dead.confirm.skip": "それらは再投入しない",
   "dead.confirm.text": "要求のトピックにもう一度送ります。毎秒最大{rate}件、約{time}かかります。それぞれ提供元への問い合わせが発生することがあります。",
@@ -112,7 +112,7 @@ export const japanese = {
   "letter.now.empty": "再投入できません。内容がデッドレターのトピックには大きすぎました。要求のトピックに、レコードの保持期間中は残っています。",
   "letter.edit": "編集", "letter.send": "再投入…", "letter.send.edited": "編集した内容で再投入…", "letter.edit.label": "値 (編集中)", "letter.edit.cancel": "変更を破棄", "letter.leave": "変更を破棄しますか",
   "letter.judging": "確認しています…", "letter.valid": "要求としてワーカーが受け付けます。", "letter.invalid": "まだ要求として読めません。", "letter.unjudged": "確認できませんでした: {reason}",
-  "letter.value": "値", "letter.bytes": "テキストではないため、Base64で表示しています。", "letter.no-value": "(なし)", "letter.from": "元の位置", "letter.where": "現在の位置",
+  "record.bytes": "テキストではないため、Base64で表示しています。", "record.no-value": "(なし)", "letter.from": "元の位置", "letter.where": "現在の位置",
   "letter.where.at": "デッドレターのトピック、パーティション{partition}、オフセット{offset}", "letter.gone": "{partition}/{offset}にデッドレターはありません。トピックから削除された可能性があります。",
 
   "view.request": "要求", "title.request": "要求の経過", "page.request": "要求 · 周辺検索",
@@ -130,7 +130,7 @@ export const japanese = {
   "life.unknown": "結果は見つかりませんでした。", "life.phases": "{wait}の内訳", "life.after": "開始", "life.took": "所要",
   "life.cut": "手順が多く、最後のものより前の一部が省かれています。", "life.no-steps": "この結果には手順が記されていません。worker.requestSteps=trueにすると、その後の要求の手順がここに表示されます。",
   "life.received": "受信", "life.producer": "送信元", "life.expiry": "期限", "life.tried": "問い合わせ先", "life.fault": "誤り", "life.source": "レコード", "life.source.gone": "レコード（トピックにはもうありません）",
-  "life.outcome": "結果", "life.outcome.again": "別の結果", "life.letter": "デッドレター", "life.redriven": "{time}に要求のトピックへ戻されました。", "life.base64": "（Base64）", "life.record": "レコード（{count}バイト）",
+  "life.outcome": "結果", "life.outcome.again": "別の結果", "life.letter": "デッドレター", "life.redriven": "{time}に要求のトピックへ戻されました。", "record.base64": "（Base64）", "life.record": "レコード（{count}バイト）",
   "phase.topic": "トピックで待機", "phase.worker": "ワーカー内", "phase.publish": "結果の書き込み待ち", "phase.wait": "{provider}の上限で待機", "phase.refused": "{provider}は呼び出されず", "phase.call": "{provider}を呼び出し",
   "phase.pause": "{provider}の次の呼び出しまで休止", "phase.park": "{provider}に問い合わせられるまで保留", "phase.shared": "同じ要求による{provider}の呼び出しを待機",
   "sequel.retried": "もう一度問い合わせ", "sequel.passed-on": "別の提供元へ", "sequel.ended": "ほかには問い合わせず",
@@ -149,5 +149,5 @@ export const japanese = {
   "demo.worker-killed.do": "終了させる", "demo.worker-killed.undo": "もう一度起動",
 
   "login": "サインイン", "login.title": "トークンが必要です", "login.advice": "運用者が設定 console.token に書いた値です。", "login.token": "トークン",
-  "login.wrong": "トークンが違います。", "login.wait": "誤ったトークンが多すぎます。数秒待ってからもう一度お試しください。", "login.failed": "コンソールが応答しません。もう一度お試しください。", "skip.outcomes": "結果イベントへ移動", "skip.results": "検索結果へ移動",
+  "login.wrong": "トークンが違います。", "login.wait": "誤ったトークンが多すぎます。数秒待ってからもう一度お試しください。", "login.failed": "コンソールが応答しません。もう一度お試しください。",
 };

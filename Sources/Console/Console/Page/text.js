@@ -17,6 +17,9 @@ export function t(name, values = {}) {
 /** Whether there is a text of this name, for codes that a newer worker may send. */
 export const hasText = (name) => name in english;
 
+/** Returns the text of a code or a name; its beginning if there is none, as a newer worker may send others. */
+export const named = (kind, name, length = 40) => (hasText(`${kind}.${name}`) ? t(`${kind}.${name}`) : shortened(name, length));
+
 /** Puts the texts in their places: `data-text` is an element's content, `data-label` its label for screen readers. */
 export function translate(scope = document) {
   for (const element of scope.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
@@ -65,10 +68,13 @@ export function duration(milliseconds) {
   return milliseconds < 1000 ? units(Math.round(milliseconds), "ms") : units(number(milliseconds / 1000, 2), "s");
 }
 
+/** The units of a time that is shown in one of them, with their milliseconds. */
+const UNITS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]];
+
 /** The same for a narrow column: from 100 seconds on, one unit. */
 export function briefDuration(milliseconds) {
   if (!(milliseconds >= 99_995)) return duration(milliseconds);
-  const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size);
+  const [size, unit] = UNITS.find(([size]) => milliseconds >= size);
   const value = milliseconds / size;
   return units(number(value, value < 9.95 ? 1 : 0), unit);
 }
@@ -79,9 +85,9 @@ export function age(milliseconds) {
   return milliseconds < 119_500 ? units(Math.round(milliseconds / 1000), "s") : duration(milliseconds);
 }
 
-/** Formats an age in one unit: 40 min, 3 h, 2 d. */
+/** Formats an age of at least a minute in one unit: 40 min, 3 h, 2 d. */
 export function roughly(milliseconds) {
-  const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size) ?? [1000, "s"];
+  const [size, unit] = UNITS.find(([size]) => milliseconds >= size);
   return units(Math.floor(milliseconds / size), unit);
 }
 

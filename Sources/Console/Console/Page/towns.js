@@ -1,4 +1,8 @@
-// Towns that the map shows, and that can be found by name. `from` is the lowest zoom at which the map has room for the name.
+// Towns that the map shows, and the field that moves the map to one of them. `from` is the lowest zoom at which the map has room for
+// the name.
+
+import { el } from "./dom.js";
+import { language, onLanguage, t } from "./text.js";
 
 /** Each row: the name in Japanese and in English, latitude, longitude, and `from`. */
 const rows = [
@@ -117,7 +121,7 @@ const plain = (text) => text.normalize("NFKD").replace(/[\p{M}\p{P}\s]/gu, "").t
 const DEGREES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
 /** Returns the target of a text: a town by its name or the beginning of it, or a pair of degrees. */
-export function locate(text) {
+function locate(text) {
   const degrees = DEGREES.exec(text);
   if (degrees) {
     const [latitude, longitude] = [Number(degrees[1]), Number(degrees[2])];
@@ -128,4 +132,40 @@ export function locate(text) {
   if (!wanted) return undefined;
   const names = towns.map((town) => ({ town, names: [plain(town.ja), plain(town.en)] }));
   return (names.find(({ names }) => names.includes(wanted)) ?? names.find(({ names }) => names.some((name) => name.startsWith(wanted))))?.town;
+}
+
+/** A zoom that shows a town's centre, with room for a search of some 500 m. */
+const ZOOM = 15;
+
+/** `onJump({center, zoom})` is called with the target. */
+export function startJump(onJump) {
+  const form = document.getElementById("jump");
+  const field = form.elements.town;
+
+  const names = () => {
+    const options = towns.map((town) => el("option", { value: town[language()] }));
+    document.getElementById("towns").replaceChildren(...options);
+  };
+  onLanguage(names);
+  names();
+
+  const go = () => {
+    const found = locate(field.value);
+    if (!found) return;
+    field.value = "";
+    field.blur();
+    onJump({ center: { latitude: found.latitude, longitude: found.longitude }, zoom: ZOOM });
+  };
+  field.addEventListener("input", (event) => {
+    field.setCustomValidity("");
+    // A name selected from the list needs no further confirmation.
+    if (event.inputType === undefined || event.inputType === "insertReplacementText") go();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim() === "") return;
+    if (locate(field.value)) return go();
+    field.setCustomValidity(t("jump.unknown"));
+    field.reportValidity();
+  });
 }
