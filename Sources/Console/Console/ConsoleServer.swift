@@ -3,26 +3,18 @@ internal import Hummingbird
 package import Logging
 package import SessionState
 
-/// The console: a web page that searches, shows the traffic, and sends dead letters back. Runs from `start` to `stop`. Safe
-/// to use from any task.
+/// The console: a web page that searches, shows the traffic, and sends dead letters back.
 ///
 /// It has no state. It shows the store of sessions and the traffic, which the reader of the topics fills, and the
 /// pipeline's report. Its actions are the backend's.
-package final class ConsoleServer: Sendable {
-    /// The port that the server listens on, never 0.
-    package var port: Int { server.port }
-
-    private let server: HTTPServer
-
-    private init(_ server: HTTPServer) { self.server = server }
-
+package enum ConsoleServer {
     /// Returns once the server listens.
     /// - Parameter demo: the controls for visitors; `nil` for a console outside a demo.
     /// - Throws: `HTTPServerError` if the port cannot be opened.
     package static func start(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
         backend: any ConsoleBackend, demo: (any DemoPanel)? = nil, log: Logger
-    ) async throws(HTTPServerError) -> ConsoleServer {
+    ) async throws(HTTPServerError) -> HTTPServer {
         let access = ConsoleAccess(
             token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
         let kafka = KafkaGate()
@@ -46,13 +38,8 @@ package final class ConsoleServer: Sendable {
         if let demo { DemoRoutes(panel: demo).add(to: router) }
         router.refuseOtherMethods()
 
-        return ConsoleServer(
-            try await HTTPServer.start(
-                router.buildResponder(), host: configuration.host, port: configuration.port,
-                limits: configuration.limits,
-                log: log))
+        return try await HTTPServer.start(
+            router.buildResponder(), host: configuration.host, port: configuration.port,
+            limits: configuration.limits, log: log)
     }
-
-    /// Ends the server and all streams: see `HTTPServer.stop(within:)`.
-    package func stop(within grace: Duration) async { await server.stop(within: grace) }
 }

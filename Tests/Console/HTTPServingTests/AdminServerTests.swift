@@ -42,14 +42,14 @@ struct AdminServerTests {
 
     private static func start(
         _ source: Source = Source(), port: Int = 0, token: BearerToken? = nil
-    ) async throws -> AdminServer {
+    ) async throws -> HTTPServer {
         try await AdminServer.start(
             source: source, host: "127.0.0.1", port: port, token: token,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private static func get(
-        _ path: String, from server: AdminServer, authorization: String? = nil
+        _ path: String, from server: HTTPServer, authorization: String? = nil
     ) async throws -> Answer {
         var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)")))
         request.setValue(authorization, forHTTPHeaderField: "Authorization")

@@ -18,7 +18,7 @@ final class ConsoleService: Sendable {
     /// The URL of the page: `http://127.0.0.1:8081`.
     let url: String
 
-    private let server: ConsoleServer
+    private let server: HTTPServer
     private let backend: KafkaConsoleBackend
     private let http: HTTPTransport
     private let adminHTTP: HTTPTransport
@@ -97,7 +97,7 @@ final class ConsoleService: Sendable {
     private static func listen(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, pipeline: Pipeline,
         backend: KafkaConsoleBackend, demo: (any DemoPanel)?, log: Logger
-    ) async throws -> ConsoleServer {
+    ) async throws -> HTTPServer {
         do {
             return try await ConsoleServer.start(
                 configuration, store: store, traffic: traffic, pipeline: pipeline, backend: backend, demo: demo,

@@ -109,7 +109,7 @@ struct DemoStack: Sendable {
 
     /// Starts the admin endpoints of the first worker, and prints their address.
     /// - Throws: `Failure` if the server cannot listen on `admin.port`.
-    func startAdminServer() async throws -> AdminServer {
+    func startAdminServer() async throws -> HTTPServer {
         let worker = workers[0]
         let source = WorkerStatus(
             worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry,
@@ -119,7 +119,7 @@ struct DemoStack: Sendable {
         return admin
     }
 
-    func url(of admin: AdminServer) -> String { settings.url("admin.host", port: admin.port) }
+    func url(of admin: HTTPServer) -> String { settings.url("admin.host", port: admin.port) }
 
     /// Starts the console. If its default port is taken and the user set no other, a free port is used.
     /// - Throws: `SettingsError` and `Failure` as `ConsoleService` does.

@@ -6,7 +6,7 @@ extension AdminServer {
     /// - Throws: `Failure` that names `admin.port` if the server cannot listen there.
     static func start(
         for source: WorkerStatus, as settings: Settings, token: BearerToken?, log: Logger
-    ) async throws -> AdminServer {
+    ) async throws -> HTTPServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         if token == nil, !settings.isLocal("admin.host") {
             log.warning(

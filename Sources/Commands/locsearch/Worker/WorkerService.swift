@@ -92,7 +92,7 @@ struct WorkerService {
 
     private func startAdminServer(
         for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
-    ) async throws -> AdminServer {
+    ) async throws -> HTTPServer {
         let source = WorkerStatus(
             worker: worker, watch: watch, registry: registry, retention: retention,
             group: settings.text("kafka.groupId"))

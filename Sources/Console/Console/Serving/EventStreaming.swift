@@ -3,32 +3,27 @@ internal import Hummingbird
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// One page that receives a stream, with its position in the stream.
-protocol EventListener: Sendable {
-    /// The signal that new events may be available.
-    associatedtype Signal: Sendable
-
-    /// Returns the next events for the page. It is called again until there are none.
-    mutating func nextEvents(after signal: Signal) -> [ServerSentEvent]
-}
-
 /// Streaming answers, which last as long as their page is open.
 enum EventStreaming {
     /// The longest time without an event. A page that receives none for some seconds shows that the console is unreachable.
     private static let heartbeatInterval = Duration.seconds(1)
 
-    /// Returns an answer that sends a listener's events after each signal.
+    /// Returns an answer that sends events to a page after each signal.
     ///
     /// It awaits each write, so a slow page delays only its own stream; `signals` must be a bounded sequence. The answer
     /// ends with the page or the server.
-    /// - Parameter pause: the shortest time between two signals, in which events accumulate.
-    static func response<Listener: EventListener, Signals: AsyncSequence & Sendable>(
-        to listener: Listener, after signals: Signals, pause: Duration = .zero
-    ) -> Response where Signals.Element == Listener.Signal, Signals.Failure == Never {
+    /// - Parameters:
+    ///   - place: the page's position in the stream.
+    ///   - pause: the shortest time between two signals, in which events accumulate.
+    ///   - events: returns the next events, and advances the position. It is called again until there are none.
+    static func response<Place: Sendable, Signals: AsyncSequence & Sendable>(
+        after signals: Signals, from place: Place, pause: Duration = .zero,
+        events: @escaping @Sendable (inout Place, Signals.Element) -> [ServerSentEvent]
+    ) -> Response where Signals.Element: Sendable, Signals.Failure == Never {
         let body = ResponseBody { writer in
-            var listener = listener
+            var place = place
             let heartbeats = AsyncTimerSequence(interval: heartbeatInterval, clock: .continuous)
-            let wakes = merge(signals.map { Optional($0) }, heartbeats.map { _ in nil as Listener.Signal? })
+            let wakes = merge(signals.map { Optional($0) }, heartbeats.map { _ in nil as Signals.Element? })
 
             for try await signal in wakes.cancelOnGracefulShutdown() {
                 guard let signal else {
@@ -36,8 +31,8 @@ enum EventStreaming {
                     continue
                 }
 
-                while case let events = listener.nextEvents(after: signal), !events.isEmpty {
-                    for event in events { try await writer.write(event.bytes) }
+                while case let next = events(&place, signal), !next.isEmpty {
+                    for event in next { try await writer.write(event.bytes) }
                 }
                 if pause > .zero { try await Task.sleep(for: pause) }
             }

@@ -20,43 +20,35 @@ struct SessionRoutes {
     /// The contract's limit on the size of a request's value.
     private static let mostBytes = 65_536
 
-    /// One page that shows a session.
-    private struct Listener: EventListener {
-        enum Signal {
-            case state(SessionState)
-            case pipelineChanged
-        }
+    private enum Signal {
+        case state(SessionState)
+        case pipelineChanged
+    }
 
-        let sessionID: String
-        /// The revision that the page has.
+    /// What a page has received.
+    private struct Place {
+        /// The revision of the state.
         var revision: Int?
-        let pipeline: Pipeline
-        let expiry: Duration
-        /// The version of the pipeline's report that the page has.
+        /// The version of the pipeline's report.
         var report = 0
-
-        mutating func nextEvents(after signal: Signal) -> [ServerSentEvent] {
-            guard case .state(let state) = signal else {
-                return [pipeline.event(after: &report, withPartitions: false)].compactMap { $0 }
-            }
-            guard state.revision != revision else { return [] }
-            revision = state.revision
-            let ages = SessionJSON.Ages(now: .now()) { [expiry] id in
-                id.hasPrefix(SessionRoutes.prefix) ? expiry : nil
-            }
-            let json = SessionJSON.state(state, sessionID: sessionID, ages: ages)
-            return [ServerSentEvent("state", data: json, id: state.revision)]
-        }
     }
 
     func add(to router: Router<ClientContext>) {
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
             let signals = merge(
-                store.updates(of: session).map { Listener.Signal.state($0) },
-                pipeline.changes().map { Listener.Signal.pipelineChanged })
-            return EventStreaming.response(
-                to: Listener(sessionID: session, pipeline: pipeline, expiry: expiry), after: signals)
+                store.updates(of: session).map { Signal.state($0) },
+                pipeline.changes().map { Signal.pipelineChanged })
+            return EventStreaming.response(after: signals, from: Place()) { place, signal in
+                switch signal {
+                case .pipelineChanged:
+                    return [pipeline.event(after: &place.report, withPartitions: false)].compactMap { $0 }
+                case .state(let state):
+                    guard state.revision != place.revision else { return [] }
+                    place.revision = state.revision
+                    return [event(of: state, session: session)]
+                }
+            }
         }
 
         router.post("/api/sessions/:session/requests") { request, context in
@@ -71,6 +63,12 @@ struct SessionRoutes {
             store.dispatch(.requested(request, at: time))
             return Self.accepted(request.requestID)
         }
+    }
+
+    private func event(of state: SessionState, session: String) -> ServerSentEvent {
+        let ages = SessionJSON.Ages(now: .now()) { id in id.hasPrefix(Self.prefix) ? expiry : nil }
+        return ServerSentEvent(
+            "state", data: SessionJSON.state(state, sessionID: session, ages: ages), id: state.revision)
     }
 
     private static func session(_ context: ClientContext) throws(ConsoleError) -> String {

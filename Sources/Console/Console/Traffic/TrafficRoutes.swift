@@ -11,17 +11,11 @@ struct TrafficRoutes {
     /// The shortest time between two writes to one page.
     private static let pause = Duration.milliseconds(100)
 
-    /// One page that shows the traffic.
-    private struct Listener: EventListener {
-        let traffic: Traffic
-        var place: Traffic.Place
-        let pipeline: Pipeline
-        /// The version of the report that the page has.
+    /// What a page has received.
+    private struct Place {
+        var traffic: Traffic.Place
+        /// The version of the pipeline's report.
         var report = 0
-
-        mutating func nextEvents(after signal: Void) -> [ServerSentEvent] {
-            traffic.events(from: &place) + [pipeline.event(after: &report, withPartitions: true)].compactMap { $0 }
-        }
     }
 
     func add(to router: Router<ClientContext>) {
@@ -29,10 +23,13 @@ struct TrafficRoutes {
             // An automatic reconnection sends its position in a header; a reloaded page sends it in its URL.
             let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
             let lastSeen = header ?? request.uri.queryParameters["after"].map { String($0) }
-            let listener = Listener(
-                traffic: traffic, place: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }), pipeline: pipeline)
+            let place = Place(traffic: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }))
             return EventStreaming.response(
-                to: listener, after: merge(traffic.changes(), pipeline.changes()), pause: Self.pause)
+                after: merge(traffic.changes(), pipeline.changes()), from: place, pause: Self.pause
+            ) { place, _ in
+                let report = pipeline.event(after: &place.report, withPartitions: true)
+                return traffic.events(from: &place.traffic) + [report].compactMap { $0 }
+            }
         }
 
         router.get("/api/traffic/outcomes/:id") { _, context in

@@ -1,15 +1,8 @@
 import Hummingbird
 package import Logging
 
-/// `/livez`, `/readyz`, `/metrics` and `/status` over HTTP, from `start` to `stop`. Safe to use from any task.
-package final class AdminServer: Sendable {
-    /// The port that the server listens on, never 0.
-    package var port: Int { server.port }
-
-    private let server: HTTPServer
-
-    private init(_ server: HTTPServer) { self.server = server }
-
+/// `/livez`, `/readyz`, `/metrics` and `/status` over HTTP.
+package enum AdminServer {
     /// Returns once the server listens.
     /// - Parameters:
     ///   - port: 0 selects any free port.
@@ -20,10 +13,9 @@ package final class AdminServer: Sendable {
     package static func start(
         source: any AdminSource, host: String, port: Int, token: BearerToken? = nil,
         limits: ConnectionLimits = AdminServer.limits, log: Logger
-    ) async throws(HTTPServerError) -> AdminServer {
-        let router = router(for: source, token: token)
-        return AdminServer(
-            try await HTTPServer.start(router.buildResponder(), host: host, port: port, limits: limits, log: log))
+    ) async throws(HTTPServerError) -> HTTPServer {
+        try await HTTPServer.start(
+            router(for: source, token: token).buildResponder(), host: host, port: port, limits: limits, log: log)
     }
 
     /// The limits for the few expected clients: probes and metrics collectors.
@@ -32,9 +24,6 @@ package final class AdminServer: Sendable {
         limits.maxConnections = 64
         return limits
     }
-
-    /// Ends the server: see `HTTPServer.stop(within:)`.
-    package func stop(within grace: Duration) async { await server.stop(within: grace) }
 
     // MARK: - Endpoints
 

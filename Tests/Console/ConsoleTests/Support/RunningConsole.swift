@@ -35,7 +35,7 @@ struct RunningConsole {
     let store = Store()
     let traffic = Traffic()
     let pipeline = Pipeline()
-    let server: ConsoleServer
+    let server: HTTPServer
 
     init(
         demo: (any DemoPanel)? = nil, _ adjust: (inout ConsoleConfiguration) -> Void = { _ in }
