@@ -250,12 +250,12 @@ def test_several_faults_outlast_a_reload_until_all_is_back_to_normal(browser, de
     traffic.driver.refresh()
     traffic.wait_for_text(".demo-open", "Demo: 3 on")
     traffic.wait_for("#demo-worker-killed")
-    traffic.wait_for_result("return document.querySelectorAll('.demo-switch:checked').length", 3)
+    traffic.wait_for_result("return document.querySelectorAll('#demo [role=switch]:checked').length", 3)
 
     traffic.click("#demo .demo-body > .small")
     traffic.wait_for_text(".demo-open", "Demo")
     assert [name for name, is_on in demo.controls().items() if is_on] == ["traffic"]
-    traffic.wait_for_result("return document.querySelectorAll('.demo-switch:checked').length", 1)
+    traffic.wait_for_result("return document.querySelectorAll('#demo [role=switch]:checked').length", 1)
     traffic.wait(lambda: ready(traffic) == "2 of 2 ready", "both workers", within=UNTIL_FORMED)
 
 

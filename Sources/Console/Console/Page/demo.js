@@ -121,7 +121,7 @@ class DemoPanel {
     const isButton = BUTTONS.has(name);
     const control = isButton
       ? el("button", { type: "button", class: "small", id, "aria-describedby": see })
-      : el("input", { type: "checkbox", role: "switch", class: "demo-switch", id, "aria-describedby": see });
+      : el("input", { type: "checkbox", role: "switch", id, "aria-describedby": see });
     control.addEventListener("click", (event) => {
       event.preventDefault();
       this.#do(control, () => setDemo(name, !this.#controls.find((each) => each.name === name).isOn));

@@ -67,7 +67,6 @@ export class SearchForm {
     const text = distance(RADII[this.#radius.value]);
     setText(document.getElementById("radius-value"), text);
     setAttribute(this.#radius, "aria-valuetext", text);
-    this.#radius.style.setProperty("--share", this.#radius.value / this.#radius.max);
   }
 
   /** Shows that a search is in flight. Another search remains possible: it supersedes this one. */

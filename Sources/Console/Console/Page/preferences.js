@@ -5,8 +5,6 @@ import { language, setLanguage, translate } from "./text.js";
 const root = document.documentElement;
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
-export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 function keep(name, value) {
   try {
     localStorage.setItem(name, value);

@@ -53,13 +53,15 @@ startJump((place) => map.setView(place));
 store = new SessionStore(link.session, {
   onStatus: (status) => health.setConnection(status),
   onReport: (report) => health.setReport(report),
-  onState: (state) => waiting.take(state),
+  onState: (state) => {
+    waiting.take(state);
+    show(state);
+  },
 });
 
-store.subscribe(show);
 onLanguage(() => {
   health.draw();
-  store.refresh();
+  show(store.state);
 });
 document.getElementById("copy-link").addEventListener("click", copyLink);
 addEventListener("hashchange", () => readLink().session !== link.session && location.reload());

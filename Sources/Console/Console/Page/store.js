@@ -7,7 +7,6 @@ const OLD = 30 * 60_000;
 const EMPTY = { revision: 0, inFlight: [] };
 
 export class SessionStore {
-  #listeners = new Set();
   #onState;
   #receivedAt = 0;
 
@@ -17,10 +16,10 @@ export class SessionStore {
   /** Whether a state has arrived; before that, an empty list means nothing. */
   isKnown = false;
 
+  /** `onState(state)` is called with each state, `onReport(report)` with each report of the pipeline. */
   constructor(session, { onStatus, onReport, onState }) {
-    this.session = session;
-    const address = () => `/api/sessions/${encodeURIComponent(session)}/events`;
     this.#onState = onState;
+    const address = () => `/api/sessions/${encodeURIComponent(session)}/events`;
     follow(address, { state: (state) => this.#receive(state), pipeline: onReport }, onStatus);
   }
 
@@ -29,7 +28,6 @@ export class SessionStore {
     this.isKnown = true;
     this.#receivedAt = performance.now();
     this.#onState(this.state);
-    this.refresh();
   }
 
   /**
@@ -43,16 +41,6 @@ export class SessionStore {
     if (search?.requestId !== list.requestId || !Number.isFinite(search.ageMs)) return undefined;
     const ageMs = search.ageMs + performance.now() - this.#receivedAt;
     return ageMs > OLD ? { reason: "age", ageMs } : undefined;
-  }
-
-  /** Calls `listener(state)` with each state from now on. */
-  subscribe(listener) {
-    this.#listeners.add(listener);
-  }
-
-  /** Draws the present state again, for another language or another map. */
-  refresh() {
-    for (const listener of this.#listeners) listener(this.state);
   }
 }
 
