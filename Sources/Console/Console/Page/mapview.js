@@ -137,17 +137,6 @@ export class MapView {
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
   }
 
-  /** Moves the map only as far as needed to show a place's marker that is outside or hidden by its card. */
-  revealPlace(place) {
-    if (!this.shows(place)) return;
-    const { x, y } = this.#map.point(place.location);
-    const { width, height } = this.#map.size();
-    const right = width - this.#covered() - 3 * MARGIN;
-    const moveX = Math.max(0, x - right) || Math.min(0, x - 3 * MARGIN);
-    const moveY = Math.max(0, y - height + 3 * MARGIN) || Math.min(0, y - 5 * MARGIN);
-    if (moveX || moveY) this.#map.panBy(moveX, moveY);
-  }
-
   /** Returns the covered width of the map's right side, in pixels: by the card of the selected place, on a phone by the zoom buttons. */
   #covered() {
     if (matchMedia("(max-width: 760px)").matches) return document.getElementById("zoom-in").offsetWidth;

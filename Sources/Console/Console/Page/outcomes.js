@@ -41,22 +41,14 @@ export class OutcomeTable {
     this.relabel();
   }
 
-  add({ missed, outcomes }) {
+  add({ outcomes }) {
     // Ids that start again come from a restarted console, which reads the topics again.
     if (outcomes.length > 0 && outcomes.at(-1).id <= this.lastId) this.#kept = [];
-    if (missed > 0 && this.lastId > 0) this.#showMissed(missed);
 
     this.#kept.push(...outcomes);
     this.#kept.splice(0, this.#kept.length - KEPT);
     this.lastId = this.#kept.at(-1)?.id ?? this.lastId;
     this.#drawSoon();
-  }
-
-  #showMissed(count) {
-    const note = document.getElementById("missed");
-    setText(note, t("outcomes.missed", { count: number(count) }));
-    note.hidden = false;
-    setTimeout(() => (note.hidden = true), 8000);
   }
 
   #togglePause() {

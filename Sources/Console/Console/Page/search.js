@@ -13,7 +13,6 @@ import { MapView } from "./mapview.js";
 import { rounded } from "./mercator.js";
 import { startPreferences } from "./preferences.js";
 import { Requests } from "./requests.js";
-import { startSheet } from "./sheet.js";
 import { placeKey, SessionStore } from "./store.js";
 import { number, onLanguage, t } from "./text.js";
 import { startJump } from "./towns.js";
@@ -23,13 +22,12 @@ import { Waiting } from "./waiting.js";
 const BETWEEN_LOOKS_AT_AGES = 60_000;
 
 startPreferences();
-const sheet = startSheet();
 const link = readLink();
 
 // The state of this page only: the active place, and the hovered one.
 let store, map, active, hovered, linkTimer;
 let wasTold = "";
-let madeByThisPage, expected, waiting;
+let madeByThisPage, waiting;
 let wantsSearch = false;
 
 // The form works from the start. A search that is started before the map has loaded is sent when it has.
@@ -102,15 +100,13 @@ function searchOrWait() {
 async function search() {
   link.searchesAtOnce = false;
   active = undefined;
-  sheet.open();
   form.showSearching(true);
   madeByThisPage = await requests.search({ ...form.values(), location: rounded(map.view().center) });
   revealNew(store.state);
 }
 
 function ask(operation, place) {
-  expected = placeKey(place);
-  detail.expect(expected);
+  detail.expect(placeKey(place));
   requests.ask(operation, place);
 }
 
@@ -137,10 +133,6 @@ function show(known) {
   mark();
   moved();
   tell(state);
-  if (expected && expected === detail.shown && state.selected?.place) {
-    expected = undefined;
-    view.revealPlace(state.selected.place);
-  }
 
   revealNew(state);
   if (link.searchesAtOnce && store.isKnown) {
@@ -185,7 +177,6 @@ function activate(key, { from, byKeyboard = false }) {
 
   // A place that must not be shown on the map has no info window, so its details open instead.
   if (place && !view.shows(place)) details(place);
-  else if (place && from === "list") sheet.showMap();
   if (place && byKeyboard) view.focusInfo();
 }
 

@@ -6,7 +6,7 @@ export const english = {
   "connection.console-away": "Connection lost, trying again", "connection.offline": "This browser is offline", "connection.broker-away": "Kafka does not answer",
   "connection.no-worker": "No worker is running", "connection.not-ready": "No worker takes requests",
   "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
-  "close": "Close", "cancel": "Cancel", "panel": "Search and results", "sheet.raise": "Raise the sheet", "sheet.lower": "Lower the sheet",
+  "close": "Close", "cancel": "Cancel", "panel": "Search and results",
 
   "search": "Search", "search.here": "Search here", "keyword": "Keyword", "keyword.hint": "Cafe, bar, pizza …",
   "category": "Category", "category.restaurant": "Restaurants", "category.hospital": "Hospitals", "category.other": "Other …",
@@ -58,7 +58,7 @@ export const english = {
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed per second, at most {most}.",
   "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of the newest {kept}", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
-  "outcomes.no-match": "None of the {kept} stored outcomes matches.", "outcomes.missed": "{count} outcomes were missed while this page was disconnected.",
+  "outcomes.no-match": "None of the {kept} stored outcomes matches.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",
   "filter.text": "Session, request or trace id", "filter.clear": "Clear", "all.codes": "All outcomes", "all.failed": "All failures", "all.providers": "All providers",
   "unit.ms": "{count} ms", "unit.s": "{count} s", "unit.min": "{count} min", "unit.h": "{count} h", "unit.d": "{count} d", "unit.moment": "< 1 s",

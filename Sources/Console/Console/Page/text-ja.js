@@ -6,7 +6,7 @@ export const japanese = {
   "connection.console-away": "接続が切れました。再接続しています", "connection.offline": "ブラウザーがオフラインです", "connection.broker-away": "Kafkaが応答しません", "connection.no-worker": "ワーカーが動いていません",
   "connection.not-ready": "ワーカーが要求を受け付けていません",
   "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
-  "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果", "sheet.raise": "シートを上げる", "sheet.lower": "シートを下げる",
+  "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果",
 
   "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "居酒屋、カフェ、寿司…",
   "category": "カテゴリー", "category.restaurant": "飲食店", "category.hospital": "病院", "category.other": "その他…",
@@ -54,7 +54,7 @@ export const japanese = {
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
   "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "新しい{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",
-  "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。", "outcomes.missed": "このページが離れている間に{count}件が過ぎました。",
+  "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。",
   "pause": "一時停止", "resume": "再開", "resume.waiting": "再開(新着{count}件)", "filter": "絞り込み", "filter.code": "結果", "filter.provider": "提供元",
   "filter.text": "セッション・要求・トレースのID", "filter.clear": "解除", "all.codes": "すべての結果", "all.failed": "すべての失敗", "all.providers": "すべての提供元",
   "unit.ms": "{count} ms", "unit.s": "{count}秒", "unit.min": "{count}分", "unit.h": "{count}時間", "unit.d": "{count}日", "unit.moment": "1秒未満",

@@ -50,7 +50,6 @@ package enum PageFiles {
         "search.css": PackageResources.search_css,
         "search.js": PackageResources.search_js,
         "shapes.js": PackageResources.shapes_js,
-        "sheet.js": PackageResources.sheet_js,
         "store.js": PackageResources.store_js,
         "stream.js": PackageResources.stream_js,
         "streets.js": PackageResources.streets_js,

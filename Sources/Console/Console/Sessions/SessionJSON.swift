@@ -38,7 +38,6 @@ enum SessionJSON {
         json.object("search") { json in
             json.member("requestId", search.requestID)
             json.member("status", text(search.status))
-            json.member("sentAt", search.sentAt?.description)
             json.member("ageMs", search.sentAt.map { ages.age(of: $0).milliseconds(roundedUp: false) })
             json.member("category", search.category)
             if let location = search.location { json.member("location", of: location) }
@@ -46,7 +45,6 @@ enum SessionJSON {
             if let request = search.request {
                 json.member("provider", request.provider.named?.rawValue ?? "auto")
                 json.member("keyword", request.keyword)
-                json.member("language", request.language)
                 json.member("openNow", request.openNow)
             }
         }
@@ -63,10 +61,6 @@ enum SessionJSON {
     private static func write(_ pending: SessionState.PendingRequest, _ ages: Ages, to json: inout JSONWriter) {
         json.member("requestId", pending.requestID)
         json.member("operation", pending.operation.rawValue)
-        json.member("provider", pending.request.provider.named?.rawValue ?? "auto")
-        json.member("placeId", pending.request.placeID)
-        json.member("isPage", pending.isPage)
-        json.member("sentAt", pending.sentAt.description)
         json.member("ageMs", ages.age(of: pending.sentAt).milliseconds(roundedUp: false))
         let rest = ages.rest(of: pending.requestID, sentAt: pending.sentAt)
         json.member("expiresInMs", rest?.milliseconds(roundedUp: true))
@@ -80,8 +74,6 @@ enum SessionJSON {
             json.member("totalAvailable", list.totalAvailable)
             json.member("nextPageToken", list.nextPageToken)
             json.member("attributions", list.attributions)
-            json.member("upstreamMs", list.upstream?.milliseconds(roundedUp: false))
-            json.member("attempts", list.attempts)
             if let search = list.search { write(search, to: &json) }
 
             json.objects("places", of: list.places) { place, json in write(place, to: &json) }

@@ -46,15 +46,10 @@ struct OutcomeLog {
     func placeOfNewPage(showing count: Int) -> Int { max(newestID - count, firstID - 1) }
 
     /// Returns the oldest entries after `id`, at most `limit`.
-    /// - Parameter id: the last id that the reader has seen. It is untrusted and may be any number. An id of an earlier run
-    ///   is lower than all present ids, and the number of missed outcomes is then unknown.
-    func entries(after id: Int, limit: Int) -> OutcomeBatch {
-        guard let first = entries.first?.id else { return OutcomeBatch(entries: [], missed: 0) }
-
-        // All ids that a reader can have seen are between these two.
-        let seen = min(max(id, firstID - 2), newestID)
-        let index = min(max(seen + 1 - first, 0), entries.count)
-        let missed = seen >= firstID - 1 ? max(first - 1 - seen, 0) : 0
-        return OutcomeBatch(entries: Array(entries[index...].prefix(limit)), missed: missed)
+    /// - Parameter id: the last id that the reader has seen. It is untrusted and may be any number.
+    func entries(after id: Int, limit: Int) -> [LoggedOutcome] {
+        guard let first = entries.first?.id else { return [] }
+        let seen = min(max(id, first - 1), newestID)
+        return Array(entries[(seen + 1 - first)...].prefix(limit))
     }
 }

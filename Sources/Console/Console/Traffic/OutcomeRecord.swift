@@ -74,9 +74,3 @@ struct LoggedOutcome {
     /// The row of the page's table as JSON, made once for all pages.
     let row: [UInt8]
 }
-
-/// The outcomes after a reader's position, and the number of outcomes that were dropped before it read them.
-struct OutcomeBatch {
-    let entries: [LoggedOutcome]
-    let missed: Int
-}

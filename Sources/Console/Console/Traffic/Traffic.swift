@@ -87,10 +87,10 @@ package final class Traffic: Sendable {
         place = state.withLock { state in
             var place = place
 
-            let batch = state.log.entries(after: place.outcome, limit: Self.outcomesPerEvent)
-            if let last = batch.entries.last?.id {
+            let outcomes = state.log.entries(after: place.outcome, limit: Self.outcomesPerEvent)
+            if let last = outcomes.last?.id {
                 place.outcome = last
-                events.append(ServerSentEvent("outcomes", data: TrafficJSON.outcomes(batch), id: last))
+                events.append(ServerSentEvent("outcomes", data: TrafficJSON.outcomes(outcomes), id: last))
             }
 
             events += Self.rates(of: state, from: &place)

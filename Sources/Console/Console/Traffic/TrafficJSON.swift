@@ -9,7 +9,6 @@ enum TrafficJSON {
         JSONWriter.object(capacity: 512) { json in
             json.member("id", id)
             json.member("code", record.code)
-            json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
             json.members(of: record.position)
             json.member("order", Int(record.time.milliseconds))
             if let event = record.event { write(event, to: &json) }
@@ -60,10 +59,9 @@ enum TrafficJSON {
     }
 
     /// Returns the outcomes of one event of the stream.
-    static func outcomes(_ batch: OutcomeBatch) -> [UInt8] {
-        JSONWriter.object(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 }) { json in
-            json.member("missed", batch.missed)
-            json.array("outcomes", of: batch.entries) { entry, json in json.value(json: entry.row.span) }
+    static func outcomes(_ entries: [LoggedOutcome]) -> [UInt8] {
+        JSONWriter.object(capacity: 256 + entries.reduce(0) { $0 + $1.row.count + 1 }) { json in
+            json.array("outcomes", of: entries) { entry, json in json.value(json: entry.row.span) }
         }
     }
 
