@@ -27,6 +27,8 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Fractions of requests that fail, such as 503:0.05,reset:0.01.") var faults: String?
     @Option(help: "Number of requests served at a time; the others wait.") var capacity: Int?
     @Option(help: "Requests per second for each key.") var quota: Double?
+    @Option(help: "Requests allowed at once after a pause. Default: those of one second.") var quotaBurst: Int?
+    @Option(help: "Seconds in Retry-After of rate-limited responses. Default: no such header.") var retryAfter: Int?
     @Flag(help: "Prints the faults that a keyword, type or place id can cause, and exits.") var listFaults = false
 
     func validate() throws {
