@@ -74,7 +74,7 @@ export class ListView {
 
   /** Shows why the list is out of date. */
   #reason(search, oldness) {
-    if (oldness) return t(`old.${oldness.reason}`, { age: roughly(oldness.ageMs) });
+    if (oldness) return t(`old.${oldness.reason}`, { age: oldness.ageMs && roughly(oldness.ageMs) });
     return t({ "in-flight": "superseded.searching", "given-up": "superseded.given-up" }[search?.status] ?? "superseded.failed");
   }
 
