@@ -86,7 +86,7 @@ extension SimulatedWorker {
 
     private func isSettling(_ lane: SimulatedLane) -> Bool {
         guard let last = lane.source.lastAssignment else { return false }
-        return last.duration(to: lane.loop.clock.now) < LeaseTimes().settling
+        return last.duration(to: lane.loop.clock.now) < LeaseTimes.settling
     }
 }
 

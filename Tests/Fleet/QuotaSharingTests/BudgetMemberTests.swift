@@ -71,7 +71,7 @@ struct BudgetMemberTests {
         // Otherwise the rejected calls would still count as demand, at the previous pace.
         member.setWaiting(1, of: 0)
         #expect(member.isUsedUp(0, at: now))
-        #expect(member.nextTick(at: now) == BudgetTerms().tick)
+        #expect(member.nextTick(at: now) == BudgetTerms.tick)
     }
 
     @Test func topicThatTakesNothingCostsNoMemory() {

@@ -83,7 +83,7 @@ struct BudgetSharingTests {
         conditions.day = 1000
         conditions.budget = 100_000_000
         conditions.retention = 100_000
-        conditions.terms = BudgetTerms()
+        conditions.terms = BudgetTerms
         var simulation = BudgetSimulation(seed: 1, conditions)
         simulation.run(until: 10)
         let before = simulation.messages
@@ -92,7 +92,7 @@ struct BudgetSharingTests {
         let perSecond = Double(simulation.messages - before) / 15
         print("measured: \(count) members with 5 calls a second each: \(Int(perSecond.rounded())) messages a second")
         #expect(simulation.problem == nil)
-        #expect(perSecond < 3 * Double(BudgetTerms().membersAtFullPace))
+        #expect(perSecond < 3 * Double(BudgetTerms.membersAtFullPace))
         #expect(simulation.calls["day 1000"] ?? 0 > count * 50)
     }
 
@@ -100,7 +100,7 @@ struct BudgetSharingTests {
         var conditions = BudgetSimulation.Conditions()
         conditions.members = 6...6
         conditions.demand = 0...0
-        conditions.terms = BudgetTerms()
+        conditions.terms = BudgetTerms
         var simulation = BudgetSimulation(seed: 1, conditions)
         simulation.run(until: 300)
         #expect(simulation.messages == 0)

@@ -71,7 +71,7 @@ struct FleetSharingTests {
 
         #expect(other.isSettling(at: now), "nobody has quota to lease out yet")
         owner.setDemand(LimitDemand(1), of: limit)
-        run(for: LeaseTimes().settling + .seconds(1))
+        run(for: LeaseTimes.settling + .seconds(1))
         #expect(!owner.isSettling(at: now))
         #expect(other.isSettling(at: now), "the owner needs all that there is")
 

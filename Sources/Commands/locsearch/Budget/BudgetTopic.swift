@@ -14,7 +14,7 @@ struct BudgetTopic {
 
     /// - Parameter timeout: how long a call waits for the broker before it fails.
     /// - Parameter history: how many of the newest records are read first.
-    init(_ settings: Settings, timeout: Duration, history: Int64 = BudgetTerms.history, log: Logger) throws {
+    init(_ settings: Settings, timeout: Duration, history: Int64 = ReplicatedLogTerms.history, log: Logger) throws {
         client = try FleetTopicClient(settings, timeout: timeout, log: log)
         self.history = history
     }

@@ -1,6 +1,21 @@
 internal import Basics
 
-extension BudgetLedger {
+extension BudgetLedger: ReplicatedState {
+    static let recordsWithCorrections: Int64 = 1000
+
+    static func snapshot(in message: BudgetMessage) -> (offset: Int64, state: BudgetLedger)? {
+        message.snapshot.map { ($0.offset, $0.ledger) }
+    }
+
+    static func isChange(_ message: BudgetMessage) -> Bool { !message.entries.isEmpty || message.order != nil }
+
+    /// True if this state includes all messages of another state and more: both belong to one topic, of which this
+    /// state has read more.
+    func isAhead(of other: BudgetLedger) -> Bool {
+        other.newestMessages.allSatisfy { $0.value.number <= newestMessages[$0.key]?.number ?? 0 }
+            && newestMessages.contains { $0.value.number > other.newestMessages[$0.key]?.number ?? 0 }
+    }
+
     /// Applies a message.
     /// - Parameter offset: the offset of the message, greater than that of any earlier one.
     /// - Returns: `nil` for a message that was applied before, or that is older than another of its sender.

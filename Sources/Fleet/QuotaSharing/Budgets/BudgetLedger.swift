@@ -245,12 +245,5 @@ public struct BudgetLedger: Sendable, Hashable {
         newestMessages = newestMessages.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
-    /// True if this state includes all messages of another state and more: both belong to one topic, of which this
-    /// state has read more.
-    func isAhead(of other: BudgetLedger) -> Bool {
-        other.newestMessages.allSatisfy { $0.value.number <= newestMessages[$0.key]?.number ?? 0 }
-            && newestMessages.contains { $0.value.number > other.newestMessages[$0.key]?.number ?? 0 }
-    }
-
     static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
 }

@@ -4,10 +4,10 @@ internal import Basics
 extension BudgetMember {
     /// The factor by which this member publishes less often than in a small fleet, so that the topic's traffic hardly
     /// depends on the size of the fleet.
-    var slowness: Int { max(1, (accounts.map(\.sharers).max() ?? 1) / terms.membersAtFullPace) }
+    var slowness: Int { max(1, (accounts.map(\.sharers).max() ?? 1) / BudgetTerms.membersAtFullPace) }
 
     func forgetOthers(at now: Instant) {
-        let memory = terms.memory * slowness
+        let memory = BudgetTerms.memory * slowness
         for index in accounts.indices { accounts[index].forgetOthers(at: now, after: memory) }
     }
 
@@ -16,14 +16,14 @@ extension BudgetMember {
     func wanted(_ reservation: BudgetReservation, withBatch: Bool) -> Int {
         let waiting = withBatch ? reservation.waiting : reservation.waiting - reservation.waitingBatch
         let pace = withBatch ? reservation.pace : max(0, reservation.pace - reservation.batchPace)
-        return waiting + Int(saturating: min(pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
+        return waiting + Int(saturating: min(pace * (BudgetTerms.ahead * slowness).inSeconds, 1e9).rounded(.up))
     }
 
     /// True if so few calls of a day are left that no member should reserve more than it needs.
     func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
 
     func left(_ index: Int, on day: BudgetDay) -> Int {
-        log.ledger.left(of: accounts[index].scope, on: day.label, limit: accounts[index].reservation.limit)
+        log.state.left(of: accounts[index].scope, on: day.label, limit: accounts[index].reservation.limit)
     }
 
     /// Returns the number of calls to reserve: as many as wanted, but at most a small part of the remaining calls. A
@@ -38,8 +38,8 @@ extension BudgetMember {
         func block(withBatch: Bool, outOf left: Int) -> Int {
             let wanted = wanted(reservation, withBatch: withBatch)
             guard left > 0, wanted > 0 else { return 0 }
-            let aim = isScarce(left, of: reservation) ? wanted : max(wanted, terms.smallestBlock)
-            let share = max(1, left / (terms.reservedPart * accounts[index].sharers))
+            let aim = isScarce(left, of: reservation) ? wanted : max(wanted, BudgetTerms.smallestBlock)
+            let share = max(1, left / (BudgetTerms.reservedPart * accounts[index].sharers))
             return min(max(0, aim - reservation.held - reservation.asked), share)
         }
         let kept = kept(index)
@@ -58,7 +58,7 @@ extension BudgetMember {
         guard waiting == 0, isKept || isScarce(left(index, on: day), of: reservation) else { return 0 }
 
         let wanted = wanted(reservation, withBatch: !isKept)
-        if isKept && wanted == 0 || reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
+        if isKept && wanted == 0 || reservation.lastTake.duration(to: now) >= BudgetTerms.idle { return reservation.held }
         return max(0, reservation.held - 2 * wanted - 1)
     }
 }

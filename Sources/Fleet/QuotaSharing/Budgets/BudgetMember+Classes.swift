@@ -7,7 +7,7 @@ extension BudgetMember {
     func kept(_ index: Int) -> Int {
         let account = accounts[index]
         guard !account.reserve.isNone else { return 0 }
-        let ordered = account.reservation.day.flatMap { log.ledger.day($0.label, of: account.scope)?.ordered }
+        let ordered = account.reservation.day.flatMap { log.state.day($0.label, of: account.scope)?.ordered }
         return account.reserve.calls(of: ordered ?? account.reservation.limit)
     }
 
@@ -21,7 +21,7 @@ extension BudgetMember {
 
     /// True if batch calls may be reserved: more calls are left than are kept.
     func mayReserveForBatch(_ index: Int) -> Bool {
-        guard !accounts[index].reserve.isNone, let day = accounts[index].reservation.day else { return true }
+        guard !accounts[index].reserve.isNone, isReady, let day = accounts[index].reservation.day else { return true }
         let kept = kept(index)
         return kept == 0 || left(index, on: day) > kept
     }
@@ -37,6 +37,7 @@ extension BudgetMember {
 
     /// True if there are too many accounts to count the provider's calls on the current day.
     func isFull(_ index: Int) -> Bool {
-        accounts[index].reservation.day.map { log.ledger.isFull(for: accounts[index].scope, on: $0.label) } ?? false
+        guard isReady else { return false }
+        return accounts[index].reservation.day.map { log.state.isFull(for: accounts[index].scope, on: $0.label) } ?? false
     }
 }

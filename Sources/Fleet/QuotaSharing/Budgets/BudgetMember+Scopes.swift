@@ -39,6 +39,6 @@ extension BudgetMember {
         }
         let own = accounts[index].scope
         return scope.fleet == own.fleet
-            && (scope.key == nil || log.ledger.isSameAccount(scope, own))
+            && (scope.key == nil || log.state.isSameAccount(scope, own))
     }
 }

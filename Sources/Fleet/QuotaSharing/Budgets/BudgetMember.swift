@@ -21,8 +21,8 @@ public final class BudgetMember {
     /// The senders of unanswered questions and orders.
     private var questions: [String] = []
 
-    let terms: BudgetTerms
-    var log: BudgetLog
+    private let fleet: String?
+    private(set) var log: ReplicatedLog<BudgetLedger>
     private var number: UInt64 = 0
     private var lastSent: Instant?
     /// This member's messages that it has not read back, oldest first.
@@ -43,16 +43,16 @@ public final class BudgetMember {
     ///   - fleet: the fleet whose records apply; `nil`: that of the scopes.
     public init(
         name: String, budgets: [String: Int], reserves: [String: BudgetReserve] = [:],
-        scopes: [String: QuotaScope] = [:], fleet: String? = nil, terms: BudgetTerms = BudgetTerms(), at now: Instant
+        scopes: [String: QuotaScope] = [:], fleet: String? = nil, at now: Instant
     ) {
         self.name = name
-        self.terms = terms
         accounts = budgets.sorted { $0.key < $1.key }.map { provider, limit in
             BudgetAccount(
                 provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), at: now)
         }
-        timeout = terms.timeout
-        log = BudgetLog(of: name, fleet: fleet ?? scopes.values.compactMap(\.fleet).first, terms: terms, at: now)
+        timeout = BudgetTerms.timeout
+        self.fleet = fleet ?? scopes.values.compactMap(\.fleet).first
+        log = ReplicatedLog(of: name, at: now)
     }
 
     // MARK: - State
@@ -64,7 +64,7 @@ public final class BudgetMember {
     public var needsOlderRecords: Bool { log.needsOlderRecords }
 
     /// The state of the log; empty until `isReady`.
-    public var ledger: BudgetLedger { isReady ? log.ledger : BudgetLedger() }
+    public var ledger: BudgetLedger { isReady ? log.state : BudgetLedger() }
 
     /// Returns the state of a provider's current day; a new one if no call is reserved yet.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
@@ -76,7 +76,7 @@ public final class BudgetMember {
     func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
         let account = accounts[index]
         guard let label = account.reservation.day?.label, isReady else { return nil }
-        return (label, log.ledger.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
+        return (label, log.state.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
     }
 
     /// Returns the providers whose budget this member has taken to four fifths, and those without an account, each
@@ -106,30 +106,27 @@ public final class BudgetMember {
         sent = []
         for index in accounts.indices { accounts[index].reservation.forgetAsked() }
         log.begin(extent, at: now)
-        if extent.isRemade, log.isReady { settled = now + terms.settling }
+        if extent.isRemade, log.isReady { settled = now + BudgetTerms.settling }
     }
 
     /// Processes the next record.
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
-        guard let message else { return log.skip(offset, now: now) }
-        if let applied = log.read(message, at: offset, now: now) { take(applied, of: message, now: now) }
-    }
-
-    /// Applies the effect of a record.
-    private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
+        guard let message = message?.part(for: fleet) else { return log.skip(offset) }
+        guard case .applied(let effect, let isSnapshotTakenOver) = log.read(message, at: offset, now: now) else {
+            return
+        }
         // The ledger that granted these calls did not contain the calls taken earlier in the day.
-        if applied.isSnapshotTakenOver {
+        if isSnapshotTakenOver {
             for index in accounts.indices { _ = accounts[index].reservation.remove(accounts[index].reservation.held) }
         }
-        if applied.effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
+        if effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
             questions.append(message.sender)
         }
         if let order = message.order { giveUpCalls(beyond: order) }
 
         if message.sender == name {
-            guard let effect = applied.effect else { return }
-            settle(message.number, effect: effect, at: now)
+            if let effect { settle(message.number, effect: effect, at: now) }
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
                 if let index = index(of: entry.provider) { accounts[index].others[message.sender] = now }
@@ -141,8 +138,8 @@ public final class BudgetMember {
     /// on.
     private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
-        timeout = terms.timeout
-        for index in accounts.indices { accounts[index].reservation.noteAnswer(at: now, idle: terms.idle) }
+        timeout = BudgetTerms.timeout
+        for index in accounts.indices { accounts[index].reservation.noteAnswer(at: now, idle: BudgetTerms.idle) }
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
@@ -175,7 +172,7 @@ public final class BudgetMember {
     /// at once when a call waits or a record was read.
     /// - Returns: a message to append to the log; `nil` if there is none.
     public func tick(at now: Instant) -> BudgetMessage? {
-        for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: terms.idle) }
+        for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: BudgetTerms.idle) }
         guard isReady else { return nil }
         for index in accounts.indices {
             let provider = accounts[index].provider
@@ -185,26 +182,27 @@ public final class BudgetMember {
                 warnings.append(provider)
             }
         }
-        if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
+        if let lastSent, lastSent.duration(to: now) < BudgetTerms.shortestPause { return nil }
 
         // One message at a time, unless it seems to be lost.
         if let newest = sent.last {
             guard newest.time.duration(to: now) >= timeout else { return nil }
-            timeout = min(timeout * 2, terms.longestTimeout)
+            timeout = min(timeout * 2, BudgetTerms.longestTimeout)
             if sent.count >= Self.mostUnread { return repeatNewest(at: now) }
             for index in accounts.indices { accounts[index].reservation.forgetAsked() }
         }
 
         forgetOthers(at: now)
+        let isSnapshotDue = log.isSnapshotDue(at: now, ifOld: log.hasChangedSinceSnapshot)
         let reserves = accounts.indices.map { reservation($0, at: now) }
         let returns = accounts.indices.map { excess($0, at: now) }
         let isReportDue = accounts.contains { account in
-            account.reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
+            account.reservation.madeSince.map { $0.duration(to: now) >= BudgetTerms.report * slowness } ?? false
         }
         // While messages are unconfirmed, another one is due even if there is nothing new. When it is read back,
         // earlier messages that have not been read are known to be lost, and their contents are published again.
         guard
-            !sent.isEmpty || isReportDue || log.isSnapshotDue(at: now) || !questions.isEmpty || !renewals.isEmpty
+            !sent.isEmpty || isReportDue || isSnapshotDue || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
         else {
             return nil
@@ -214,7 +212,7 @@ public final class BudgetMember {
         for index in accounts.indices {
             entries += self.entries(index, take: reserves[index], giveBack: returns[index])
         }
-        return send(entries, snapshot: log.isSnapshotDue(at: now), at: now)
+        return send(entries, snapshot: isSnapshotDue, at: now)
     }
 
     /// The most messages that are remembered until they are read back. Beyond it, the newest is published again.
@@ -234,7 +232,7 @@ public final class BudgetMember {
     /// A provider that was not called recently, or whose budget is used up, does not count: it would block the requests
     /// for all others.
     public func isTimedOut(at now: Instant) -> Bool {
-        guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.timeout else { return false }
+        guard let oldest = sent.first, oldest.time.duration(to: now) >= BudgetTerms.timeout else { return false }
         return accounts.indices.contains {
             accounts[$0].reservation.held == 0 && accounts[$0].reservation.isInDemand && !isUsedUp($0, at: now)
         }
@@ -246,9 +244,9 @@ public final class BudgetMember {
         guard isReady, sent.isEmpty, let lastSent,
             accounts.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
-            return terms.tick
+            return BudgetTerms.tick
         }
-        return min(terms.tick, max(.milliseconds(1), terms.shortestPause - lastSent.duration(to: now)))
+        return min(BudgetTerms.tick, max(.milliseconds(1), BudgetTerms.shortestPause - lastSent.duration(to: now)))
     }
 
     /// Returns the last message. After that, this member makes no call.
@@ -265,11 +263,16 @@ public final class BudgetMember {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries,
-            snapshot: isSnapshot ? log.snapshot : nil,
+            snapshot: isSnapshot ? snapshot : nil,
             renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now
         return message
+    }
+
+    private var snapshot: BudgetMessage.Snapshot {
+        let snapshot = log.snapshot
+        return BudgetMessage.Snapshot(offset: snapshot.offset, fleet: fleet, ledger: snapshot.state)
     }
 
     /// Returns the entries about one provider, one for each day.

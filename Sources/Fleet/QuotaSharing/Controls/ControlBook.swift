@@ -8,7 +8,9 @@ public struct ControlBook: Sendable, Hashable {
 
     public private(set) var orders: [ControlOrder]
 
-    public init(_ orders: [ControlOrder] = []) { self.orders = Array(orders.suffix(Self.most)) }
+    public init() { orders = [] }
+
+    public init(_ orders: [ControlOrder]) { self.orders = Array(orders.suffix(Self.most)) }
 
     /// Applies an order that follows all others.
     ///

@@ -51,7 +51,7 @@ extension LeaseMember {
         var member = LeasePlan.Member(peer.message, state)
         // Members short of quota publish every 0.4 s. A member silent for three times that is treated as gone or
         // satisfied.
-        if member.demand.total > member.own, now - peer.received >= terms.freshness {
+        if member.demand.total > member.own, now - peer.received >= LeaseTimes.freshness {
             member.demand = member.demand.limited(to: member.own)
         }
         return member
@@ -62,11 +62,11 @@ extension LeaseMember {
     /// Lessors publish every 0.4 s while a member is short of quota. A member silent for longer than `freshness` is
     /// treated as gone.
     private func plan(for members: inout [LeasePlan.Member], of index: Int, at now: Instant) -> LeasePlan {
-        guard let began = limits[index].shortageBegan, now - began > terms.freshness else {
+        guard let began = limits[index].shortageBegan, now - began > LeaseTimes.freshness else {
             return LeasePlan(members, batchFloor: batchFloor)
         }
         func isSilent(_ member: LeasePlan.Member) -> Bool {
-            peers[member.name].map { now - $0.received >= terms.freshness } ?? false
+            peers[member.name].map { now - $0.received >= LeaseTimes.freshness } ?? false
         }
 
         members.removeAll { $0.own > $0.demand.total && isSilent($0) }
@@ -84,13 +84,13 @@ extension LeaseMember {
     func isTimeToPublish(_ views: [View], at now: Instant) -> Bool {
         guard let lastSent else { return true }
         let silence = now - lastSent
-        guard silence >= terms.shortestPause else { return false }
-        if silence >= terms.idlePace || hasNews { return true }
+        guard silence >= LeaseTimes.shortestPause else { return false }
+        if silence >= LeaseTimes.idlePace || hasNews { return true }
 
         for (limit, view) in zip(limits, views) {
             if isDemandChanged(of: limit, view) || isNeededBack(of: limit, view, at: now) { return true }
-            if view.isShort, silence >= (view.hasLessors ? terms.pace : terms.slowPace) { return true }
-            if !view.leases.isEmpty, silence >= terms.pace || isAwaited(view, of: limit, at: now) { return true }
+            if view.isShort, silence >= (view.hasLessors ? LeaseTimes.pace : LeaseTimes.slowPace) { return true }
+            if !view.leases.isEmpty, silence >= LeaseTimes.pace || isAwaited(view, of: limit, at: now) { return true }
         }
         return false
     }

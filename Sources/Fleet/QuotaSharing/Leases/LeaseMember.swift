@@ -32,10 +32,8 @@ public final class LeaseMember {
     /// The member's name; see `LeaseMessage.sender`.
     public let name: String
 
-    let terms: LeaseTimes
     /// See `LeasePlan.usualBatchFloor`.
     let batchFloor: Double
-    private let (busyTick, idleTick): (Duration, Duration)
     var own: OwnShare
     /// An array, because a member shares one or two limits and a linear search is faster than a dictionary.
     var limits: [Limit]
@@ -56,14 +54,12 @@ public final class LeaseMember {
     ///   - limits: the names of the shared limits.
     ///   - batchFloor: the fraction of a share that its owner keeps for its batch work. `nil`: the default.
     public init(
-        name: String, limits: [String], batchFloor: Double? = nil, terms: LeaseTimes = LeaseTimes(), at now: Instant
+        name: String, limits: [String], batchFloor: Double? = nil, at now: Instant
     ) {
         self.name = name
-        self.terms = terms
         self.batchFloor = batchFloor ?? LeasePlan.usualBatchFloor
-        (busyTick, idleTick) = (terms.busyTick, terms.tick)
-        own = OwnShare(terms, at: now)
-        self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable(terms)) }
+        own = OwnShare(at: now)
+        self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable()) }
     }
 
     /// Renames a limit whose key was replaced. Leases stay until they end, so that a share leased to another member is
@@ -139,7 +135,7 @@ public final class LeaseMember {
     }
 
     /// The time until the next tick.
-    public var nextTick: Duration { limits.contains { $0.demand.total > 0 } ? busyTick : idleTick }
+    public var nextTick: Duration { limits.contains { $0.demand.total > 0 } ? LeaseTimes.busyTick : LeaseTimes.tick }
 
     /// True while this member may use no part of any limit. Either it waits as a new owner does, or it owns no
     /// partitions of the shared topic and no other member has quota to lease out. Requests of other topics must wait
@@ -207,8 +203,8 @@ public final class LeaseMember {
         noteOwnShare(at: now)
         guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
         planned = now
-        if peers.values.contains(where: { now - $0.received >= terms.memory }) {
-            peers = peers.filter { now - $0.value.received < terms.memory }
+        if peers.values.contains(where: { now - $0.received >= LeaseTimes.memory }) {
+            peers = peers.filter { now - $0.value.received < LeaseTimes.memory }
         }
 
         let views = limits.indices.map { view(of: $0, at: now) }
@@ -238,7 +234,7 @@ public final class LeaseMember {
     private func makeMessage(_ views: [View], at now: Instant) -> LeaseMessage {
         number += 1
         sent[number] = now
-        sent = sent.filter { now - $0.value < terms.lease }
+        sent = sent.filter { now - $0.value < LeaseTimes.lease }
         (lastSent, hasNews) = (now, false)
 
         var message = LeaseMessage(

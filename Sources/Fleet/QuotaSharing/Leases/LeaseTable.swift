@@ -14,14 +14,11 @@ struct LeaseTable {
         var number: UInt64
     }
 
-    private let terms: LeaseTimes
     /// The leases that each lessee may still use. A lessee that has not read a newer, smaller grant may use the older
     /// one, so the largest lease that has not ended counts.
     private var leasedOut: [String: [Lease]] = [:]
     /// The lease from each lessor: its newest grant counts.
     private var leasedIn: [String: Lease] = [:]
-
-    init(_ terms: LeaseTimes) { self.terms = terms }
 
     // MARK: - Leases to others
 
@@ -67,7 +64,7 @@ struct LeaseTable {
             guard share > Self.least || held > 0 else { continue }
 
             free -= max(0, share - held)
-            leasedOut[lessee, default: []].append(Lease(share: share, end: now + terms.lessorLease, number: number))
+            leasedOut[lessee, default: []].append(Lease(share: share, end: now + LeaseTimes.lessorLease, number: number))
             grants.append(LeaseMessage.Grant(lessee: lessee, inReplyTo: answered, share: share))
         }
         return grants
@@ -107,7 +104,7 @@ struct LeaseTable {
     ) -> Bool {
         let former = leasedIn[lessor]
         if let former, former.number >= number { return false }
-        leasedIn[lessor] = Lease(share: share, end: asked + terms.lease, number: number)
+        leasedIn[lessor] = Lease(share: share, end: asked + LeaseTimes.lease, number: number)
         return share < former?.share ?? 0
     }
 

@@ -6,9 +6,8 @@ public import Basics
 /// remain: leases that the last owner has granted, and a suspended member that the group has excluded and that
 /// continues without noticing. Both have ended once a new owner has waited for `LeaseTimes.settling`.
 struct OwnShare {
-    private let terms: LeaseTimes
     /// The longest time between two ticks of a member that was not suspended.
-    private let longestGap: Duration
+    private static let longestGap = LeaseTimes.tick * 2
     private(set) var partitionCount = 0
     /// The partitions assigned to this member, with the time from which each may be used.
     private var usableFrom: [Int32: Instant] = [:]
@@ -18,9 +17,7 @@ struct OwnShare {
     /// The time of this member's clock at the last tick.
     private var lastTick: Instant
 
-    init(_ terms: LeaseTimes, at now: Instant) {
-        self.terms = terms
-        longestGap = terms.tick * 2
+    init(at now: Instant) {
         lastTick = now
     }
 
@@ -31,7 +28,7 @@ struct OwnShare {
     var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
     /// The end of the time for which this member may use its share without another tick.
-    var attentiveUntil: Instant { lastTick + terms.attention }
+    var attentiveUntil: Instant { lastTick + LeaseTimes.attention }
 
     /// Sets the partitions assigned to this member, replacing the previous ones.
     /// - Parameter wasTaken: true if partitions were lost without a revocation, so that others may have owned them
@@ -47,7 +44,7 @@ struct OwnShare {
 
         usableFrom = [:]
         for partition in partitions {
-            usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
+            usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + LeaseTimes.settling
             givenBack[partition] = nil
         }
         // A partition whose wait had not ended is not stored: its former owner may get it back without a wait, so this
@@ -66,7 +63,7 @@ struct OwnShare {
     /// Removes partitions that another member may have used since this one gave them up: that member has waited as long
     /// as a new owner must.
     private mutating func forgetGivenBack(at now: Instant) {
-        givenBack = givenBack.filter { now - $0.value.at < terms.returning }
+        givenBack = givenBack.filter { now - $0.value.at < LeaseTimes.returning }
     }
 
     /// Records the time of a tick. A member that was suspended for long begins as a new owner. By the end of that wait,
@@ -76,9 +73,9 @@ struct OwnShare {
     mutating func tick(at now: Instant) {
         let (wasAway, gap) = (now > attentiveUntil, lastTick.duration(to: now))
         if wasAway {
-            for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
+            for partition in usableFrom.keys { usableFrom[partition] = now + LeaseTimes.settling }
             givenBack = [:]
-        } else if gap > longestGap {
+        } else if gap > Self.longestGap {
             for (partition, moment) in usableFrom where moment > lastTick { usableFrom[partition] = moment + gap }
         }
         lastTick = max(lastTick, now)

@@ -43,5 +43,5 @@ public struct FleetTick: Sendable {
     /// `false` while no request may begin, because the member has no quota yet.
     public var isReady = true
     /// The time until the next tick.
-    public var nextTick: Duration = LeaseTimes().tick
+    public var nextTick: Duration = LeaseTimes.tick
 }

@@ -78,8 +78,8 @@ public struct LaneAssembly: Sendable {
 
         var topic = FleetLink.Configuration(topic: configuration.topics.fleet)
         topic.sharesQuota = sharesQuota
-        if controls != nil { topic.history = ControlTerms.history }
-        if hasBudgets { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
+        if hasBudgets || controls != nil { topic.history = ReplicatedLogTerms.history }
+        topic.isNeeded = hasBudgets
         return FleetLink(topic, clients: clients, loop: loop, log: log)
     }
 

@@ -2,7 +2,7 @@ internal import Basics
 public import EventLoop
 public import Logging
 internal import ProviderCalls
-public import QuotaSharing
+internal import QuotaSharing
 
 /// Applies control orders to one process: reads them from the fleet topic, applies them to the lanes, and answers them.
 ///
@@ -11,6 +11,8 @@ public import QuotaSharing
 public actor FleetControls {
     /// The longest time for which lanes wait for the orders when the process starts.
     private static let longestWait = Duration.seconds(3)
+    /// The longest time between two ticks.
+    private static let tick = Duration.seconds(1)
     private static let tickBeforeKnown = Duration.milliseconds(50)
 
     private nonisolated let loop: EventLoop
@@ -18,7 +20,6 @@ public actor FleetControls {
 
     private let policy: ControlPolicy
     private let member: ControlMember
-    private let terms: ControlTerms
     private let log: Logger
     private let wakeUp = WakeUp()
     private var link: FleetLink?
@@ -37,14 +38,11 @@ public actor FleetControls {
     /// - Parameters:
     ///   - name: this process's name in the fleet: unique, and new after each start.
     ///   - loop: the loop on which this actor runs.
-    public init(
-        _ policy: ControlPolicy, name: String, terms: ControlTerms = ControlTerms(), loop: EventLoop, log: Logger
-    ) {
+    public init(_ policy: ControlPolicy, name: String, loop: EventLoop, log: Logger) {
         self.policy = policy
-        self.terms = terms
         self.loop = loop
         self.log = log
-        member = ControlMember(name: name, fleet: policy.fleet, terms: terms, at: loop.now)
+        member = ControlMember(name: name, fleet: policy.fleet, at: loop.now)
     }
 
     public var status: ControlStatus {
@@ -81,8 +79,8 @@ public actor FleetControls {
 
     private var timeToNextTick: Duration {
         if isWaiting { return Self.tickBeforeKnown }
-        guard let end = member.book.nextEnd(after: wallTime) else { return terms.tick }
-        return min(terms.tick, .milliseconds(max(1, end.saturatingSubtracting(wallTime))))
+        guard let end = member.book.nextEnd(after: wallTime) else { return Self.tick }
+        return min(Self.tick, .milliseconds(max(1, end.saturatingSubtracting(wallTime))))
     }
 
     private var wallTime: Int64 { loop.wallNow.milliseconds }

@@ -14,7 +14,7 @@ public final class FleetTicker {
     /// `false` while no request may begin, because the member has no quota yet.
     public private(set) var isReady: Bool
     private let wakeUp = WakeUp()
-    private var nextTick = LeaseTimes().tick
+    private var nextTick = LeaseTimes.tick
 
     /// - Parameter link: `nil`: messages are discarded.
     public init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
