@@ -5,24 +5,18 @@ import Testing
 @testable import QuotaSharing
 @testable import Resilience
 
-/// The waits of interactive calls in a fleet whose other members have batch demand, in virtual time.
+/// The waits of interactive calls in a fleet whose other members have batch demand.
 struct FleetWaitingTests {
-    /// One worker: its membership, its token bucket, and its waiting requests.
+    /// One worker: its token bucket and its waiting requests.
     private final class Worker {
-        let member: LeaseMember
         let hasBatch: Bool
         var demand = RateDemand()
         var statistics = RateBucket.Statistics()
         var tokens = 0.0
         /// The arrival times of waiting interactive requests, oldest first.
         var line: [Double] = []
-        var nextTick = 0.0
-        var inbox: [(at: Double, message: LeaseMessage)] = []
 
-        init(_ name: String, hasBatch: Bool, at now: Instant) {
-            member = LeaseMember(name: name, limits: ["key"], at: now)
-            self.hasBatch = hasBatch
-        }
+        init(hasBatch: Bool) { self.hasBatch = hasBatch }
     }
 
     private struct Outcome {
@@ -43,49 +37,33 @@ struct FleetWaitingTests {
         perSecond rate: Double, firstHasBatch: Bool, seconds: Double = 60, seed: UInt64
     ) -> Outcome {
         var random = SplitMix64(state: seed)
-        let begin = Instant.now
-        let workers = (0..<3).map { Worker("m\($0)", hasBatch: $0 > 0 || firstHasBatch, at: begin) }
-        for (index, worker) in workers.enumerated() {
-            worker.member.assign((0..<12).filter { $0 % 3 == index }.map { Int32($0) }, of: 12, at: begin)
+        let fleet = LeaseFleet(of: 3)
+        let workers = (0..<3).map { Worker(hasBatch: $0 > 0 || firstHasBatch) }
+        fleet.demandAtTick = { index, now in
+            let worker = workers[index]
+            worker.statistics.waitingBatch = worker.hasBatch ? 300 : 0
+            worker.statistics.waiting = worker.line.count + worker.statistics.waitingBatch
+            return worker.demand.demand(of: Self.limit, statistics: worker.statistics, at: now)
         }
 
         let measuredFrom = 10.0
         var outcome = Outcome()
-        var time = 0.0
-        while time < measuredFrom + seconds {
-            time += Self.step
-            let now = begin + .seconds(time)
+        while fleet.elapsed.inSeconds < measuredFrom + seconds {
+            fleet.step()
+            let time = fleet.elapsed.inSeconds
             if Double.random(in: 0..<1, using: &random) < rate * Self.step { workers[0].line.append(time) }
-
-            for worker in workers {
-                share(worker, among: workers, at: time, now: now, outcome: &outcome)
-                serve(worker, at: time, now: now, isMeasured: time > measuredFrom, outcome: &outcome)
+            for (index, worker) in workers.enumerated() {
+                serve(
+                    worker, share: fleet.share(of: index), at: time, isMeasured: time > measuredFrom, outcome: &outcome)
             }
         }
+        outcome.messages = fleet.messages.count
         return outcome
     }
 
-    private func share(
-        _ worker: Worker, among workers: [Worker], at time: Double, now: Instant, outcome: inout Outcome
+    private func serve(
+        _ worker: Worker, share: Double, at time: Double, isMeasured: Bool, outcome: inout Outcome
     ) {
-        let due = worker.inbox.filter { $0.at <= time }
-        worker.inbox.removeAll { $0.at <= time }
-        for letter in due { worker.member.receive(letter.message, at: now) }
-        guard !due.isEmpty || time >= worker.nextTick else { return }
-
-        worker.statistics.waitingBatch = worker.hasBatch ? 300 : 0
-        worker.statistics.waiting = worker.line.count + worker.statistics.waitingBatch
-        worker.member.setDemand(
-            worker.demand.demand(of: Self.limit, statistics: worker.statistics, at: now), of: "key")
-        if let message = worker.member.tick(at: now) {
-            outcome.messages += 1
-            for other in workers where other !== worker { other.inbox.append((time + 0.02, message)) }
-        }
-        worker.nextTick = time + worker.member.nextTick.inSeconds
-    }
-
-    private func serve(_ worker: Worker, at time: Double, now: Instant, isMeasured: Bool, outcome: inout Outcome) {
-        let share = worker.member.share(of: "key", at: now)
         let capacity = share > 0 ? max(1, Self.limit.burst * share) : 0
         worker.tokens = min(capacity, worker.tokens + Self.limit.perSecond * share * Self.step)
         while worker.tokens >= 1, !worker.line.isEmpty || worker.hasBatch {

@@ -1,0 +1,81 @@
+import Basics
+
+@testable import QuotaSharing
+
+/// Members that share a daily budget, and the log between them, in steps of 20 ms. Each day has `dayLength`.
+final class BudgetFleet {
+    static let provider = "p"
+    private static let step = Duration.milliseconds(20)
+
+    let dayLength: Duration
+    /// The calls that come to each member, per second.
+    var demand = 0.0
+    /// Returns how long the copies of a message travel to the log; none: the message is lost.
+    var delays: () -> [Duration] = { [.zero] }
+    private(set) var members: [BudgetMember] = []
+    private(set) var elapsed = Duration.zero
+    private(set) var messages = 0
+    private(set) var warnings = 0
+    /// The number of calls made, by day.
+    private(set) var calls: [String: Int] = [:]
+    private(set) var log: [BudgetMessage] = []
+    private let budget: Int
+    private let start = Instant.now
+    private var unwritten: [(due: Duration, message: BudgetMessage)] = []
+    /// For each member: the offset of the next record, and the waiting calls, with the fraction of one to come.
+    private var next: [Int] = []
+    private var waiting: [Double] = []
+
+    init(of count: Int, budget: Int, dayLength: Duration) {
+        (self.budget, self.dayLength) = (budget, dayLength)
+        for _ in 0..<count { join(newest: 0) }
+    }
+
+    /// The label of the current day.
+    var day: String { "day \(1000 + Int(elapsed / dayLength))" }
+
+    /// Adds a member.
+    /// - Parameter records: the number of records that it reads at first.
+    func join(newest records: Int) {
+        let member = BudgetMember(name: "m\(members.count)-0", budgets: [Self.provider: budget], at: start + elapsed)
+        let first = max(0, log.count - records)
+        members.append(member)
+        next.append(first)
+        waiting.append(0)
+        member.begin(
+            FleetTopicExtent(first: Int64(first), end: Int64(log.count), oldest: 0), at: start + elapsed)
+    }
+
+    func run(until seconds: Double) {
+        while elapsed < .seconds(seconds) { step() }
+    }
+
+    private func step() {
+        elapsed += Self.step
+        log += unwritten.filter { $0.due <= elapsed }.map(\.message)
+        unwritten.removeAll { $0.due <= elapsed }
+        for index in members.indices { step(index) }
+    }
+
+    private func step(_ index: Int) {
+        let (member, now) = (members[index], start + elapsed)
+        let dayEnd = start + dayLength * (Int(elapsed / dayLength) + 1)
+        member.setDay(BudgetDay(label: day, end: dayEnd), of: Self.provider)
+        for offset in next[index]..<log.count { member.read(log[offset], at: Int64(offset), now: now) }
+        next[index] = log.count
+
+        waiting[index] = min(30, waiting[index] + demand * Self.step.inSeconds)
+        while waiting[index] >= 1, let epoch = member.tryTake(0, at: now) {
+            member.noteMade(0, kind: "search", epoch: epoch, at: now)
+            waiting[index] -= 1
+            calls[day, default: 0] += 1
+        }
+        member.setWaiting(Int(waiting[index]), of: 0)
+
+        if let message = member.tick(at: now) {
+            messages += 1
+            unwritten += delays().map { (elapsed + $0, message) }
+        }
+        warnings += member.takeWarnings().count
+    }
+}
