@@ -36,7 +36,7 @@ public final class QuotaMember {
     private let leases: LeaseMember?
     private let budgets: BudgetPolicy?
     /// `nil` if no provider has a daily budget.
-    private let keeper: BudgetKeeper?
+    private let reservations: BudgetMember?
     /// The quota for which each provider's calls count. A missing provider shares its quota with every fleet.
     private var scopes: [ProviderID: QuotaScope]
 
@@ -59,16 +59,15 @@ public final class QuotaMember {
         self.clock = clock
         self.onIgnored = onIgnored
 
-        keeper = budgets.map { budgets in
+        reservations = budgets.map { budgets in
             // bounded: the keys are those of another dictionary
             let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
             // bounded: the keys are those of another dictionary
             let accounts = Dictionary(uniqueKeysWithValues: scopes.map { ($0.key.rawValue, $0.value) })
             // bounded: the keys are those of another dictionary
             let reserves = Dictionary(uniqueKeysWithValues: budgets.reserved.map { ($0.key.rawValue, $0.value) })
-            let member = BudgetMember(
+            return BudgetMember(
                 name: name, budgets: callsPerDay, reserves: reserves, scopes: accounts, at: clock.now)
-            return BudgetKeeper(member)
         }
 
         let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
@@ -84,12 +83,12 @@ public final class QuotaMember {
     }
 
     /// Returns the access to a provider's daily call budget; `nil` if it has none.
-    public func budget(of provider: ProviderID) -> BudgetAccess? { keeper?.access(to: provider.rawValue) }
+    public func budget(of provider: ProviderID) -> BudgetAccess? { reservations?.access(to: provider.rawValue) }
 
     /// Counts a provider's calls for another quota, because its key has changed.
     public func renewScope(_ scope: QuotaScope, of provider: ProviderID) {
         leases?.rename(limitName(of: provider), to: scope.name)
-        keeper?.renewScope(scope, of: provider.rawValue)
+        reservations?.renewScope(scope, of: provider.rawValue)
         scopes[provider] = scope
         for index in limits.indices { limits[index].name = limitName(of: limits[index].limiter.id) }
     }
@@ -99,7 +98,7 @@ public final class QuotaMember {
 
     // MARK: - Events
 
-    public func onWakeUp(_ wake: @escaping () -> Void) { keeper?.onWant = wake }
+    public func onWakeUp(_ wake: @escaping () -> Void) { reservations?.onWant = wake }
 
     /// Updates the shares for the partitions that this loop owns. Call it before a revocation is acknowledged, and
     /// after an assignment.
@@ -114,12 +113,12 @@ public final class QuotaMember {
 
     /// Called when the fleet topic has been opened, for the first time or again. `receive` follows for each record.
     public func topicOpened(_ extent: FleetTopicExtent) {
-        keeper?.begin(extent, at: clock.now)
+        reservations?.begin(extent, at: clock.now)
     }
 
     /// True if the records since `topicOpened` are not sufficient, so that the topic must be read from its oldest
     /// record on.
-    public var needsOlderRecords: Bool { keeper?.member.needsOlderRecords ?? false }
+    public var needsOlderRecords: Bool { reservations?.needsOlderRecords ?? false }
 
     /// Processes records of the fleet topic in their order, including this member's own.
     public func receive(_ records: [FleetRecord]) {
@@ -128,15 +127,15 @@ public final class QuotaMember {
             switch record.message {
             case .shares(let message):
                 if !record.isOld { receive(message, at: now) }
-                keeper?.member.read(nil, at: record.offset, now: now)
+                reservations?.read(nil, at: record.offset, now: now)
             case .budget(let message):
-                if !record.isOld, let keeper { report(keeper.member.relation(of: message)) }
-                keeper?.member.read(message, at: record.offset, now: now)
-            case .control, nil: keeper?.member.read(nil, at: record.offset, now: now)
+                if !record.isOld, let reservations { report(reservations.relation(of: message)) }
+                reservations?.read(message, at: record.offset, now: now)
+            case .control, nil: reservations?.read(nil, at: record.offset, now: now)
             }
         }
         if leases != nil { updateShares(at: now) }
-        if let keeper { review(keeper, at: now) }
+        if let reservations { review(reservations, at: now) }
     }
 
     private func receive(_ message: LeaseMessage, at now: Instant) {
@@ -163,24 +162,24 @@ public final class QuotaMember {
     }
 
     private func tickBudgets(at now: Instant) -> FleetTick {
-        guard let keeper, let budgets else { return FleetTick() }
+        guard let reservations, let budgets else { return FleetTick() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
         // bounded: the keys are those of another dictionary
-        let message = keeper.tick(Dictionary(uniqueKeysWithValues: days), at: now)
-        review(keeper, at: now)
+        let message = reservations.tick(Dictionary(uniqueKeysWithValues: days), at: now)
+        review(reservations, at: now)
 
-        let member = keeper.member
         return FleetTick(
-            messages: message.map { [.budget($0)] } ?? [], isReady: member.isReady && !member.isTimedOut(at: now),
-            nextTick: member.nextTick(at: now))
+            messages: message.map { [.budget($0)] } ?? [], isReady: reservations.isReady && !reservations.isTimedOut(at: now),
+            nextTick: reservations.nextTick(at: now))
     }
 
-    private func review(_ keeper: BudgetKeeper, at now: Instant) {
-        keeper.review(at: now)
-        for provider in keeper.member.takeWarnings() {
-            guard let id = ProviderID(rawValue: provider) else { continue }
-            guard let index = keeper.member.index(of: provider) else { continue }
-            budgets?.onWarning(id, keeper.member.status(index))
+    private func review(_ reservations: BudgetMember, at now: Instant) {
+        reservations.review(at: now)
+        for provider in reservations.takeWarnings() {
+            guard let id = ProviderID(rawValue: provider), let account = reservations.account(of: provider) else {
+                continue
+            }
+            budgets?.onWarning(id, account.status)
         }
     }
 
@@ -211,7 +210,7 @@ public final class QuotaMember {
             messages.append(.shares(leases.leave(at: clock.now)))
             updateShares(at: clock.now)
         }
-        if let message = keeper?.member.leave(at: clock.now) { messages.append(.budget(message)) }
+        if let message = reservations?.leave(at: clock.now) { messages.append(.budget(message)) }
         return messages
     }
 }

@@ -11,7 +11,7 @@ struct BudgetAccessTests {
     /// A loop with one budgeted provider, and the log in which it reserves.
     private final class Loop {
         let time: VirtualTime
-        let keeper: BudgetKeeper
+        let member: BudgetMember
         let access: BudgetAccess
         let calls: QueuedCalls
         var day = 23
@@ -20,9 +20,8 @@ struct BudgetAccessTests {
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
-            let member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
-            keeper = BudgetKeeper(member)
-            access = try #require(keeper.access(to: "p"))
+            member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
+            access = try #require(member.access(to: "p"))
             calls = QueuedCalls(budget: access, time: time)
         }
 
@@ -31,7 +30,7 @@ struct BudgetAccessTests {
             results.compactMap { if case .failure(let error) = $0 { CallEnding(error) } else { nil } }
         }
 
-        func begin() { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
+        func begin() { member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
 
         func ask(within timeout: Duration = .seconds(5)) async {
             do throws(CallFailure) {
@@ -46,15 +45,15 @@ struct BudgetAccessTests {
 
         /// Processes a message that another member appends.
         func append(_ message: BudgetMessage) {
-            keeper.member.read(message, at: Int64(log.count), now: time.now)
+            member.read(message, at: Int64(log.count), now: time.now)
             log.append(message)
-            keeper.review(at: time.now)
+            member.review(at: time.now)
         }
 
         /// Runs a tick. Its message is in the log at once.
         func tick() {
             let end = time.start + .seconds(3600 * (day - 22))
-            let message = keeper.tick(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
+            let message = member.tick(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
             if let message { append(message) }
         }
     }
@@ -161,7 +160,7 @@ struct BudgetAccessTests {
             loop.tick()
             loop.access.putBack(permit)
 
-            let granted = loop.keeper.member.today(of: "p")?.day.taken ?? 0
+            let granted = loop.member.accounts[0].today?.day.taken ?? 0
             var count = 0
             while loop.access.take(at: time.now) != nil { count += 1 }
             #expect(count == granted, "what was put back is of yesterday")
@@ -219,11 +218,11 @@ struct BudgetAccessTests {
             time.settle()
             loop.tick()
             time.settle()
-            #expect(loop.keeper.member.today(of: "p")?.day.taken ?? 0 > 1)
-            let last = loop.keeper.member.leave(at: time.now)
+            #expect(loop.member.accounts[0].today?.day.taken ?? 0 > 1)
+            let last = loop.member.leave(at: time.now)
             loop.append(try #require(last))
 
-            let today = try #require(loop.keeper.member.today(of: "p"))
+            let today = try #require(loop.member.accounts[0].today)
             #expect(today.day.taken == 1)
             #expect(today.day.used == 1)
             #expect(today.day.left == 99)

@@ -12,7 +12,6 @@ struct BudgetClassesTests {
     private final class Fleet {
         let time: VirtualTime
         let members: [BudgetMember]
-        let keepers: [BudgetKeeper]
         let calls: [QueuedCalls]
         private(set) var log: [BudgetMessage] = []
         private let day: BudgetDay
@@ -25,27 +24,26 @@ struct BudgetClassesTests {
             members = reserves.enumerated().map { index, reserve in
                 BudgetMember(name: "m\(index)", budgets: ["p": budget], reserves: ["p": reserve], at: time.now)
             }
-            keepers = members.map(BudgetKeeper.init)
-            calls = try keepers.map {
+            calls = try members.map {
                 let access = try #require($0.access(to: "p"))
                 return QueuedCalls(budget: access, time: time)
             }
-            for keeper in keepers { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
+            for member in members { member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
         }
 
         /// Processes a message that a member or an operator appends.
         func append(_ message: BudgetMessage) {
-            for keeper in keepers {
-                keeper.member.read(message, at: Int64(log.count), now: time.now)
+            for member in members {
+                member.read(message, at: Int64(log.count), now: time.now)
             }
             log.append(message)
-            for keeper in keepers { keeper.review(at: time.now) }
+            for member in members { member.review(at: time.now) }
         }
 
         /// Runs a tick of all members. Its messages are in the log at once.
         func tick() {
-            for keeper in keepers {
-                if let message = keeper.tick(["p": day], at: time.now) { append(message) }
+            for member in members {
+                if let message = member.tick(["p": day], at: time.now) { append(message) }
             }
         }
 
@@ -120,7 +118,7 @@ struct BudgetClassesTests {
             }
             #expect(fleet.permits[.batch] == 90)
             #expect(fleet.errors[.batch]?.allSatisfy(Self.isKept) == true)
-            #expect(fleet.members[0].today(of: "p")?.day.left == 10, "what it held is given back")
+            #expect(fleet.members[0].accounts[0].today?.day.left == 10, "what it held is given back")
 
             for _ in 0..<12 {
                 ask(fleet, 1, of: .interactive, on: owner)

@@ -17,7 +17,6 @@ struct ProviderQueueLedgerTests {
 
         let time: VirtualTime
         let member: BudgetMember
-        let keeper: BudgetKeeper
         let calls: QueuedCalls
         var random: SplitMix64
         private let day: BudgetDay
@@ -33,21 +32,20 @@ struct ProviderQueueLedgerTests {
             day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
             member = BudgetMember(
                 name: "m", budgets: ["p": Self.budget], reserves: ["p": .calls(20)], at: time.now)
-            keeper = BudgetKeeper(member)
-            let access = try #require(keeper.access(to: "p"))
+            let access = try #require(member.access(to: "p"))
             var concurrency = ConcurrencyLimit.Configuration(maximum: Self.maximum)
             concurrency.isAdaptive = Bool.random(using: &random)
             calls = QueuedCalls(rate: Self.rate, concurrency: concurrency, budget: access, time: time)
             calls.limits.breaker.onTransition = { [weak self] _ in self?.calls.queue.serve() }
-            keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
+            member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
 
         /// Runs a tick. Its message is in the log at once.
         func tick() {
-            guard let message = keeper.tick(["p": day], at: time.now) else { return }
+            guard let message = member.tick(["p": day], at: time.now) else { return }
             member.read(message, at: offset, now: time.now)
             offset += 1
-            keeper.review(at: time.now)
+            member.review(at: time.now)
         }
 
         func call() async {
@@ -121,7 +119,7 @@ struct ProviderQueueLedgerTests {
             #expect(world.begun.count > 50 && world.begun.count <= World.budget)
             #expect(Double(world.begun.mostInASecond) <= World.rate.perSecond + World.rate.burst)
             #expect(world.calls.limits.bucket.statistics.admitted == world.begun.count)
-            #expect(world.member.status(0).used == world.begun.count)
+            #expect(world.member.accounts[0].status.used == world.begun.count)
             #expect(world.calls.queue.concurrencyStatistics.inFlight == 0)
             #expect(world.calls.queue.rateStatistics.waiting == 0)
             #expect(time.timerCount == 0)

@@ -13,7 +13,6 @@ struct ProviderQueueTests {
     private final class Loop {
         let time: VirtualTime
         let member: BudgetMember
-        let keeper: BudgetKeeper
         let calls: QueuedCalls
         private let day: BudgetDay
 
@@ -21,18 +20,17 @@ struct ProviderQueueTests {
             self.time = time
             day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
             member = BudgetMember(name: "m", budgets: ["p": 10], reserves: ["p": .calls(10)], at: time.now)
-            keeper = BudgetKeeper(member)
-            let access = try #require(keeper.access(to: "p"))
+            let access = try #require(member.access(to: "p"))
             calls = QueuedCalls(budget: access, time: time)
-            keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
+            member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
         }
 
         /// Runs a tick, and returns its message.
-        func tick() -> BudgetMessage? { keeper.tick(["p": day], at: time.now) }
+        func tick() -> BudgetMessage? { member.tick(["p": day], at: time.now) }
 
         func read(_ message: BudgetMessage) {
             member.read(message, at: 0, now: time.now)
-            keeper.review(at: time.now)
+            member.review(at: time.now)
         }
     }
 
@@ -91,7 +89,7 @@ struct ProviderQueueTests {
 
             // The call is rejected, and its task has not resumed yet.
             _ = loop.tick()
-            loop.keeper.review(at: time.now)
+            loop.member.review(at: time.now)
             context.becomeInteractive()
             loop.calls.queue.promote(context)
             time.settle()
@@ -163,13 +161,12 @@ struct ProviderQueueTests {
     @Test func budgetThatOthersTakeAgainShutsTheProviderOnce() throws {
         try world { time, owner in
             let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
-            let keeper = BudgetKeeper(member)
-            let access = try #require(keeper.access(to: "p"))
+            let access = try #require(member.access(to: "p"))
             let (calls, results, shut) = (QueuedCalls(budget: access, time: time), Log<CallEnding?>(), Log<Bool>())
             access.onUsedUp = { shut.note($0 != nil) }
-            keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
+            member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now)
             let day = BudgetDay(label: "2026-11-23", end: time.now + .seconds(3600))
-            _ = keeper.tick(["p": day], at: time.now)
+            _ = member.tick(["p": day], at: time.now)
 
             var offset: Int64 = 0
             func append(take: Int, giveBack: Int) {
@@ -178,7 +175,7 @@ struct ProviderQueueTests {
                 offset += 1
                 let message = BudgetMessage(sender: "other", number: UInt64(offset), entries: [entry])
                 member.read(message, at: offset - 1, now: time.now)
-                keeper.review(at: time.now)
+                member.review(at: time.now)
             }
             append(take: 1, giveBack: 0)
             for _ in 0..<100 {

@@ -26,7 +26,7 @@ struct BudgetAccountsTests {
     }
 
     private static func setDay(_ label: String, of member: BudgetMember) {
-        member.setDay(BudgetDay(label: label, end: start + .seconds(86_400)), of: "p")
+        member.account(of: "p")?.reservation.begin(BudgetDay(label: label, end: start + .seconds(86_400)))
     }
 
     /// Lets a member read messages, as from a topic.
@@ -43,10 +43,10 @@ struct BudgetAccountsTests {
 
     /// Lets a member request a call, and read its own message.
     private static func ask(_ member: BudgetMember, at offset: Int64) throws -> Int? {
-        member.setWaiting(1, of: 0)
+        member.accounts[0].setWaiting(1)
         let message = try #require(member.tick(at: start + .seconds(1)))
         member.read(message, at: offset, now: start + .seconds(1))
-        return member.tryTake(0, at: start + .seconds(1))
+        return member.accounts[0].tryTake(at: start + .seconds(1))
     }
 
     /// The messages of a thousand groups, each with a reservation, an operator's order, a replaced key and a snapshot.
@@ -74,7 +74,7 @@ struct BudgetAccountsTests {
         #expect(try Self.ask(member, at: 5000) != nil)
 
         Self.read([Self.order(0)], from: 5001, by: member)
-        #expect(!member.hasAnyLeft(0))
+        #expect(!member.accounts[0].hasAnyLeft)
         #expect(member.ledger.left(of: Self.scope(), on: Self.day, limit: 100) == 0)
         #expect(member.tick(at: Self.start + .seconds(2))?.answers == "person f \(Self.day)")
     }
@@ -170,12 +170,12 @@ struct BudgetAccountsTests {
 
     @Test func keyWithoutAnAccountGetsNoCallsAndThatIsShownAndReportedOnce() {
         let member = Self.memberWithoutRoom()
-        member.setWaiting(1, of: 0)
+        member.accounts[0].setWaiting(1)
         for second in 1..<10 { _ = member.tick(at: Self.start + .seconds(second)) }
         #expect(member.takeWarnings() == ["p"])
-        #expect(member.status(0).isFull)
-        #expect(member.status(0).left == 0)
-        #expect(member.isUsedUp(0, at: Self.start + .seconds(10)))
+        #expect(member.accounts[0].status.isFull)
+        #expect(member.accounts[0].status.left == 0)
+        #expect(member.accounts[0].isUsedUp(at: Self.start + .seconds(10)))
         #expect(member.ledger.days.count == 256)
 
         // A replacement key without an account is rejected as well: it must not start another budget.
@@ -194,7 +194,7 @@ struct BudgetAccountsTests {
     @Test func keyGetsAnAccountOnTheNextDay() throws {
         let member = Self.memberWithoutRoom()
         Self.setDay("2026-11-24", of: member)
-        #expect(!member.status(0).isFull)
+        #expect(!member.accounts[0].status.isFull)
         #expect(try Self.ask(member, at: 300) != nil)
         #expect(member.ledger.days.count == 1)
     }
@@ -207,7 +207,7 @@ struct BudgetAccountsTests {
         #expect(try Self.ask(member, at: 0) != nil)
         #expect(member.accounts[0].reservation.held > 0)
         Self.read([Self.order(0)], from: 1, by: member)
-        #expect(member.tryTake(0, at: Self.start + .seconds(1)) == nil)
+        #expect(member.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil)
     }
 
     @Test func orderForAnotherDayIsNotAcknowledged() {
@@ -224,11 +224,11 @@ struct BudgetAccountsTests {
     /// Every writer of the topic can use a member's name and number.
     @Test func forgedRecordUnderAMembersOwnNameEndsNothing() throws {
         let member = Self.member()
-        member.setWaiting(1, of: 0)
+        member.accounts[0].setWaiting(1)
         let message = try #require(member.tick(at: Self.start))
         #expect(!message.entries.isEmpty)
         Self.read([BudgetMessage(sender: message.sender, number: message.number)], by: member)
-        #expect(member.tryTake(0, at: Self.start) == nil)
+        #expect(member.accounts[0].tryTake(at: Self.start) == nil)
         #expect(try Self.ask(member, at: 1) != nil, "it asks again")
     }
 

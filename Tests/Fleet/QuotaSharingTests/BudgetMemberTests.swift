@@ -18,37 +18,37 @@ struct BudgetMemberTests {
         let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
         let member = BudgetMember(name: name, budgets: budgets, scopes: scopes, at: start)
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
-        for provider in budgets.keys { member.setDay(day, of: provider) }
+        for provider in budgets.keys { member.account(of: provider)?.reservation.begin(day) }
         return member
     }
 
     @Test func idleAndUsedUpProvidersDoNotDelayOthersWhenTheTopicTimesOut() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
-        let busy = try #require(member.index(of: "busy"))
-        member.setWaiting(1, of: busy)
+        let busy = try #require(member.accounts.firstIndex { $0.provider == "busy" })
+        member.accounts[busy].setWaiting(1)
         var now = Self.start
         let message = try #require(member.tick(at: now))
         member.read(message, at: 0, now: now)
-        #expect(member.tryTake(busy, at: now) != nil)
-        member.setWaiting(0, of: busy)
+        #expect(member.accounts[busy].tryTake(at: now) != nil)
+        member.accounts[busy].setWaiting(0)
 
         // The next reservation is not read back.
         while member.tick(at: now) == nil, now < Self.start + .seconds(20) {
-            _ = member.tryTake(busy, at: now)
+            _ = member.accounts[busy].tryTake(at: now)
             now += .milliseconds(100)
         }
         now += .seconds(4)
-        while member.tryTake(busy, at: now) != nil {}
+        while member.accounts[busy].tryTake(at: now) != nil {}
         #expect(member.isTimedOut(at: now), "the one that is asked for lacks calls")
 
         member.read(BudgetMessage(sender: "other", number: 1), at: 1, now: now)
         let calm = Self.member(["busy": 1000, "idle": 1000, "used": 0])
-        calm.setWaiting(1, of: busy)
+        calm.accounts[busy].setWaiting(1)
         let first = try #require(calm.tick(at: now))
         calm.read(first, at: 0, now: now)
-        calm.setWaiting(0, of: busy)
+        calm.accounts[busy].setWaiting(0)
         while calm.tick(at: now) == nil, now < Self.start + .seconds(40) {
-            calm.noteMade(busy, kind: "search", epoch: 1, at: now)
+            calm.accounts[busy].reservation.noteMade("search", epoch: 1, at: now)
             now += .milliseconds(100)
         }
         #expect(!calm.isTimedOut(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
@@ -58,19 +58,19 @@ struct BudgetMemberTests {
         let member = Self.member(["p": 8])
         var now = Self.start
         var offset: Int64 = 0
-        member.setWaiting(8, of: 0)
-        while !member.isUsedUp(0, at: now), now < Self.start + .seconds(10) {
+        member.accounts[0].setWaiting(8)
+        while !member.accounts[0].isUsedUp(at: now), now < Self.start + .seconds(10) {
             if let message = member.tick(at: now) {
                 member.read(message, at: offset, now: now)
                 offset += 1
             }
-            while member.tryTake(0, at: now) != nil {}
+            while member.accounts[0].tryTake(at: now) != nil {}
             now += .milliseconds(100)
         }
 
         // Otherwise the rejected calls would still count as demand, at the previous pace.
-        member.setWaiting(1, of: 0)
-        #expect(member.isUsedUp(0, at: now))
+        member.accounts[0].setWaiting(1)
+        #expect(member.accounts[0].isUsedUp(at: now))
         #expect(member.nextTick(at: now) == BudgetTerms.tick)
     }
 
@@ -78,7 +78,7 @@ struct BudgetMemberTests {
         let member = Self.member(["p": 1000])
         var numbers: Set<UInt64> = []
         for second in 0..<3600 {
-            member.setWaiting(1, of: 0)
+            member.accounts[0].setWaiting(1)
             if let message = member.tick(at: Self.start + .seconds(second)) { numbers.insert(message.number) }
         }
         #expect(numbers.count == 8)
@@ -102,7 +102,7 @@ struct BudgetMemberTests {
         let again = try #require(member.tick(at: Self.start + .seconds(5)))
         #expect(again.renewals?.map(\.new) == ["l"])
         member.read(again, at: 0, now: Self.start + .seconds(5))
-        member.setWaiting(1, of: 0)
+        member.accounts[0].setWaiting(1)
         #expect(try #require(member.tick(at: Self.start + .seconds(9))).renewals == nil)
     }
 
@@ -142,8 +142,8 @@ struct BudgetMemberTests {
 
         let new = BudgetMember(name: "new-0", budgets: ["p": 10], scopes: ["p": Self.scope("p")], at: Self.start)
         new.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: Self.start)
-        new.setDay(Self.day, of: "p")
-        new.setWaiting(1, of: 0)
+        new.account(of: "p")?.reservation.begin(Self.day)
+        new.accounts[0].setWaiting(1)
         let reservation = try #require(new.tick(at: Self.start))
         known.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
         for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
@@ -154,7 +154,7 @@ struct BudgetMemberTests {
             member.read(state, at: 1, now: Self.start + .seconds(1))
             #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
         }
-        #expect(new.tryTake(0, at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
+        #expect(new.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
         #expect(new.ledger == known.ledger)
     }
 
@@ -213,7 +213,7 @@ struct BudgetMemberTests {
     @Test func memberAsksForNothingWhenTheTopicWasJustMadeAnew() throws {
         let member = Self.member(["p": 100])
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
-        member.setWaiting(1, of: 0)
+        member.accounts[0].setWaiting(1)
         let state = try #require(member.tick(at: Self.start + .seconds(1)))
         #expect(state.entries.allSatisfy { $0.take == 0 })
         member.read(state, at: 0, now: Self.start + .seconds(1))

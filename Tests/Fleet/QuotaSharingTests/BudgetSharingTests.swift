@@ -43,7 +43,7 @@ struct BudgetSharingTests {
         fleet.demand = 0
         fleet.run(until: 80)
 
-        let known = fleet.members.compactMap { $0.today(of: BudgetFleet.provider)?.day.used }
+        let known = fleet.members.compactMap { $0.accounts[0].today?.day.used }
         #expect(known.count == 3)
         #expect(known.allSatisfy { $0 == fleet.calls["day 1000"] }, "\(known), \(fleet.calls)")
     }

@@ -19,10 +19,9 @@ public final class BudgetAccess {
         case keptForInteractive(retryAfter: Duration)
     }
 
-    private let member: BudgetMember
+    private let account: BudgetAccount
     /// Called when the member should tick at once because more permits are needed.
     private let wake: () -> Void
-    private let index: Int
     /// The number and the end of a day whose budget is used up. It stays set until calls are reserved again, because
     /// returned calls may be taken by other members.
     private var usedUp: (day: Int, end: Instant)?
@@ -33,49 +32,48 @@ public final class BudgetAccess {
     /// again.
     public var onUsedUp: ((Duration?) -> Void)?
 
-    init(_ member: BudgetMember, index: Int, wake: @escaping () -> Void) {
-        self.member = member
+    init(_ account: BudgetAccount, wake: @escaping () -> Void) {
+        self.account = account
         self.wake = wake
-        self.index = index
     }
 
     // MARK: - Calls
 
     /// Returns true if a permit is reserved. A batch request gets none of the calls that are kept for interactive ones.
     public func canTake(of requestClass: RequestClass = .interactive, at now: Instant) -> Bool {
-        member.canTake(index, of: requestClass, at: now)
+        account.canTake(of: requestClass, at: now)
     }
 
     /// Takes a permit, if one is reserved.
     public func take(of requestClass: RequestClass = .interactive, at now: Instant) -> Permit? {
-        guard let epoch = member.tryTake(index, of: requestClass, at: now) else { return nil }
-        if member.wantsMore(index) { wake() }
+        guard let epoch = account.tryTake(of: requestClass, at: now) else { return nil }
+        if account.wantsMore { wake() }
         return Permit(epoch: epoch)
     }
 
     /// Returns the permit of a call that was not made.
-    public func putBack(_ permit: Permit) { member.putBack(index, epoch: permit.epoch) }
+    public func putBack(_ permit: Permit) { account.reservation.putBack(epoch: permit.epoch) }
 
     /// True until the end of the permit's day.
     public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
-        member.isCurrent(index, epoch: permit.epoch, at: now)
+        account.reservation.isCurrent(epoch: permit.epoch, at: now)
     }
 
     /// Counts a call that begins.
     /// - Parameter kind: the kind under which reports list the call.
     public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
-        member.noteMade(index, kind: kind, epoch: permit.epoch, at: now)
+        account.reservation.noteMade(kind, epoch: permit.epoch, at: now)
     }
 
     /// The day's budget, as known to the fleet.
-    public var status: BudgetStatus { member.status(index) }
+    public var status: BudgetStatus { account.status }
 
     // MARK: - Remaining calls
 
     /// Returns the reason why a call of the class can get no permit today; `nil` if it may wait for one.
     public func refusal(of requestClass: RequestClass, at now: Instant) -> Refusal? {
         if isUsedUp(at: now) { return .usedUp(retryAfter: timeToNextDay(at: now)) }
-        guard requestClass == .batch, member.isKeptForInteractive(index) else { return nil }
+        guard requestClass == .batch, account.isKeptForInteractive else { return nil }
         return .keptForInteractive(retryAfter: timeToNextDay(at: now))
     }
 
@@ -84,21 +82,21 @@ public final class BudgetAccess {
 
     private func isUsedUp(at now: Instant) -> Bool {
         if let usedUp {
-            guard member.epoch(index) != usedUp.day || now >= usedUp.end || member.canTake(index, at: now) else {
+            guard account.reservation.epoch != usedUp.day || now >= usedUp.end || account.canTake(at: now) else {
                 return true
             }
             self.usedUp = nil
             onUsedUp?(nil)
-        } else if member.isUsedUp(index, at: now) {
+        } else if account.isUsedUp(at: now) {
             let time = timeToNextDay(at: now)
-            usedUp = (member.epoch(index), now + time)
+            usedUp = (account.reservation.epoch, now + time)
             onUsedUp?(time)
         }
         return usedUp != nil
     }
 
     private func timeToNextDay(at now: Instant) -> Duration {
-        member.timeToNextDay(index, at: now) ?? .seconds(3600)
+        account.reservation.day.map { max(.milliseconds(1), now.duration(to: $0.end)) } ?? .seconds(3600)
     }
 
     // MARK: - Demand
@@ -114,8 +112,8 @@ public final class BudgetAccess {
 
     private func noteWaiting() {
         // After a used-up day, one call is requested to find out whether more are available.
-        let asks = usedUp != nil && member.hasAnyLeft(index)
-        member.setWaiting(max(waiting.all, asks ? 1 : 0), batch: waiting.batch, of: index)
+        let asks = usedUp != nil && account.hasAnyLeft
+        account.setWaiting(max(waiting.all, asks ? 1 : 0), batch: waiting.batch)
     }
 
     /// Updates the state and calls `onChange`, after a record was read or a day has begun.

@@ -8,16 +8,16 @@ extension BudgetMember {
     /// True for a question about a budget of this member, and for an order that this member applies.
     func isToBeAnswered(_ message: BudgetMessage) -> Bool {
         if let question = message.question {
-            return index(of: question.provider).map { accounts[$0].scope.fleet == question.fleet } ?? false
+            return account(of: question.provider)?.scope.fleet == question.fleet
         }
-        guard let order = message.order, let index = index(of: order.provider) else { return false }
-        return accounts[index].reservation.day?.label == order.day && !isFull(index)
+        guard let order = message.order, let account = account(of: order.provider) else { return false }
+        return account.reservation.day?.label == order.day && !account.isFull
     }
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
     func giveUpCalls(beyond order: BudgetMessage.Order) {
-        guard order.limit != nil, let index = index(of: order.provider), let day = today(index)?.day else { return }
-        _ = accounts[index].reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
+        guard order.limit != nil, let account = account(of: order.provider), let day = account.today?.day else { return }
+        _ = account.reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
     }
 
     /// Returns the relation of a message to this member's accounts.
@@ -34,11 +34,10 @@ extension BudgetMember {
 
     /// Returns true for an account of this member, and for a provider of its fleet for which it keeps no budget.
     func isOwn(_ scope: QuotaScope) -> Bool {
-        guard let index = index(of: scope.provider) else {
+        guard let own = account(of: scope.provider)?.scope else {
             return accounts.first.map { $0.scope.fleet == scope.fleet } ?? false
         }
-        let own = accounts[index].scope
         return scope.fleet == own.fleet
-            && (scope.key == nil || log.state.isSameAccount(scope, own))
+            && (scope.key == nil || log.records.state.isSameAccount(scope, own))
     }
 }

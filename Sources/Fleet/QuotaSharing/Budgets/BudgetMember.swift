@@ -14,22 +14,24 @@ public final class BudgetMember {
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
-    /// The providers with a budget, by name. Functions about one provider take its index in this array.
-    var accounts: [BudgetAccount]
+    /// The providers with a budget, by name.
+    let accounts: [BudgetAccount]
+    private var accesses: [String: BudgetAccess] = [:]
+    /// Called when `tick` should be called at once. Not called again before that.
+    public var onWant: (() -> Void)?
+    private var isWoken = false
     /// Key replacements that none of this member's confirmed messages contains.
     private var renewals: [BudgetMessage.Renewal] = []
     /// The senders of unanswered questions and orders.
     private var questions: [String] = []
 
     private let fleet: String?
-    private(set) var log: ReplicatedLog<BudgetLedger>
+    let log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
     /// This member's messages that it has not read back, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The time from which this member requests calls again, after the topic was created again.
-    var settled: Instant?
     /// The providers whose budget this member has taken to four fifths, each to be reported once.
     private var warnings: [String] = []
     /// The providers without an account because there are too many, which have been reported.
@@ -46,37 +48,44 @@ public final class BudgetMember {
         scopes: [String: QuotaScope] = [:], fleet: String? = nil, at now: Instant
     ) {
         self.name = name
+        let log = BudgetLog(ReplicatedLog(of: name, at: now))
+        self.log = log
         accounts = budgets.sorted { $0.key < $1.key }.map { provider, limit in
             BudgetAccount(
-                provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), at: now)
+                provider, scope: scopes[provider], limit: limit, reserve: reserves[provider] ?? .calls(0), log: log,
+                at: now)
         }
         timeout = BudgetTerms.timeout
         self.fleet = fleet ?? scopes.values.compactMap(\.fleet).first
-        log = ReplicatedLog(of: name, at: now)
     }
 
     // MARK: - State
 
     /// True once the log is read. Before, the remaining calls are not known.
-    public var isReady: Bool { log.isReady }
+    public var isReady: Bool { log.records.isReady }
 
     /// True if the log must be read again from an older record: see `begin`.
-    public var needsOlderRecords: Bool { log.needsOlderRecords }
+    public var needsOlderRecords: Bool { log.records.needsOlderRecords }
 
     /// The state of the log; empty until `isReady`.
-    public var ledger: BudgetLedger { isReady ? log.state : BudgetLedger() }
+    public var ledger: BudgetLedger { isReady ? log.records.state : BudgetLedger() }
 
-    /// Returns the state of a provider's current day; a new one if no call is reserved yet.
-    public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
-        index(of: provider).flatMap { today($0) }
+    func account(of provider: String) -> BudgetAccount? { accounts.first { $0.provider == provider } }
+
+    /// Returns the access to a provider's budget; `nil` if it has no budget.
+    public func access(to provider: String) -> BudgetAccess? {
+        if let known = accesses[provider] { return known }
+        guard let account = account(of: provider) else { return nil }
+
+        let access = BudgetAccess(account) { [weak self] in self?.wake() }
+        accesses[provider] = access
+        return access
     }
 
-    func index(of provider: String) -> Int? { accounts.firstIndex { $0.provider == provider } }
-
-    func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
-        let account = accounts[index]
-        guard let label = account.reservation.day?.label, isReady else { return nil }
-        return (label, log.state.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
+    private func wake() {
+        guard !isWoken else { return }
+        isWoken = true
+        onWant?()
     }
 
     /// Returns the providers whose budget this member has taken to four fifths, and those without an account, each
@@ -89,12 +98,13 @@ public final class BudgetMember {
     /// Changes the account of a provider whose key was replaced while this member runs. The next message publishes that
     /// the new key's calls count with the old one's.
     public func renewScope(_ new: QuotaScope, of provider: String) {
-        guard let index = index(of: provider), accounts[index].scope != new else { return }
-        let former = accounts[index].scope
+        defer { wake() }
+        guard let account = account(of: provider), account.scope != new else { return }
+        let former = account.scope
         if let old = former.key, let key = new.key, new.fleet == former.fleet {
             renewals.append(BudgetMessage.Renewal(provider: provider, fleet: new.fleet, old: old, new: key))
         }
-        accounts[index].scope = new
+        account.scope = new
     }
 
     // MARK: - The log
@@ -104,21 +114,22 @@ public final class BudgetMember {
         // The result of messages in flight is unknown from now on. The calls that they requested are lost, as in a
         // crash.
         sent = []
-        for index in accounts.indices { accounts[index].reservation.forgetAsked() }
-        log.begin(extent, at: now)
-        if extent.isRemade, log.isReady { settled = now + BudgetTerms.settling }
+        for account in accounts { account.reservation.forgetAsked() }
+        log.records.begin(extent, at: now)
+        if extent.isRemade, isReady { log.settled = now + BudgetTerms.settling }
+        review(at: now)
     }
 
     /// Processes the next record.
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
-        guard let message = message?.part(for: fleet) else { return log.skip(offset) }
-        guard case .applied(let effect, let isSnapshotTakenOver) = log.read(message, at: offset, now: now) else {
+        guard let message = message?.part(for: fleet) else { return log.records.skip(offset) }
+        guard case .applied(let effect, let isSnapshotTakenOver) = log.records.read(message, at: offset, now: now) else {
             return
         }
         // The ledger that granted these calls did not contain the calls taken earlier in the day.
         if isSnapshotTakenOver {
-            for index in accounts.indices { _ = accounts[index].reservation.remove(accounts[index].reservation.held) }
+            for account in accounts { _ = account.reservation.remove(account.reservation.held) }
         }
         if effect != nil, questions.count < Self.mostQuestions, isToBeAnswered(message) {
             questions.append(message.sender)
@@ -129,8 +140,9 @@ public final class BudgetMember {
             if let effect { settle(message.number, effect: effect, at: now) }
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
-                if let index = index(of: entry.provider) { accounts[index].others[message.sender] = now }
+                account(of: entry.provider)?.others[message.sender] = now
             }
+            noteSharers()
         }
     }
 
@@ -139,7 +151,7 @@ public final class BudgetMember {
     private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = BudgetTerms.timeout
-        for index in accounts.indices { accounts[index].reservation.noteAnswer(at: now, idle: BudgetTerms.idle) }
+        for account in accounts { account.reservation.noteAnswer(at: now) }
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
@@ -148,13 +160,13 @@ public final class BudgetMember {
                 renewals.removeAll { told.contains($0) }
             }
             for (position, entry) in oldest.message.entries.enumerated() {
-                guard let index = index(of: entry.provider) else { continue }
+                guard let account = account(of: entry.provider) else { continue }
                 if oldest.message.number < number {
-                    accounts[index].reservation.restore(entry, at: now)
+                    account.reservation.restore(entry, at: now)
                 } else {
                     // Another sender may have used this member's name and number.
                     let granted = position < effect.granted.count ? effect.granted[position] : 0
-                    accounts[index].reservation.receive(granted, askedFor: entry.take, on: entry.day)
+                    account.reservation.receive(granted, askedFor: entry.take, on: entry.day)
                 }
             }
         }
@@ -162,24 +174,27 @@ public final class BudgetMember {
 
     // MARK: - Messages
 
-    /// Sets the provider's current day. Call it before `tick`.
-    public func setDay(_ day: BudgetDay, of provider: String) {
-        guard let index = index(of: provider) else { return }
-        accounts[index].reservation.begin(day)
+    /// Releases waiting calls for which permits have become available. Call it after `read`, once for any number of
+    /// records.
+    public func review(at now: Instant) {
+        for access in accesses.values { access.review(at: now) }
     }
 
     /// Updates the state for the current time, and returns the message that is due. Call it a few times a second, and
     /// at once when a call waits or a record was read.
+    /// - Parameter days: the current day of each provider; a missing one stays.
     /// - Returns: a message to append to the log; `nil` if there is none.
-    public func tick(at now: Instant) -> BudgetMessage? {
-        for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: BudgetTerms.idle) }
+    public func tick(_ days: [String: BudgetDay] = [:], at now: Instant) -> BudgetMessage? {
+        isWoken = false
+        for (provider, day) in days { account(of: provider)?.reservation.begin(day) }
+        review(at: now)
+        for account in accounts { account.reservation.pace.measure(at: now) }
         guard isReady else { return nil }
-        for index in accounts.indices {
-            let provider = accounts[index].provider
-            if !isFull(index) {
-                full.remove(provider)
-            } else if full.insert(provider).inserted {
-                warnings.append(provider)
+        for account in accounts {
+            if !account.isFull {
+                full.remove(account.provider)
+            } else if full.insert(account.provider).inserted {
+                warnings.append(account.provider)
             }
         }
         if let lastSent, lastSent.duration(to: now) < BudgetTerms.shortestPause { return nil }
@@ -189,15 +204,17 @@ public final class BudgetMember {
             guard newest.time.duration(to: now) >= timeout else { return nil }
             timeout = min(timeout * 2, BudgetTerms.longestTimeout)
             if sent.count >= Self.mostUnread { return repeatNewest(at: now) }
-            for index in accounts.indices { accounts[index].reservation.forgetAsked() }
+            for account in accounts { account.reservation.forgetAsked() }
         }
 
-        forgetOthers(at: now)
-        let isSnapshotDue = log.isSnapshotDue(at: now, ifOld: log.hasChangedSinceSnapshot)
-        let reserves = accounts.indices.map { reservation($0, at: now) }
-        let returns = accounts.indices.map { excess($0, at: now) }
+        let memory = BudgetTerms.memory * log.slowness
+        for account in accounts { account.forgetOthers(at: now, after: memory) }
+        noteSharers()
+        let isSnapshotDue = log.records.isSnapshotDue(at: now, ifOld: log.records.hasChangedSinceSnapshot)
+        let reserves = accounts.map { $0.callsToReserve(at: now) }
+        let returns = accounts.map { $0.callsToReturn(at: now) }
         let isReportDue = accounts.contains { account in
-            account.reservation.madeSince.map { $0.duration(to: now) >= BudgetTerms.report * slowness } ?? false
+            account.reservation.madeSince.map { $0.duration(to: now) >= BudgetTerms.report * log.slowness } ?? false
         }
         // While messages are unconfirmed, another one is due even if there is nothing new. When it is read back,
         // earlier messages that have not been read are known to be lost, and their contents are published again.
@@ -208,9 +225,8 @@ public final class BudgetMember {
             return nil
         }
 
-        var entries: [BudgetMessage.Entry] = []
-        for index in accounts.indices {
-            entries += self.entries(index, take: reserves[index], giveBack: returns[index])
+        let entries = accounts.indices.flatMap {
+            accounts[$0].takeEntries(reserving: reserves[$0], returning: returns[$0])
         }
         return send(entries, snapshot: isSnapshotDue, at: now)
     }
@@ -233,8 +249,8 @@ public final class BudgetMember {
     /// for all others.
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= BudgetTerms.timeout else { return false }
-        return accounts.indices.contains {
-            accounts[$0].reservation.held == 0 && accounts[$0].reservation.isInDemand && !isUsedUp($0, at: now)
+        return accounts.contains {
+            $0.reservation.held == 0 && $0.reservation.isInDemand && !$0.isUsedUp(at: now)
         }
     }
 
@@ -242,7 +258,7 @@ public final class BudgetMember {
     public func nextTick(at now: Instant) -> Duration {
         // No calls of a used-up day can be reserved, whatever the demand: the usual interval is enough.
         guard isReady, sent.isEmpty, let lastSent,
-            accounts.indices.contains(where: { reservation($0, at: now) > 0 })
+            accounts.contains(where: { $0.callsToReserve(at: now) > 0 })
         else {
             return BudgetTerms.tick
         }
@@ -253,7 +269,7 @@ public final class BudgetMember {
     /// - Returns: `nil` if there is nothing to publish.
     public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
-        let entries = accounts.indices.flatMap { self.entries($0, take: 0, giveBack: accounts[$0].reservation.held) }
+        let entries = accounts.flatMap { $0.takeEntries(reserving: 0, returning: $0.reservation.held) }
         return entries.isEmpty ? nil : send(entries, snapshot: false, at: now)
     }
 
@@ -271,26 +287,12 @@ public final class BudgetMember {
     }
 
     private var snapshot: BudgetMessage.Snapshot {
-        let snapshot = log.snapshot
+        let snapshot = log.records.snapshot
         return BudgetMessage.Snapshot(offset: snapshot.offset, fleet: fleet, ledger: snapshot.state)
     }
 
-    /// Returns the entries about one provider, one for each day.
-    private func entries(_ index: Int, take: Int, giveBack: Int) -> [BudgetMessage.Entry] {
-        guard let today = accounts[index].reservation.day?.label else { return [] }
-        var made = accounts[index].reservation.takeMade()
-
-        func entry(_ day: String) -> BudgetMessage.Entry {
-            BudgetMessage.Entry(
-                accounts[index].scope, day: day, limit: accounts[index].reservation.limit,
-                made: made.removeValue(forKey: day) ?? [:])
-        }
-        var now = entry(today)
-        now.take = take
-        now.giveBack = accounts[index].reservation.remove(giveBack)
-        accounts[index].reservation.ask(take)
-
-        let before = made.keys.sorted().map(entry)
-        return now.take + now.giveBack > 0 || !now.made.isEmpty ? before + [now] : before
+    private func noteSharers() {
+        let sharers = accounts.lazy.map(\.sharers).max() ?? 1
+        log.slowness = max(1, sharers / BudgetTerms.membersAtFullPace)
     }
 }

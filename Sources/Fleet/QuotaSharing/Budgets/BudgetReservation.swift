@@ -24,19 +24,15 @@ struct BudgetReservation {
     private(set) var made: [String: [String: Int]] = [:]
     /// The time since which `made` has not been empty.
     private(set) var madeSince: Instant?
-    /// The time at which the last call was taken.
-    private(set) var lastTake: Instant
-    /// The recent calls per second.
-    private(set) var pace = 0.0
-    /// The part of `pace` that comes from batch requests.
-    private(set) var batchPace = 0.0
-    private var (takes, batchTakes) = (0, 0)
-    private var paceMeasured: Instant
+    var pace: CallPace
 
     init(limit: Int, at now: Instant) {
         self.limit = limit
-        (lastTake, paceMeasured) = (now, now)
+        pace = CallPace(at: now)
     }
+
+    /// Returns the number of waiting calls, with or without those of batch requests.
+    func waiting(withBatch: Bool) -> Int { withBatch ? waiting : waiting - waitingBatch }
 
     // MARK: - Calls
 
@@ -48,11 +44,12 @@ struct BudgetReservation {
         guard hasCall(at: now) else { return false }
         held -= 1
         isInDemand = true
-        takes += 1
-        if requestClass == .batch { batchTakes += 1 }
-        lastTake = now
+        pace.note(requestClass, at: now)
         return true
     }
+
+    /// True while a taken call may be made, which is until the end of its day.
+    func isCurrent(epoch: Int, at now: Instant) -> Bool { epoch == self.epoch && day.map { now < $0.end } ?? false }
 
     /// Returns a call that was not made. A call of another day has expired.
     mutating func putBack(epoch: Int) {
@@ -80,23 +77,13 @@ struct BudgetReservation {
 
     // MARK: - Messages
 
-    /// Updates the pace. It follows the calls within a second or two, and is zero after a pause.
-    mutating func measurePace(at now: Instant, idle: Duration) {
-        let time = paceMeasured.duration(to: now).inSeconds
-        guard time >= 0.1 else { return }
-        pace += (Double(takes) / time - pace) * min(1, time)
-        batchPace += (Double(batchTakes) / time - batchPace) * min(1, time)
-        if takes == 0, lastTake.duration(to: now) >= idle { (pace, batchPace) = (0, 0) }
-        (takes, batchTakes, paceMeasured) = (0, 0, now)
-    }
-
     mutating func ask(_ count: Int) {
         asked += count
     }
 
     /// Called when the log has answered. Clears the demand if no call waits and none was taken in the last `idle`.
-    mutating func noteAnswer(at now: Instant, idle: Duration) {
-        if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
+    mutating func noteAnswer(at now: Instant) {
+        if waiting == 0, pace.isIdle(at: now) { isInDemand = false }
     }
 
     mutating func forgetAsked() { asked = 0 }
@@ -132,6 +119,38 @@ struct BudgetReservation {
         asked = max(0, asked - entry.take)
         held += entry.giveBack
     }
+}
+
+/// The recent rate of one member's calls to a provider.
+struct CallPace {
+    private(set) var perSecond = 0.0
+    /// The part of `perSecond` that comes from batch requests.
+    private(set) var batchPerSecond = 0.0
+    /// The calls since the last measurement.
+    private var (calls, batchCalls) = (0, 0)
+    private var measured: Instant
+    private var lastCall: Instant
+
+    init(at now: Instant) { (measured, lastCall) = (now, now) }
+
+    mutating func note(_ requestClass: RequestClass, at now: Instant) {
+        calls += 1
+        if requestClass == .batch { batchCalls += 1 }
+        lastCall = now
+    }
+
+    /// Updates the rates. They follow the calls within a second or two, and are zero after a pause.
+    mutating func measure(at now: Instant) {
+        let time = measured.duration(to: now).inSeconds
+        guard time >= 0.1 else { return }
+        perSecond += (Double(calls) / time - perSecond) * min(1, time)
+        batchPerSecond += (Double(batchCalls) / time - batchPerSecond) * min(1, time)
+        if calls == 0, isIdle(at: now) { (perSecond, batchPerSecond) = (0, 0) }
+        (calls, batchCalls, measured) = (0, 0, now)
+    }
+
+    /// True if no call was made for a while.
+    func isIdle(at now: Instant) -> Bool { lastCall.duration(to: now) >= BudgetTerms.idle }
 }
 
 /// A provider's day by the clock of one member.

@@ -20,7 +20,7 @@ enum BudgetTerms {
     /// of the former topic.
     static let settling = Duration.seconds(3)
     /// The largest fleet whose members publish about once per `report`. In a larger one, each member publishes less
-    /// often and reserves for longer: see `BudgetMember.slowness`.
+    /// often and reserves for longer: see `BudgetLog.slowness`.
     static let membersAtFullPace = 50
     /// All members together reserve at most one part in this many of the remaining calls: with 16, a sixteenth.
     static let reservedPart = 16

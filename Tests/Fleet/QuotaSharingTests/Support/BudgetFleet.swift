@@ -60,17 +60,17 @@ final class BudgetFleet {
     private func step(_ index: Int) {
         let (member, now) = (members[index], start + elapsed)
         let dayEnd = start + dayLength * (Int(elapsed / dayLength) + 1)
-        member.setDay(BudgetDay(label: day, end: dayEnd), of: Self.provider)
+        member.account(of: Self.provider)?.reservation.begin(BudgetDay(label: day, end: dayEnd))
         for offset in next[index]..<log.count { member.read(log[offset], at: Int64(offset), now: now) }
         next[index] = log.count
 
         waiting[index] = min(30, waiting[index] + demand * Self.step.inSeconds)
-        while waiting[index] >= 1, let epoch = member.tryTake(0, at: now) {
-            member.noteMade(0, kind: "search", epoch: epoch, at: now)
+        while waiting[index] >= 1, let epoch = member.accounts[0].tryTake(at: now) {
+            member.accounts[0].reservation.noteMade("search", epoch: epoch, at: now)
             waiting[index] -= 1
             calls[day, default: 0] += 1
         }
-        member.setWaiting(Int(waiting[index]), of: 0)
+        member.accounts[0].setWaiting(Int(waiting[index]))
 
         if let message = member.tick(at: now) {
             messages += 1
