@@ -169,7 +169,8 @@ public final class QuotaMember {
         review(reservations, at: now)
 
         return FleetTick(
-            messages: message.map { [.budget($0)] } ?? [], isReady: reservations.isReady && !reservations.isTimedOut(at: now),
+            messages: message.map { [.budget($0)] } ?? [],
+            isReady: reservations.isReady && !reservations.isTimedOut(at: now),
             nextTick: reservations.nextTick(at: now))
     }
 

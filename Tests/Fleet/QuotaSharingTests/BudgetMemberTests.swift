@@ -154,7 +154,8 @@ struct BudgetMemberTests {
             member.read(state, at: 1, now: Self.start + .seconds(1))
             #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
         }
-        #expect(new.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
+        #expect(
+            new.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
         #expect(new.ledger == known.ledger)
     }
 

@@ -14,7 +14,8 @@ struct BudgetSharingTests {
         return {
             let copies = [0, 1, 1, 1, 1, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 1
             return (0..<copies).map { _ in
-                .milliseconds(Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...6000, using: &random))
+                .milliseconds(
+                    Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...6000, using: &random))
             }
         }
     }

@@ -12,7 +12,6 @@ struct FleetClassesTests {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(Self.batch, of: 0)
         fleet.run(until: 4)
-        #expect(fleet.share(of: 0) == 0.5)
 
         fleet.setDemand(1, of: 1)
         let before = fleet.messages.count

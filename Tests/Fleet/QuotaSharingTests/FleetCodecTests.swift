@@ -75,6 +75,15 @@ struct FleetCodecTests {
                 time: "2026-11-23T12:00:00Z"))
     }
 
+    private static var rateOrder: ControlOrder {
+        var order = ControlOrder(
+            .rate, provider: "hotpepper", number: 12.5, until: 1_764_090_000_000, by: "mori@ops", at: 1_764_080_000_000)
+        (order.instance, order.worker, order.isForced) = ("5b9c", "web-1", true)
+        return order
+    }
+
+    private static var pauseOrder: ControlOrder { ControlOrder(.pauseIntake, by: "mori@ops", at: 7) }
+
     static let messages: [(FleetMessage, String)] = [
         (
             .shares(leases),
@@ -173,6 +182,34 @@ struct FleetCodecTests {
             .budget(BudgetMessage(sender: "a", number: 2, answers: "locsearch budget 1")),
             #"{"budget":{"answers":"locsearch budget 1","entries":[],"number":2,"sender":"a"}}"#
         ),
+        (
+            .control(ControlMessage(sender: "s", fleet: "f", order: rateOrder)),
+            #"""
+            {"control":{"fleet":"f","order":{"at":1764080000000,"by":"mori@ops","control":"rate","isForced":true,\#
+            "instance":"5b9c","number":12.5,"provider":"hotpepper","until":1764090000000,"worker":"web-1"},"sender":"s"}}
+            """#
+        ),
+        (
+            .control(ControlMessage(sender: "s", fleet: "f", question: ControlMessage.Question(order: pauseOrder))),
+            #"""
+            {"control":{"fleet":"f","question":{"order":{"at":7,"by":"mori@ops","control":"pause-intake"}},"sender":"s"}}
+            """#
+        ),
+        (
+            .control(
+                ControlMessage(
+                    sender: "5b9c", fleet: "f", answer: ControlMessage.Answer(to: "s", worker: "web-1", refusal: "no"))),
+            #"{"control":{"answer":{"refusal":"no","to":"s","worker":"web-1"},"fleet":"f","sender":"5b9c"}}"#
+        ),
+        (
+            .control(
+                ControlMessage(
+                    sender: "5b9c", fleet: "f", snapshot: ControlMessage.Snapshot(offset: 9, orders: [pauseOrder]))),
+            #"""
+            {"control":{"fleet":"f","sender":"5b9c",\#
+            "state":{"offset":9,"orders":[{"at":7,"by":"mori@ops","control":"pause-intake"}]}}}
+            """#
+        ),
     ]
 
     @Test(arguments: messages) func messageHasTheseBytes(message: FleetMessage, text: String) {
@@ -180,6 +217,6 @@ struct FleetCodecTests {
     }
 
     @Test(arguments: messages) func messageIsReadAsItWasWritten(message: FleetMessage, text: String) {
-        #expect(FleetCodec.message(FleetCodec.bytes(of: message)) == message)
+        #expect(FleetCodec.message(Array(text.utf8)) == message)
     }
 }

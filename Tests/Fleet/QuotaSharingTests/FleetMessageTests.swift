@@ -24,6 +24,11 @@ struct FleetMessageTests {
         #"{"budget": {"sender": "a", "number": 1, "entries": [{"provider": "p", "day": "d"}]}}"#,
         #"{"budget": {"sender": "a", "number": 1, "entries": [], "order": {"provider": "p"}}}"#,
         #"{"budget": {"sender": "a", "number": 1, "entries": [], "state": {"offset": 1}}}"#,
+        #"{"control":{"fleet":"f","order":{"at":1,"by":"b"},"sender":"s"}}"#,
+        #"{"control":{"order":{"at":1,"by":"b","control":"rate"},"sender":"s"}}"#,
+        #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"rate","number":-1},"sender":"s"}}"#,
+        #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"rate","number":1e300},"sender":"s"}}"#,
+        #"{"control":{"fleet":"f","order":{"at":1e30,"by":"b","control":"rate"},"sender":"s"}}"#,
     ]
 
     @Test(arguments: unusable) func unusableTextIsRefused(text: String) {
@@ -59,5 +64,16 @@ struct FleetMessageTests {
 
     @Test(arguments: usable) func unknownAndEmptyMembersAreIgnored(text: String, message: FleetMessage) {
         #expect(FleetCodec.message(Array(text.utf8)) == message)
+    }
+
+    @Test func controlAndMembersOfALaterVersionAreKept() throws {
+        let text =
+            #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"later","more":[1]},"sender":"s","x":1}}"#
+        guard case .control(let message)? = FleetCodec.message(Array(text.utf8)) else {
+            Issue.record("it was not read")
+            return
+        }
+        #expect(message.order?.name == "later")
+        #expect(message.order?.control == nil)
     }
 }

@@ -8,6 +8,17 @@ import Testing
 /// A limit that a fleet shares by demand. The simulation of whole fleets checks the same under the faults of processes
 /// and brokers: see docs/internals/fleet.md.
 struct FleetSharingTests {
+    static let shares: [(mode: FleetShare, assigned: Int, partitions: Int, share: Double)] = [
+        (.byPartitions, 3, 12, 0.25), (.byPartitions, 0, 12, 0), (.byDemand, 12, 12, 1), (.byPartitions, 5, 0, 0),
+        (.byPartitions, 9, 8, 1),
+        (.perProcess(loops: 1), 0, 0, 1), (.perProcess(loops: 4), 3, 12, 0.25),
+    ]
+
+    @Test(arguments: shares)
+    func workerHasTheShareOfItsPartitions(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
+        #expect(mode.value(assigned: assigned, of: partitions) == share)
+    }
+
     /// Messages are lost, duplicated, late and out of order, members are suspended, and partitions move.
     @Test(arguments: 1...40 as ClosedRange<UInt64>) func sharesNeverSumToMoreThanTheLimit(seed: UInt64) {
         var random = SplitMix64(state: seed)
@@ -15,7 +26,8 @@ struct FleetSharingTests {
         fleet.delays = {
             let copies = [0, 1, 1, 1, 1, 1, 1, 1, 1, 2].randomElement(using: &random) ?? 1
             return (0..<copies).map { _ in
-                .milliseconds(Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...4000, using: &random))
+                .milliseconds(
+                    Int.random(in: 0..<10, using: &random) > 0 ? 20 : Int.random(in: 0...4000, using: &random))
             }
         }
         var owners = (0..<12).map { $0 % 4 }

@@ -16,7 +16,9 @@ extension BudgetMember {
 
     /// Drops the reserved calls that exceed an ordered budget. They still count as taken.
     func giveUpCalls(beyond order: BudgetMessage.Order) {
-        guard order.limit != nil, let account = account(of: order.provider), let day = account.today?.day else { return }
+        guard order.limit != nil, let account = account(of: order.provider), let day = account.today?.day else {
+            return
+        }
         _ = account.reservation.remove(max(0, day.taken.saturatingSubtracting(day.budget)))
     }
 

@@ -124,7 +124,8 @@ public final class BudgetMember {
     /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard let message = message?.part(for: fleet) else { return log.records.skip(offset) }
-        guard case .applied(let effect, let isSnapshotTakenOver) = log.records.read(message, at: offset, now: now) else {
+        guard case .applied(let effect, let isSnapshotTakenOver) = log.records.read(message, at: offset, now: now)
+        else {
             return
         }
         // The ledger that granted these calls did not contain the calls taken earlier in the day.

@@ -64,7 +64,8 @@ struct LeaseTable {
             guard share > Self.least || held > 0 else { continue }
 
             free -= max(0, share - held)
-            leasedOut[lessee, default: []].append(Lease(share: share, end: now + LeaseTimes.lessorLease, number: number))
+            leasedOut[lessee, default: []].append(
+                Lease(share: share, end: now + LeaseTimes.lessorLease, number: number))
             grants.append(LeaseMessage.Grant(lessee: lessee, inReplyTo: answered, share: share))
         }
         return grants
