@@ -1,3 +1,5 @@
+public import LocationSearch
+
 /// An operator's order that changes how workers run, until a time or until it is revoked.
 public struct ControlOrder: Sendable, Hashable {
     /// The setting that an order changes. Raw values are contract: they are used in messages, in `/status` and in
@@ -74,4 +76,25 @@ public struct ControlNumber: Sendable, Hashable {
     public let value: Double
 
     public init(_ value: Double) { self.value = min(max(value, Self.range.lowerBound), Self.range.upperBound) }
+}
+
+/// The effects of the orders in force on one lane.
+public struct LaneControls: Sendable, Hashable {
+    /// The effects on one provider.
+    public struct Provider: Sendable, Hashable {
+        /// True while the provider must not be called.
+        public var isPaused = false
+        /// The calls per second that override the setting; `nil`: the setting applies.
+        public var perSecond: Double?
+
+        public init() {}
+    }
+
+    /// `false` while no request may begin: controls have not been read yet, or they pause intake.
+    public var isIntakeOpen = true
+    /// The most requests in flight on this lane, overriding its share of the setting; `nil`: the setting applies.
+    public var concurrency: Int?
+    public var providers: [ProviderID: Provider] = [:]
+
+    public init() {}
 }

@@ -35,14 +35,11 @@ extension LeaseMember {
         }
 
         let plan = plan(for: &members, of: index, at: now)
-        func isLessor(_ member: LeasePlan.Member) -> Bool {
-            member.own > (plan.targets[member.name]?.total ?? 0) + LeaseTable.least
-        }
         let target = plan.targets[name] ?? LeasePlan.Target()
         return View(
             leases: plan.leases[name] ?? [], kept: min(mine.own, target.total),
-            keptForInteractive: min(mine.own, target.interactive), isShort: mine.isShort, isLessor: isLessor(mine),
-            hasLessors: members.contains(where: isLessor), hasBatch: hasBatch)
+            keptForInteractive: min(mine.own, target.interactive), isShort: mine.isShort, isLessor: plan.isLessor(mine),
+            hasLessors: members.contains(where: plan.isLessor), hasBatch: hasBatch)
     }
 
     /// Returns another member as input for the plan; `nil` if it does not share the limit.
@@ -72,9 +69,7 @@ extension LeaseMember {
         members.removeAll { $0.own > $0.demand.total && isSilent($0) }
         let plan = LeasePlan(members, batchFloor: batchFloor)
         // Members that use their share for less urgent work than others are lessors too.
-        let gone = members.filter { member in
-            member.own > (plan.targets[member.name]?.total ?? 0) + LeaseTable.least && isSilent(member)
-        }
+        let gone = members.filter { plan.isLessor($0) && isSilent($0) }
         guard !gone.isEmpty else { return plan }
         members.removeAll { gone.contains($0) }
         return LeasePlan(members, batchFloor: batchFloor)

@@ -48,7 +48,7 @@ public struct LeaseMessage: Sendable, Hashable {
     public var isLast = false
 
     /// The share of each limit from the sender's partitions.
-    var ownShare: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
+    var ownShare: Double { FleetShare.part(owned, of: partitionCount) }
 }
 
 extension LeaseMessage.Limit {

@@ -56,6 +56,9 @@ struct LeasePlan {
         }
     }
 
+    /// True for a member that should use less than its own share.
+    func isLessor(_ member: Member) -> Bool { member.own > (targets[member.name]?.total ?? 0) + LeaseTable.least }
+
     // MARK: - Targets
 
     /// Returns the share that each member should have, in the order of `members`.

@@ -25,7 +25,7 @@ struct OwnShare {
     var owned: Int { usableFrom.count }
 
     /// The share from the owned partitions once all of them may be used, 0 to 1.
-    var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
+    var settled: Double { FleetShare.part(owned, of: partitionCount) }
 
     /// The end of the time for which this member may use its share without another tick.
     var attentiveUntil: Instant { lastTick + LeaseTimes.attention }
@@ -83,9 +83,8 @@ struct OwnShare {
 
     /// Returns the share that may be used at a time, 0 to 1.
     func usable(at now: Instant) -> Double {
-        guard now <= attentiveUntil, partitionCount > 0 else { return 0 }
-        let count = usableFrom.values.count { $0 <= now }
-        return min(1, Double(count) / Double(partitionCount))
+        guard now <= attentiveUntil else { return 0 }
+        return FleetShare.part(usableFrom.values.count { $0 <= now }, of: partitionCount)
     }
 }
 
