@@ -60,18 +60,17 @@ public final class QuotaMember {
         self.onIgnored = onIgnored
 
         reservations = budgets.map { budgets in
-            // bounded: the keys are those of another dictionary
-            let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
-            // bounded: the keys are those of another dictionary
-            let accounts = Dictionary(uniqueKeysWithValues: scopes.map { ($0.key.rawValue, $0.value) })
-            // bounded: the keys are those of another dictionary
-            let reserves = Dictionary(uniqueKeysWithValues: budgets.reserved.map { ($0.key.rawValue, $0.value) })
-            return BudgetMember(
-                name: name, budgets: callsPerDay, reserves: reserves, scopes: accounts, at: clock.now)
+            BudgetMember(
+                name: name, budgets: Self.byName(budgets.callsPerDay), reserves: Self.byName(budgets.reserved),
+                scopes: Self.byName(scopes), at: clock.now)
         }
 
         let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
         leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, batchFloor: batchFloor, at: clock.now)
+    }
+
+    private static func byName<Value>(_ values: [ProviderID: Value]) -> [String: Value] {
+        values.reduce(into: [:]) { $0[$1.key.rawValue] = $1.value }
     }
 
     // MARK: - Providers
@@ -163,9 +162,7 @@ public final class QuotaMember {
 
     private func tickBudgets(at now: Instant) -> FleetTick {
         guard let reservations, let budgets else { return FleetTick() }
-        let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
-        // bounded: the keys are those of another dictionary
-        let message = reservations.tick(Dictionary(uniqueKeysWithValues: days), at: now)
+        let message = reservations.tick(Self.byName(budgets.days(now)), at: now)
         review(reservations, at: now)
 
         return FleetTick(
