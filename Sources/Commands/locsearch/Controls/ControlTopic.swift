@@ -32,7 +32,7 @@ struct ControlTopic {
     /// state.
     func book() async throws -> ControlBook {
         let member = ControlMember(name: "", fleet: client.fleet, at: .now)
-        try await client.read(newest: ControlTerms.history) { extent in
+        try await client.read(newest: ReplicatedLogTerms.history) { extent in
             member.begin(extent, at: .now)
         } take: { message, offset in
             _ = member.read(Self.control(message), at: offset, now: .now)
