@@ -1,4 +1,5 @@
 package import EventContract
+internal import JSON
 package import LocationSearch
 
 /// The console's access to Kafka and to pictures. Its functions are called concurrently.
@@ -57,4 +58,65 @@ package protocol ConsoleBackend: Sendable {
     /// Fetches a picture from a URL that `PictureHosts` has accepted.
     /// - Returns: `nil` if there is none.
     func picture(at url: String) async -> Picture?
+}
+
+/// A choice to pause or resume something for the whole fleet: `{"pause":true,"provider":"hotpepper","forSeconds":1800}`.
+package struct PauseChoice: Sendable, Hashable {
+    /// The longest time that a page may choose: a week. Longer orders have no end.
+    private static let longest = 604_800
+
+    /// False to resume.
+    package private(set) var isPause = true
+    /// `nil`: the intake of requests.
+    package private(set) var provider: String?
+    /// `nil`: until the order is withdrawn.
+    package private(set) var seconds: Int?
+    /// Gives the order even if no worker answers: it applies to workers that start later.
+    package private(set) var isLater = false
+
+    /// - Throws: `invalid` for anything else, so that nothing is paused by mistake.
+    init(json bytes: [UInt8]) throws(ConsoleError) {
+        var pause: Bool?
+        var intake = false
+        try JSONBody.members(of: bytes) { name, json throws(JSONError) in
+            switch name {
+            case "pause": pause = try json.bool()
+            case "provider": provider = try json.string()
+            case "intake": intake = try json.bool() ?? false
+            case "later": isLater = try json.bool() ?? false
+            case "forSeconds": seconds = try json.skipNull() ? nil : json.int() ?? 0
+            default: try json.skip()
+            }
+        }
+
+        guard let pause else { throw ConsoleError(.invalid, "pause is missing", member: "pause") }
+        isPause = pause
+        guard intake != (provider != nil) else {
+            throw ConsoleError(.invalid, "name a provider, or intake: one of the two", member: "provider")
+        }
+        if let seconds, !(1...Self.longest).contains(seconds) {
+            throw ConsoleError(.invalid, "forSeconds is 1 to \(Self.longest), or missing", member: "forSeconds")
+        }
+    }
+}
+
+/// A picture as received from its host.
+package struct Picture: Sendable, Hashable {
+    /// An image type that browsers can show.
+    package let type: String
+    package let bytes: [UInt8]
+
+    private static let types: Set<String> = [
+        "image/avif", "image/gif", "image/jpeg", "image/png", "image/svg+xml", "image/webp",
+    ]
+
+    /// - Parameter contentType: as the host sent it.
+    /// - Returns: `nil` if it is not a picture.
+    package init?(contentType: String?, bytes: [UInt8]) {
+        let name = contentType?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        guard let name, Self.types.contains(name), !bytes.isEmpty else { return nil }
+
+        type = name
+        self.bytes = bytes
+    }
 }

@@ -1,6 +1,3 @@
-internal import Hummingbird
-internal import JSON
-
 /// The failure of a page's request, with a line for its user.
 package struct ConsoleError: Error, Hashable {
     /// The kind of failure, which decides the HTTP status.
@@ -33,32 +30,5 @@ package struct ConsoleError: Error, Hashable {
         self.kind = kind
         self.message = message
         self.member = member
-    }
-
-    /// The failure as an answer: `{"error":{"message":...,"member":...}}`.
-    var response: Response {
-        let json = JSONWriter.object(capacity: 256) { json in
-            json.object("error") { json in
-                json.member("message", message)
-                json.member("member", member)
-            }
-        }
-
-        var response = JSONAnswer.response(json, status: status)
-        if case .tooEarly(let wait) = kind { response.headers[.retryAfter] = "\(wait.components.seconds + 1)" }
-        if kind == .busy { response.headers[.retryAfter] = "2" }
-        return response
-    }
-
-    private var status: HTTPResponse.Status {
-        switch kind {
-        case .invalid: .badRequest
-        case .unauthorized: .unauthorized
-        case .forbidden: .forbidden
-        case .notFound: .notFound
-        case .tooEarly: .tooManyRequests
-        case .changed: .conflict
-        case .unavailable, .busy: .serviceUnavailable
-        }
     }
 }

@@ -42,3 +42,32 @@ enum JSONBody {
         }
     }
 }
+
+extension ConsoleError {
+    /// The failure as an answer: `{"error":{"message":...,"member":...}}`.
+    var response: Response {
+        let json = JSONWriter.object(capacity: 256) { json in
+            json.object("error") { json in
+                json.member("message", message)
+                json.member("member", member)
+            }
+        }
+
+        var response = JSONAnswer.response(json, status: status)
+        if case .tooEarly(let wait) = kind { response.headers[.retryAfter] = "\(wait.components.seconds + 1)" }
+        if kind == .busy { response.headers[.retryAfter] = "2" }
+        return response
+    }
+
+    private var status: HTTPResponse.Status {
+        switch kind {
+        case .invalid: .badRequest
+        case .unauthorized: .unauthorized
+        case .forbidden: .forbidden
+        case .notFound: .notFound
+        case .tooEarly: .tooManyRequests
+        case .changed: .conflict
+        case .unavailable, .busy: .serviceUnavailable
+        }
+    }
+}

@@ -12,7 +12,7 @@ final class PartitionTable {
     let pauses: PartitionPauses
     private let gate: IntakeGate
     private let meters: WorkerMeters
-    private let loop: EventLoop
+    let loop: EventLoop
     private let log: Logger
     /// The names of the request topics, in the order of the settings.
     private let requestTopics: [String]
@@ -21,10 +21,10 @@ final class PartitionTable {
     private let order: OutcomeOrder
     private let standard: StandardRequest
     private var partitions: [TopicPartition: OwnedPartition] = [:]
-    private var endOfWork = Condition()
-    private var commitOfNotes = Condition()
+    var endOfWork = Condition()
+    var commitOfNotes = Condition()
     /// True after a fatal failure: no wait continues.
-    private var isAbandoned = false
+    private(set) var isAbandoned = false
     private var hasPassedOver = false
 
     /// What the settings say of every request.
@@ -175,40 +175,8 @@ final class PartitionTable {
         if isAnyNoted { commitOfNotes.broadcast() }
     }
 
-    /// Waits until the brokers have the notes of these partitions, except those that have been revoked.
-    /// - Returns: `false` if that took longer than `bound`.
-    func waitUntilNoted(_ noting: [OwnedPartition], atMost bound: Duration) async -> Bool {
-        await wait(on: \.commitOfNotes, before: loop.now + bound) {
-            noting.contains { !$0.isNoted && contains($0) }
-        }
-    }
-
-    /// Waits until nothing is in progress.
-    /// - Returns: `false` if that took longer than `bound`.
-    func waitUntilQuiet(atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { !isQuiet }
-    }
-
     /// True while nothing is in progress.
     var isQuiet: Bool { partitions.values.allSatisfy(\.isIdle) }
-
-    /// Waits until some requests have ended.
-    /// - Returns: `false` if that took longer than `bound`.
-    func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
-        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.partition.has($0) } }
-    }
-
-    private func wait(
-        on condition: ReferenceWritableKeyPath<PartitionTable, Condition>, before end: Instant,
-        while mustWait: () -> Bool
-    ) async -> Bool {
-        let timer = loop.schedule(at: end) { [weak self] in self?[keyPath: condition].broadcast() }
-        defer { loop.cancel(timer) }
-        while !isAbandoned, loop.now < end, mustWait() {
-            await suspend(unless: isAbandoned || loop.now >= end || !mustWait()) { self[keyPath: condition].add($0) }
-        }
-        return !mustWait()
-    }
 
     // MARK: - Requests
 
@@ -317,13 +285,5 @@ final class PartitionTable {
         for partition in partitions.values { partition.giveUp() }
         endOfWork.broadcast()
         commitOfNotes.broadcast()
-    }
-
-    // MARK: - Waiting for the end
-
-    /// Waits for the requests of some partitions. Abandons the requests that have not finished by `end`.
-    func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
-        _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
-        for partition in waited { partition.giveUp() }
     }
 }

@@ -1,0 +1,43 @@
+internal import Basics
+internal import EventLoop
+
+/// Waits for requests to end, and for the brokers to have crash notes. A fatal failure ends every wait.
+extension PartitionTable {
+    /// Waits until the brokers have the notes of these partitions, except those that have been revoked.
+    /// - Returns: `false` if that took longer than `bound`.
+    func waitUntilNoted(_ noting: [OwnedPartition], atMost bound: Duration) async -> Bool {
+        await wait(on: \.commitOfNotes, before: loop.now + bound) {
+            noting.contains { !$0.isNoted && contains($0) }
+        }
+    }
+
+    /// Waits until nothing is in progress.
+    /// - Returns: `false` if that took longer than `bound`.
+    func waitUntilQuiet(atMost bound: Duration) async -> Bool {
+        await wait(on: \.endOfWork, before: loop.now + bound) { !isQuiet }
+    }
+
+    /// Waits until some requests have ended.
+    /// - Returns: `false` if that took longer than `bound`.
+    func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
+        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.partition.has($0) } }
+    }
+
+    private func wait(
+        on condition: ReferenceWritableKeyPath<PartitionTable, Condition>, before end: Instant,
+        while mustWait: () -> Bool
+    ) async -> Bool {
+        let timer = loop.schedule(at: end) { [weak self] in self?[keyPath: condition].broadcast() }
+        defer { loop.cancel(timer) }
+        while !isAbandoned, loop.now < end, mustWait() {
+            await suspend(unless: isAbandoned || loop.now >= end || !mustWait()) { self[keyPath: condition].add($0) }
+        }
+        return !mustWait()
+    }
+
+    /// Waits for the requests of some partitions. Abandons the requests that have not finished by `end`.
+    func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
+        _ = await wait(on: \.endOfWork, before: end) { waited.contains { !$0.isIdle } }
+        for partition in waited { partition.giveUp() }
+    }
+}

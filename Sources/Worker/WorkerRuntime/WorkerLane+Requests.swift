@@ -1,0 +1,119 @@
+internal import Basics
+internal import DequeModule
+internal import EventContract
+internal import EventLoop
+internal import Kafka
+internal import ProviderCalls
+
+/// The way of one request: from its record to its outcome, without a dedicated task.
+extension WorkerLane {
+    var isQuiet: Bool { partitions.isQuiet }
+
+    @discardableResult
+    func begin(
+        _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
+        _ how: CrashWatch.Permission = .runs
+    ) -> RequestInProgress? {
+        if waitingRoom != nil, how == .runs { return enter(record, of: partition, at: arrival) }
+        let request =
+            waitingRoom == nil
+            ? partitions.take(record, of: partition, at: arrival)
+            : takePastOthers(record, of: partition, at: arrival, isDecoded: how == .runsAlone)
+        guard let request else { return nil }
+        request.permission = how
+        start(request)
+        return request
+    }
+
+    /// Runs a request from its record to its outcome, without a dedicated task.
+    func start(_ request: RequestInProgress) {
+        switch runner.read(request) {
+        case .rejected(let rejection):
+            partitions.expectDeadLetter(of: request)
+            end(request, with: rejection)
+        case .request(let decoded):
+            if request.partition.awaitsDeadLetter(before: request.slot) {
+                suspended.behindDeadLetters.append((request, decoded))
+                gate.leaveFlight()
+                Task(executorPreference: loop) { await self.startBehindDeadLetters() }
+            } else {
+                search(decoded, for: request)
+            }
+        }
+    }
+
+    /// Starts a request once the dead letters of earlier records of its partition are written. Meanwhile it holds no
+    /// in-flight permit, and its deadline does not run. The request cannot be passed to the task: see
+    /// docs/internals/concurrency.md, 4.
+    private func startBehindDeadLetters() async {
+        guard let (request, decoded) = suspended.behindDeadLetters.popFirst() else { return }
+        await request.partition.waitForDeadLetters(before: request)
+        guard request.fate != .abandoned else { return partitions.drop(request, calls: 0) }
+        gate.returnToFlight()
+        search(decoded, for: request)
+    }
+
+    private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
+        let number = suspended.searching.insert(request)
+        let outcome = runner.begin(decoded, of: request) { report in
+            self.assumeIsolated { $0.endSearch(number, with: report) }
+        }
+        guard let outcome else { return }
+        suspended.searching.remove(number)
+        end(request, with: outcome)
+    }
+
+    private func endSearch(_ number: Int, with report: SearchReport) {
+        guard let request = suspended.searching.remove(number) else { return }
+        var report = report
+        end(request, with: runner.end(request, with: &report))
+    }
+
+    /// Publishes an outcome once the order of outcomes permits it.
+    private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+        // A record that ran in isolation, or is set aside, may have overtaken requests that wait for a permit and must
+        // publish first. An invalid record may have to wait for a request that waits for a dead letter, and so for
+        // requests that have yet to begin.
+        if !keepsPlace(request) { gate.leaveFlight() }
+        guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
+            return leave(request, with: outcome)
+        }
+        suspended.leaving.append((request, outcome))
+        Task(executorPreference: loop) { await self.leaveNext() }
+    }
+
+    private func keepsPlace(_ request: RequestInProgress) -> Bool {
+        waitingRoom == nil || (request.permission == .runs && request.decoded != nil)
+    }
+
+    private func leaveNext() async {
+        guard let (request, outcome) = suspended.leaving.popFirst() else { return }
+        await request.orderPosition?.wait()
+        // The request's result is about to be committed, so the crash note must be withdrawn.
+        if request.permission == .runsAlone { await source.commitOnCrash(nil) }
+        leave(request, with: outcome)
+    }
+
+    private func leave(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+        if keepsPlace(request) { gate.leaveFlight() }
+        if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
+        guard request.fate != .abandoned, state.failure == nil else {
+            return partitions.drop(request, calls: outcome.calls)
+        }
+
+        delivery.outcomes.deliver(outcome, of: request)
+    }
+}
+
+/// The requests that wait for something between two jobs of the loop. Closures and tasks cannot hold them: see
+/// docs/internals/concurrency.md, 4. Those with a task each are in the order of these tasks.
+struct SuspendedRequests {
+    /// Requests whose searches are in progress.
+    var searching = NumberedValues<RequestInProgress>()
+    /// Requests that wait for the dead letters of earlier records.
+    var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
+    /// Requests of watched partitions that begin once the brokers have the notes about them.
+    var behindNotes: Deque<RequestInProgress> = []
+    /// Requests that wait for their position in the order of outcomes.
+    var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
+}
