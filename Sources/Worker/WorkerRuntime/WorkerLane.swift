@@ -236,3 +236,16 @@ public actor WorkerLane {
         gate.limit(inFlight: controls.concurrency)
     }
 }
+
+/// The requests that wait for something between two jobs of the loop. Closures and tasks cannot hold them: see
+/// docs/internals/concurrency.md, 4. Those with a task each are in the order of these tasks.
+struct SuspendedRequests {
+    /// Requests whose searches are in progress.
+    var searching = NumberedValues<RequestInProgress>()
+    /// Requests that wait for the dead letters of earlier records.
+    var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
+    /// Requests of watched partitions that begin once the brokers have the notes about them.
+    var behindNotes: Deque<RequestInProgress> = []
+    /// Requests that wait for their position in the order of outcomes.
+    var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
+}
