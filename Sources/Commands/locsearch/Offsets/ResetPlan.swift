@@ -89,9 +89,10 @@ extension ResetPlan.Change {
         }
         let from = min(max(commit.offset, bounds.lowerBound), bounds.upperBound)
         // The new commit lists no done offsets, so all offsets done after it are processed again.
-        redone = Int64((to..<max(to, from)).count) + partition.done(in: max(to, from)..<bounds.upperBound)
-        let passed = from..<max(from, to)
-        skipped = Int64(passed.count) - partition.done(in: passed)
+        let (read, rest) = (to..<max(to, from), max(to, from)..<bounds.upperBound)  // bounded: all are in `bounds`
+        redone = Int64(read.count).saturatingAdding(partition.done(in: rest))
+        let passed = from..<max(from, to)  // bounded: both are in `bounds`
+        skipped = Int64(passed.count).saturatingSubtracting(partition.done(in: passed))
     }
 
     fileprivate var words: String {

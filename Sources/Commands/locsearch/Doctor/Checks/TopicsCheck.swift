@@ -25,7 +25,7 @@ struct TopicsCheck: DoctorCheck {
                 if topic.topic.role != .fleet { findings.append(missing(topic.topic)) }
                 continue
             }
-            findings += look(at: topic.topic, found: found, configuration: topic.configuration)
+            findings.append(contentsOf: look(at: topic.topic, found: found, configuration: topic.configuration))
         }
 
         let counts = requests.compactMap { topic in
@@ -36,7 +36,8 @@ struct TopicsCheck: DoctorCheck {
         {
             findings.append(finding)
         }
-        return findings + unread(topics.filter { $0.unread != nil && roles.contains($0.topic.role) })
+        findings.append(contentsOf: unread(topics.filter { $0.unread != nil && roles.contains($0.topic.role) }))
+        return findings
     }
 
     private static func creation(_ examination: Examination, brokers: Int) throws -> TopicCreation {
