@@ -343,7 +343,7 @@ def check_no_secret(harness: TracingHarness) -> None:
 
 
 def check_debug_log(harness: TracingHarness) -> None:
-    """At debug every request is in the log, and nothing else changes: its outcome names no trace. In exactly-once too."""
+    """At debug every request is logged, and nothing else changes: its outcome names no trace. In exactly-once too."""
     worker = harness.worker(LOG_LEVEL="debug", WORKER_DELIVERY="exactly-once")
     harness.send("debugged")
     assert "traceparent" not in harness.outcome("debugged")[2]
@@ -430,12 +430,7 @@ def main() -> None:
             ):
                 failed += not run(check)
             worker.stop(30)
-            for check in (
-                check_ratio_and_last_spans,
-                check_troubled_collector,
-                check_debug_log,
-                check_other_collector,
-            ):
+            for check in (check_ratio_and_last_spans, check_troubled_collector, check_debug_log, check_other_collector):
                 failed += not run(check)
         finally:
             processes.end_all()

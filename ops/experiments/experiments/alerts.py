@@ -471,9 +471,7 @@ def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
 
     def loses_its_collector() -> None:
         traced = trouble["traced"] = apart.start(
-            "traced",
-            tracing__endpoint=f"http://127.0.0.1:{free_port()}",
-            tracing__timeout="100ms",
+            "traced", tracing__endpoint=f"http://127.0.0.1:{free_port()}", tracing__timeout="100ms"
         )
         lab.until(traced.ready, 30, "the worker to be ready")
         apart.wait_scraped("traced")  # What is lost before the first scrape is no increase.

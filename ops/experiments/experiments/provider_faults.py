@@ -51,10 +51,7 @@ def run(lab: Lab) -> None:
     lab.workers(
         2,
         worker__concurrency=256,
-        if_known={
-            "providers.hotpepper.breaker.enabled": False,
-            "providers.hotpepper.adaptiveConcurrency": False,
-        },
+        if_known={"providers.hotpepper.breaker.enabled": False, "providers.hotpepper.adaptiveConcurrency": False},
     )
     chance, expected = random.Random(2), {}
     late: list[str] = []
