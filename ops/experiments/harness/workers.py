@@ -56,7 +56,7 @@ def environment(settings: dict) -> dict[str, str]:
 
 def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bool) -> dict:
     """Returns the settings that every worker of an experiment starts with. Experiments put their own over them."""
-    client = {
+    client: dict[str, object] = {
         "session.timeout.ms": broker.session_ms,
         "heartbeat.interval.ms": 500,
         "fetch.wait.max.ms": broker.fetch_wait_ms,
