@@ -2,7 +2,7 @@ public import Basics
 public import LocationSearch
 
 /// Calls providers for places, within deadline, limits, retries and breaker. Must be called on the worker's executor.
-public protocol SearchReporting: Sendable {
+public protocol SearchReporting: AnyObject, Sendable {
     /// Starts the search at the request's providers.
     /// - Parameter completion: called once on that executor with the result, possibly before this returns.
     /// - Returns: the number by which the search can be cancelled.

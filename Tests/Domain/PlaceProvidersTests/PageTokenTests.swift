@@ -8,7 +8,7 @@ import Testing
 @testable import PlaceProviders
 
 /// Calls the best candidate once, so that all calls that a test sees belong to one request.
-private struct SingleCallWorker: SearchReporting {
+private final class SingleCallWorker: SearchReporting {
     func begin(
         _ addressed: AddressedRequest, before deadline: Deadline,
         then completion: @escaping @Sendable (SearchReport) -> Void

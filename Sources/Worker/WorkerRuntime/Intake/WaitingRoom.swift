@@ -262,7 +262,7 @@ final class WaitingRoom {
                 queue.requests.tenants(of: requestClass).map { tenant, count, first in
                     LaneStatus.WaitingFlow(
                         flow: Flow(requestClass, tenant: tenant), count: count,
-                        longest: first.arrival.instant.duration(to: now))
+                        longest: first.taken.at.duration(to: now))
                 }
             }
         }

@@ -219,7 +219,7 @@ final class PartitionTable {
     func begin(_ request: RequestInProgress) {
         request.partition.add(request)
         gate.requestTaken()
-        meters.requests.countTaken(after: request.topicWait)
+        meters.requests.countTaken(after: request.taken.topicWait)
     }
 
     private func notePassedOver() {
@@ -239,7 +239,7 @@ final class PartitionTable {
         partition.remove(request)
         if isDelivered {
             meters.requests.countDelivered(
-                after: request.arrival.instant.duration(to: loop.now), topicWait: request.topicWait,
+                after: request.taken.at.duration(to: loop.now), topicWait: request.taken.topicWait,
                 topicIndex: partition.topicIndex)
         }
         if let trace = request.trace {

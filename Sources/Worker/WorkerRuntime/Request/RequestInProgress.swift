@@ -12,8 +12,7 @@ final class RequestInProgress: TakenRequest {
     private(set) var record: IncomingRecord
     /// The size of the record's value in bytes.
     let bodySize: Int
-    /// When the record was taken.
-    let arrival: RecordArrival
+    let taken: Taken
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
     /// The request's position in the order of outcomes; `nil` if outcomes have no order.
@@ -35,6 +34,13 @@ final class RequestInProgress: TakenRequest {
     var isSetAside: Bool { permission == .isSetAside }
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
+
+    /// When the record was taken.
+    struct Taken {
+        let at: Instant
+        /// The time that the record had waited in its topic by then; `nil` if its timestamp is unknown.
+        let topicWait: Duration?
+    }
 
     /// The wait of a request in `WaitingRoom`, before it begins.
     struct Wait {
@@ -72,7 +78,7 @@ final class RequestInProgress: TakenRequest {
         self.flow = flow
         self.record = record
         bodySize = record.value?.count ?? 0
-        self.arrival = arrival
+        taken = Taken(at: arrival.instant, topicWait: arrival.wait(of: record))
         context = RequestContext(since: arrival.instant, flow: flow, keepsSteps: keepsSteps)
         self.partition = partition
         self.slot = slot
@@ -81,13 +87,10 @@ final class RequestInProgress: TakenRequest {
 
     var offset: Int64 { record.source.offset }
 
-    /// The time that the record had waited in its topic when it was taken; `nil` if its timestamp is unknown.
-    var topicWait: Duration? { arrival.wait(of: record) }
-
     /// The steps that the outcome names; `nil` if steps are off.
     var steps: RequestSteps? {
         guard var steps = context.steps else { return nil }
-        steps.topicWait = topicWait
+        steps.topicWait = taken.topicWait
         return steps
     }
 

@@ -199,7 +199,7 @@ final class RequestRunner {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
         if ordersRequests, let wait = request.context.wait {
-            meters.requests.countWait((request.topicWait ?? .zero) + wait, of: request.flow.requestClass)
+            meters.requests.countWait((request.taken.topicWait ?? .zero) + wait, of: request.flow.requestClass)
         }
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: request.search.receivedAt, completedAt: loop.wallNow,
