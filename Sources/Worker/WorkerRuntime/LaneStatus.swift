@@ -1,71 +1,71 @@
-public import Basics
-public import Kafka
+package import Basics
+package import Kafka
 
 /// The state of one lane's work at one moment.
-public struct LaneStatus: Sendable, Hashable {
+package struct LaneStatus: Sendable, Hashable {
     /// The state of one assigned partition.
-    public struct Partition: Sendable, Hashable {
-        public let id: TopicPartition
+    package struct Partition: Sendable, Hashable {
+        package let id: TopicPartition
         /// The number of open requests: in flight, or with an outcome that is unconfirmed. Called `inFlight` in `/status`.
-        public let open: Int
+        package let open: Int
         /// The group's committed offset; `nil` until the brokers have returned it.
-        public let committed: Int64?
+        package let committed: Int64?
         /// The offset after the last record, from the last fetch or from a query that is made every minute.
-        public let end: Int64?
+        package let end: Int64?
 
         /// The offset of the next record to take; `nil` before the first record.
-        public let next: Int64?
+        package let next: Int64?
         /// The reason why the partition is not read, or not committed, until an operator acts; `nil` if there is none.
-        public var problem: String?
+        package var problem: String?
 
         /// The number of records in the topic that were not taken; `nil` until it is known.
-        public var waiting: Int64? {
+        package var waiting: Int64? {
             guard let next = next ?? committed, let end else { return nil }
             return max(0, end - next)
         }
 
         /// The number of uncommitted records; `nil` until both offsets are known.
-        public var lag: Int64? {
+        package var lag: Int64? {
             guard let committed, let end else { return nil }
             return max(0, end - committed)
         }
     }
 
     /// The requests of one flow that were read and wait to begin.
-    public struct WaitingFlow: Sendable, Hashable {
-        public let flow: Flow
-        public let count: Int
+    package struct WaitingFlow: Sendable, Hashable {
+        package let flow: Flow
+        package let count: Int
         /// The time since the oldest of them was read.
-        public let longest: Duration
+        package let longest: Duration
 
-        public init(flow: Flow, count: Int, longest: Duration) {
+        package init(flow: Flow, count: Int, longest: Duration) {
             self.flow = flow
             self.count = count
             self.longest = longest
         }
     }
 
-    public let positions: [Partition]
+    package let positions: [Partition]
     /// The waiting requests by class, tenant and providers; empty if requests do not wait by flow.
-    public let waiting: [WaitingFlow]
+    package let waiting: [WaitingFlow]
     /// The number of requests whose outcome is not yet made.
-    public let inFlight: Int
+    package let inFlight: Int
     /// The number of requests whose outcome is made and not yet acknowledged by the brokers.
-    public let unconfirmed: Int
-    public let brokersAreDown: Bool
+    package let unconfirmed: Int
+    package let brokersAreDown: Bool
     /// The reason why the group refuses the lane; `nil` if it has not refused it.
-    public let groupRefusal: String?
-    public let isDraining: Bool
-    public let delivery: DeliveryStatus
+    package let groupRefusal: String?
+    package let isDraining: Bool
+    package let delivery: DeliveryStatus
     /// The number of unconfirmed records in the producer.
-    public let queuedRecords: Int
+    package let queuedRecords: Int
     /// The clients' statistics; `nil` without statistics.
-    public let consumer: ClientStatistics?
-    public let producer: ClientStatistics?
+    package let consumer: ClientStatistics?
+    package let producer: ClientStatistics?
     /// The total time in which the loop has run since it started.
-    public let busy: Duration
+    package let busy: Duration
     /// The longest time since the loop started between two checks of its sockets.
-    public let longestPass: Duration
+    package let longestPass: Duration
 }
 
 /// The phases in the life of a lane.

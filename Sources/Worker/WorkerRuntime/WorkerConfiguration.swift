@@ -1,36 +1,36 @@
-public import Basics
+package import Basics
 
 /// The settings for how a worker takes, runs and answers requests. Kafka and the providers have separate settings.
-public struct WorkerConfiguration: Sendable, Hashable {
+package struct WorkerConfiguration: Sendable, Hashable {
     /// The names of the topics.
-    public struct Topics: Sendable, Hashable {
+    package struct Topics: Sendable, Hashable {
         /// `topics.requests`: the topics that the worker reads, at least one. The program's own commands write to the
         /// first.
-        public var requestTopics = [RequestTopic("location-search.requests")]
+        package var requestTopics = [RequestTopic("location-search.requests")]
         /// `topics.results`: one record for each request that succeeded.
-        public var results = "location-search.results"
+        package var results = "location-search.results"
         /// `topics.errors`: one record for each request that failed.
-        public var errors = "location-search.errors"
+        package var errors = "location-search.errors"
         /// `topics.deadLetters`: the unchanged bytes of every record that is not a valid request.
-        public var deadLetters = "location-search.dead-letters"
+        package var deadLetters = "location-search.dead-letters"
 
         /// `topics.fleet`: the messages that workers exchange, for example about limits that they share by demand.
-        public var fleet = "location-search.fleet"
+        package var fleet = "location-search.fleet"
 
-        public init() {}
+        package init() {}
 
         /// The name of the first request topic.
-        public var requests: String {
+        package var requests: String {
             get { requestTopics[0].name }
             set { requestTopics = [RequestTopic(newValue)] }
         }
 
         /// The names of the topics that the worker reads, then of those to which it writes outcomes.
-        public var all: [String] { requestTopics.map(\.name) + [results, errors, deadLetters] }
+        package var all: [String] { requestTopics.map(\.name) + [results, errors, deadLetters] }
     }
 
     /// `worker.ordering`: which outcomes are published in the order of their requests.
-    public enum Ordering: String, Sendable, CaseIterable {
+    package enum Ordering: String, Sendable, CaseIterable {
         /// Outcomes are published as soon as they are ready.
         case unordered
         /// Outcomes of one key are published in order; other keys are independent.
@@ -40,7 +40,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     }
 
     /// `worker.delivery`: the guarantee for outcomes when a worker crashes.
-    public enum Delivery: String, Sendable, CaseIterable {
+    package enum Delivery: String, Sendable, CaseIterable {
         /// No outcome is lost; those in flight and since the last commit may be published twice.
         case atLeastOnce = "at-least-once"
         /// Outcomes and offsets share a Kafka transaction: `read_committed` consumers see each outcome once.
@@ -48,7 +48,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     }
 
     /// `worker.fairBy`: what identifies a tenant. Each class divides scarce capacity among its tenants.
-    public enum FairBy: Sendable, Hashable {
+    package enum FairBy: Sendable, Hashable {
         /// Requests of a class are not distinguished.
         case none
         /// The CloudEvents attribute `source`.
@@ -60,48 +60,48 @@ public struct WorkerConfiguration: Sendable, Hashable {
     }
 
     /// How requests that differ in class or tenant wait for their calls.
-    public struct Flows: Sendable, Hashable {
-        public var fairBy = FairBy.none
+    package struct Flows: Sendable, Hashable {
+        package var fairBy = FairBy.none
         /// `worker.fairWeights`.
-        public var fairness = FairTerms()
+        package var fairness = FairTerms()
         /// `worker.lookAheadBytes`: the most bytes of memory for waiting requests in this process.
-        public var lookAheadBytes = 64 << 20
+        package var lookAheadBytes = 64 << 20
     }
 
-    public var topics = Topics()
+    package var topics = Topics()
     /// The name by which operators know this worker: its host or pod. Dead letters name it. `nil`: they do not.
-    public var name: String?
+    package var name: String?
     /// `worker.concurrency`: the most requests in flight in this process, over all loops. At least 1.
-    public var concurrency = 256
+    package var concurrency = 256
     /// `worker.loops`: the number of event loops, each with a dedicated thread, consumer, producer and connections.
-    public var loops = 1
-    public var timeLimits = RequestTimeLimits()
+    package var loops = 1
+    package var timeLimits = RequestTimeLimits()
     /// `worker.maxRequestBytes`: larger records are rejected as invalid.
-    public var maxRequestBytes = 65_536
-    public var ordering = Ordering.unordered
-    public var flows = Flows()
-    public var delivery = Delivery.atLeastOnce
+    package var maxRequestBytes = 65_536
+    package var ordering = Ordering.unordered
+    package var flows = Flows()
+    package var delivery = Delivery.atLeastOnce
     /// `worker.shutdownGrace`: the time for requests in flight to finish when a drain begins.
-    public var shutdownGrace: Duration = .seconds(25)
+    package var shutdownGrace: Duration = .seconds(25)
     /// `worker.commitInterval`: the longest time for which finished work may be uncommitted. A crash repeats
     /// uncommitted work, so no request begins beyond this limit.
-    public var commitInterval: Duration = .seconds(1)
+    package var commitInterval: Duration = .seconds(1)
 
     /// `worker.doneSetBytes`: the most bytes of metadata with each committed offset, for requests that are done
     /// although an earlier one is not. At most the brokers' `offset.metadata.max.bytes`, whose default is the default
     /// here. 0: no metadata.
-    public var doneSetBytes = 4096
+    package var doneSetBytes = 4096
 
     /// `worker.requestSteps`: whether each outcome lists the steps of its request in the header `request-steps`.
-    public var requestSteps = false
+    package var requestSteps = false
 
     /// The time for requests in flight on a revoked partition to finish. It is well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members do not wait for long.
-    public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
+    package var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
 
     /// True if requests differ in class or tenant. The worker then reads ahead, and requests wait in this process until
     /// they may begin. Otherwise they wait in their topic, and are taken as they come.
-    public var ordersRequests: Bool {
+    package var ordersRequests: Bool {
         flows.fairBy != .none || Set(topics.requestTopics.map(\.classes)).count > 1
             || topics.requestTopics.contains { $0.classes.count > 1 }
     }
@@ -141,20 +141,20 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// none of that work, and delivered records behind an open one take no memory, so the limit is high.
     var maxSpan: Int { max(doneSetBytes > 0 ? 1_000_000 : 2048, 8 * concurrency) }
 
-    public init() {}
+    package init() {}
 }
 
 /// A topic from which requests are read, and the classes of its requests: an entry of `topics.requests`.
-public struct RequestTopic: Sendable, Hashable {
-    public var name: String
+package struct RequestTopic: Sendable, Hashable {
+    package var name: String
     /// The class of a request that does not choose one. If the topic has only one class, the choice of a request is
     /// ignored.
-    public var standardClass: RequestClass
+    package var standardClass: RequestClass
     /// The classes that a request of the topic may choose with its `priority`, including `standardClass`.
-    public var classes: Set<RequestClass>
+    package var classes: Set<RequestClass>
 
     /// - Parameter classes: the first is the standard class. Empty: only interactive.
-    public init(_ name: String, classes: [RequestClass] = [.interactive]) {
+    package init(_ name: String, classes: [RequestClass] = [.interactive]) {
         self.name = name
         standardClass = classes.first ?? .interactive
         self.classes = Set(classes).union([standardClass])

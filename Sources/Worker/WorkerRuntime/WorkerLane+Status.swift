@@ -1,12 +1,12 @@
 internal import EventLoop
-public import Kafka
-public import QuotaSharing
+package import Kafka
+package import QuotaSharing
 
 /// The status of a lane, for other modules.
 extension WorkerLane {
     /// Returns the lane's topics that do not exist or that this user may not describe. Empty if no broker answers
     /// within 2 s.
-    public func missingTopics() async -> [String] {
+    package func missingTopics() async -> [String] {
         let end = loop.now + .seconds(2)
         var missing: [String] = []
         for topic in configuration.topics.all {
@@ -18,7 +18,7 @@ extension WorkerLane {
     }
 
     /// The state of this lane's work. Cheap to read.
-    public var status: LaneStatus {
+    package var status: LaneStatus {
         get async {
             let positions = await source.positions.map { position in
                 let owned = partitions[position.partition.id]
@@ -43,39 +43,39 @@ extension WorkerLane {
 /// The lane's connection to the fleet. `LaneGroup` passes it the records of the fleet topic.
 extension WorkerLane {
     /// Called when the fleet topic has been opened, for the first time or again.
-    public func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
+    package func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
 
     /// Processes records of the fleet topic, in their order.
-    public func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
+    package func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
 
     /// `true` if the fleet topic must be read from its oldest record on.
-    public var needsOlderFleetRecords: Bool {
+    package var needsOlderFleetRecords: Bool {
         get async { await rebalancing.fleet.needsOlderRecords }
     }
 }
 
 extension WorkerLane: RebalanceListener {
-    public func assigned(_ partitions: [AssignedPartition]) async { await rebalancing.assigned(partitions) }
+    package func assigned(_ partitions: [AssignedPartition]) async { await rebalancing.assigned(partitions) }
 
-    public func willRead(from committed: [AssignedPartition: CommittedOffset]) async {
+    package func willRead(from committed: [AssignedPartition: CommittedOffset]) async {
         rebalancing.willRead(from: committed)
     }
 
-    public func revoked(_ partitions: [AssignedPartition]) async {
+    package func revoked(_ partitions: [AssignedPartition]) async {
         await rebalancing.revoked(partitions, drainEnd: state.drainEnd)
     }
 
-    public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
+    package func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
 
-    public func answered(_ kind: RebalanceKind, after time: Duration) async {
+    package func answered(_ kind: RebalanceKind, after time: Duration) async {
         rebalancing.answered(kind, after: time)
     }
 
-    public func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
+    package func missed(_ offsets: Range<Int64>, of partition: TopicPartition) async -> Int64 {
         partitions.countMissed(offsets, of: partition)
     }
 
-    public func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
+    package func restarted(_ former: AssignedPartition, as renewed: AssignedPartition, from offset: Int64) async {
         await rebalancing.restarted(former, as: renewed, from: offset)
     }
 }

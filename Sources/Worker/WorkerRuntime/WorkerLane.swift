@@ -1,11 +1,11 @@
 internal import Basics
 internal import DequeModule
 internal import EventContract
-public import EventLoop
-public import Kafka
-public import Logging
-public import ProviderCalls
-public import QuotaSharing
+package import EventLoop
+internal import Kafka
+package import Logging
+package import ProviderCalls
+package import QuotaSharing
 
 /// The work of one event loop: takes records from its source, runs each request, and has its outcome delivered. Only
 /// then does the record count as done. A process has `worker.loops` lanes, each a member of the group.
@@ -13,14 +13,14 @@ public import QuotaSharing
 /// The intake decides how many requests may be taken. The partition table registers the record, and the runner produces
 /// its outcome. The delivery publishes the outcome and finishes the request in the table, which makes room for new
 /// requests. These parts are plain objects on the lane's executor: see docs/internals/architecture.md.
-public actor WorkerLane {
+package actor WorkerLane {
     /// The most records in one read: enough to keep the loop busy, few enough to check for room often.
     static let largestRead = 64
     /// The interval at which the lane checks whether its client has failed.
     private static let timeBetweenLooks = Duration.seconds(1)
 
-    public nonisolated let loop: EventLoop
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let configuration: WorkerConfiguration
     let source: any RequestSource
@@ -52,10 +52,10 @@ public actor WorkerLane {
     /// - Parameter link: publishes the fleet member's messages; `nil`: they are discarded.
     /// - Parameters departure, exclusiveLock: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: requests are not traced.
-    public init(
+    package init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
-        makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
-        makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
+        makeSink: SinkMaker? = nil,
+        makeSingleSink: SinkMaker? = nil, interactor: SearchInteractor,
         calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
@@ -97,7 +97,7 @@ public actor WorkerLane {
     /// Returns when all taken requests are finished or abandoned, offsets are committed, and the lane has left the
     /// group.
     /// - Throws: `KafkaError` after which nothing further may be committed.
-    public func run() async throws {
+    package func run() async throws {
         await withTaskCancellationHandler {
             let watching = Task(executorPreference: loop) { await self.watchSource() }
             let counting = Task(executorPreference: loop) { await self.watchPartitionCount() }
@@ -118,7 +118,7 @@ public actor WorkerLane {
     /// joined would make that one leave again, at the cost of two rebalances for the whole group.
     /// - Returns: `false` if the lane has failed. `run` then throws the reason.
     @discardableResult
-    public func prepare() async -> Bool {
+    package func prepare() async -> Bool {
         guard !isPrepared, state.isRunning else { return state.failure == nil }
         isPrepared = true
 
@@ -183,7 +183,7 @@ public actor WorkerLane {
     }
 
     /// Begins the shutdown: the lane takes no new requests, and those in flight have `worker.shutdownGrace` to finish.
-    public func drain() async {
+    package func drain() async {
         guard state.isRunning else { return }
         let end = loop.now + configuration.shutdownGrace
         state = .draining(until: end)

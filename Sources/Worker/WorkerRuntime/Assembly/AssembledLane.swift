@@ -1,17 +1,17 @@
-public import EventLoop
-public import LocationSearch
-public import ProviderCalls
+package import EventLoop
+package import LocationSearch
+package import ProviderCalls
 
 /// One lane of a worker, with its loop, searches and providers.
-public struct AssembledLane: Sendable {
-    public let loop: EventLoop
-    public let lane: WorkerLane
-    public let searches: SearchWorker
+package struct AssembledLane: Sendable {
+    package let loop: EventLoop
+    package let lane: WorkerLane
+    package let searches: SearchWorker
     /// The providers that have an API key.
-    public let providers: [ProviderID]
+    package let providers: [ProviderID]
 
     /// Creates the lane's providers, so that their statuses can be read before the first request names one.
-    public func makeProvidersKnown() async { await searches.prepare(for: providers) }
+    package func makeProvidersKnown() async { await searches.prepare(for: providers) }
 
     /// Runs `body` on the lane's loop, from a task of another executor.
     ///

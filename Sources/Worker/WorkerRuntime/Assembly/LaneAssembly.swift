@@ -1,27 +1,27 @@
-public import EventLoop
-public import Kafka
-public import LocationSearch
-public import Logging
-public import ProviderCalls
-public import QuotaSharing
-public import Resilience
+package import EventLoop
+package import Kafka
+package import LocationSearch
+package import Logging
+package import ProviderCalls
+package import QuotaSharing
+package import Resilience
 
 /// Assembles the lanes of one process from injected Kafka clients and provider services. A simulated worker is
 /// therefore assembled exactly as a real one.
-public struct LaneAssembly: Sendable {
+package struct LaneAssembly: Sendable {
     /// The parts of one lane that do I/O. All of them live on the lane's loop.
-    public struct Clients: Sendable {
-        public var source: any RequestSource
+    package struct Clients: Sendable {
+        package var source: any RequestSource
         /// Makes the producer, and its replacement after a fatal error.
-        public var makeSink: @Sendable () throws(KafkaError) -> any OutcomeSink
+        package var makeSink: SinkMaker
         /// Makes a producer whose batches hold one record each. Used with at-least-once delivery only.
-        public var makeSingleSink: @Sendable () throws(KafkaError) -> any OutcomeSink
+        package var makeSingleSink: SinkMaker
         /// The providers that have an API key.
-        public var services: [any PlaceService]
+        package var services: [any PlaceService]
 
-        public init(
-            source: any RequestSource, makeSink: @escaping @Sendable () throws(KafkaError) -> any OutcomeSink,
-            makeSingleSink: @escaping @Sendable () throws(KafkaError) -> any OutcomeSink,
+        package init(
+            source: any RequestSource, makeSink: @escaping SinkMaker,
+            makeSingleSink: @escaping SinkMaker,
             services: [any PlaceService]
         ) {
             self.source = source
@@ -31,7 +31,7 @@ public struct LaneAssembly: Sendable {
         }
     }
 
-    public let configuration: WorkerConfiguration
+    package let configuration: WorkerConfiguration
     /// The prefix of the lanes' names in the fleet: unique in the fleet, and new after each start.
     private let name: String
     private let policies: [ProviderID: ProviderPolicy]
@@ -41,20 +41,20 @@ public struct LaneAssembly: Sendable {
     private let log: Logger
 
     /// The order in which `auto` tries the providers, preferred first.
-    public var order: [ProviderID] = [.hotpepper, .googlePlaces]
+    package var order: [ProviderID] = [.hotpepper, .googlePlaces]
     /// The quota scope for which each provider's calls count.
-    public var scopes: [ProviderID: QuotaScope] = [:]
+    package var scopes: [ProviderID: QuotaScope] = [:]
     /// Makes a lane's view of the daily call budgets, by the wall clock of its loop. `nil`: no provider has a budget.
-    public var makeBudgets: (@Sendable (EventLoop) -> BudgetPolicy?)?
+    package var makeBudgets: (@Sendable (EventLoop) -> BudgetPolicy?)?
     /// Starts the trace of each request. `nil`: requests are not traced.
-    public var tracing: RequestTracing?
+    package var tracing: RequestTracing?
     /// The settings that control orders may change. `nil`: the lanes ignore control orders.
-    public var controls: ControlPolicy?
+    package var controls: ControlPolicy?
     /// Called when a breaker changes its state, with the failure that opened it.
-    public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in }
+    package var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in }
 
     /// - Parameter policies: by provider; the defaults apply to providers that are missing.
-    public init(
+    package init(
         _ configuration: WorkerConfiguration, name: String, policies: [ProviderID: ProviderPolicy],
         meters: WorkerMeters, log: Logger
     ) {
@@ -71,7 +71,7 @@ public struct LaneAssembly: Sendable {
     /// Makes the link to the fleet topic.
     /// - Parameter loop: the loop of the link's clients.
     /// - Returns: `nil` if the lanes use neither daily budgets, shared quota nor controls.
-    public func makeLink(_ clients: FleetTopicClients, on loop: EventLoop) -> FleetLink? {
+    package func makeLink(_ clients: FleetTopicClients, on loop: EventLoop) -> FleetLink? {
         let hasBudgets = makeBudgets != nil
         let sharesQuota = policies.values.contains(where: \.sharesByDemand)
         guard hasBudgets || sharesQuota || controls != nil else { return nil }
@@ -85,7 +85,7 @@ public struct LaneAssembly: Sendable {
 
     /// Makes the actor that applies control orders to the process; `nil` if controls are disabled.
     /// - Parameter loop: the loop of the first lane.
-    public func makeControls(on loop: EventLoop) -> FleetControls? {
+    package func makeControls(on loop: EventLoop) -> FleetControls? {
         controls.map { FleetControls($0, name: name, loop: loop, log: log) }
     }
 
@@ -96,7 +96,7 @@ public struct LaneAssembly: Sendable {
     ///   - number: the index of the lane in its process, from 0.
     ///   - loop: the lane's own loop.
     /// - Throws: the reason why a client cannot be made.
-    public func makeLane(
+    package func makeLane(
         _ number: Int, on loop: EventLoop, clients: Clients, link: FleetLink?
     ) throws(KafkaError) -> AssembledLane {
         let searches = makeSearches(number, on: loop)
@@ -127,7 +127,7 @@ public struct LaneAssembly: Sendable {
 
     /// Returns the static member id (`group.instance.id`) of a lane. Each lane of a process needs a different one.
     /// - Parameter instance: the id of the process; `nil`: its lanes are not static members.
-    public static func instanceID(_ instance: String?, lane number: Int, of loops: Int) -> String? {
+    package static func instanceID(_ instance: String?, lane number: Int, of loops: Int) -> String? {
         loops > 1 ? instance.map { "\($0)-\(number)" } : instance
     }
 
@@ -137,7 +137,7 @@ public struct LaneAssembly: Sendable {
     /// Two producers with the same id fence each other, so every lane of a cluster needs a different one. The length of
     /// `instance` marks the end of the group: group `a-b`, instance `c` differs from group `a`, instance `b-c`.
     /// - Parameter instance: the static member id of the process, or an id that no other process uses.
-    public static func transactionalID(group: String, instance: String, lane number: Int) -> String {
+    package static func transactionalID(group: String, instance: String, lane number: Int) -> String {
         "\(group)-\(instance)-\(instance.utf8.count).\(number)"
     }
 }

@@ -3,18 +3,18 @@ internal import QuotaSharing
 internal import Synchronization
 
 /// The lanes of one process, which start together, take part in the fleet, and end together.
-public struct LaneGroup: Sendable {
+package struct LaneGroup: Sendable {
     /// The longest time for publishing the lanes' last messages to the fleet topic.
     private static let finalPublishTimeout = Duration.seconds(1)
 
-    public let lanes: [AssembledLane]
+    package let lanes: [AssembledLane]
     /// The process's link to the fleet topic; `nil` if its members have nothing to publish.
-    public let link: FleetLink?
+    package let link: FleetLink?
     /// Applies control orders to the lanes; `nil` if controls are disabled.
-    public let controls: FleetControls?
+    package let controls: FleetControls?
 
     /// - Parameter lanes: at least one.
-    public init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
+    package init(_ lanes: [AssembledLane], link: FleetLink?, controls: FleetControls? = nil) {
         self.lanes = lanes
         self.link = link
         self.controls = controls
@@ -26,7 +26,7 @@ public struct LaneGroup: Sendable {
     ///   - joining: called before the first lane joins.
     ///   - ended: called on a lane's loop, with its number, for each lane that has ended without an error.
     /// - Throws: the first failure, after every lane has ended.
-    public func run(
+    package func run(
         joining: @Sendable () -> Void = {},
         ended: @escaping @Sendable (Int) async -> Void = { _ in }
     ) async throws {
@@ -43,7 +43,7 @@ public struct LaneGroup: Sendable {
     }
 
     /// Begins the shutdown: the lanes take no new requests, and those in flight finish.
-    public func drain() async {
+    package func drain() async {
         for lane in lanes { await lane.lane.drain() }
     }
 

@@ -1,27 +1,27 @@
 internal import EventContract
-public import LocationSearch
-public import QuotaSharing
+package import LocationSearch
+package import QuotaSharing
 
 /// The limits that a process's settings place on control orders, and the names by which operators know the process.
-public struct ControlPolicy: Sendable {
+package struct ControlPolicy: Sendable {
     /// The ranges of the settings that orders override. No order may exceed them, not even a forced one.
-    public static let (concurrencyRange, rateRange) = (1.0...65_536, 0.001...1_000_000)
-    public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    package static let (concurrencyRange, rateRange) = (1.0...65_536, 0.001...1_000_000)
+    package static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// The name by which operators know this process: its machine or its pod.
-    public var worker: String
+    package var worker: String
     /// See `QuotaScope.fleet`.
-    public var fleet: String
+    package var fleet: String
     /// `worker.concurrency`.
-    public var concurrency: Int
+    package var concurrency: Int
     /// `worker.loops`.
-    public var loops: Int
+    package var loops: Int
     /// `providers.<name>.requestsPerSecond`, for each provider that has this setting.
-    public var rates: [ProviderID: Double]
+    package var rates: [ProviderID: Double]
     /// Sets the log level; `nil` restores the level of the settings.
-    public var setLogLevel: @Sendable (String?) -> Void
+    package var setLogLevel: @Sendable (String?) -> Void
 
-    public init(
+    package init(
         worker: String, fleet: String, concurrency: Int, loops: Int, rates: [ProviderID: Double] = [:],
         setLogLevel: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
@@ -79,7 +79,7 @@ public struct ControlPolicy: Sendable {
     }
 
     /// Formats a number; whole numbers have no decimal point.
-    public static func plain(_ number: Double) -> String {
+    package static func plain(_ number: Double) -> String {
         Int(exactly: number).map { "\($0)" } ?? "\(number)"
     }
 
@@ -104,22 +104,22 @@ public struct ControlPolicy: Sendable {
 }
 
 /// The orders that apply to one process, for `/status` and metrics.
-public struct ControlStatus: Sendable {
+package struct ControlStatus: Sendable {
     /// An order, and whether the process has accepted it.
-    public struct Entry: Sendable {
-        public let order: ControlOrder
+    package struct Entry: Sendable {
+        package let order: ControlOrder
         /// The reason why the order was refused; `nil` if it was accepted.
-        public let refusal: String?
+        package let refusal: String?
     }
 
     /// The process's name in the fleet, unique among all processes and starts.
-    public let instance: String
+    package let instance: String
     /// `false` until the topic has been read: more orders may exist.
-    public let isKnown: Bool
-    public let entries: [Entry]
+    package let isKnown: Bool
+    package let entries: [Entry]
 
     /// Returns the order in force that pauses intake, or the given provider.
-    public func pause(_ control: ControlOrder.Control, of provider: ProviderID? = nil) -> ControlOrder? {
+    package func pause(_ control: ControlOrder.Control, of provider: ProviderID? = nil) -> ControlOrder? {
         entries.first {
             $0.order.control == control && $0.refusal == nil && $0.order.provider == provider?.rawValue
         }?.order
@@ -128,9 +128,9 @@ public struct ControlStatus: Sendable {
 
 /// The times of an order as logs and `/status` show them: RFC 3339 in UTC.
 extension ControlOrder {
-    public var atText: String { WallTime(milliseconds: at).description }
+    package var atText: String { WallTime(milliseconds: at).description }
     /// `nil` for an order that lasts until it is revoked.
-    public var untilText: String? { until.map { WallTime(milliseconds: $0).description } }
+    package var untilText: String? { until.map { WallTime(milliseconds: $0).description } }
     /// The sender of the order and its end: `by mori@ops until 2026-11-25T18:00:00.000Z`.
-    public var origin: String { "by \(by) until \(untilText ?? "it is taken back")" }
+    package var origin: String { "by \(by) until \(untilText ?? "it is taken back")" }
 }

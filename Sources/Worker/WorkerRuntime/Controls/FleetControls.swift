@@ -1,6 +1,6 @@
 internal import Basics
-public import EventLoop
-public import Logging
+package import EventLoop
+package import Logging
 internal import ProviderCalls
 internal import QuotaSharing
 
@@ -8,7 +8,7 @@ internal import QuotaSharing
 ///
 /// Lanes begin no request before the orders are known, so that a pause survives a restart. If the topic cannot be read,
 /// they begin after `longestWait`.
-public actor FleetControls {
+package actor FleetControls {
     /// The longest time for which lanes wait for the orders when the process starts.
     private static let longestWait = Duration.seconds(3)
     /// The longest time between two ticks.
@@ -16,7 +16,7 @@ public actor FleetControls {
     private static let tickBeforeKnown = Duration.milliseconds(50)
 
     private nonisolated let loop: EventLoop
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let policy: ControlPolicy
     private let member: ControlMember
@@ -38,14 +38,14 @@ public actor FleetControls {
     /// - Parameters:
     ///   - name: this process's name in the fleet: unique, and new after each start.
     ///   - loop: the loop on which this actor runs.
-    public init(_ policy: ControlPolicy, name: String, loop: EventLoop, log: Logger) {
+    package init(_ policy: ControlPolicy, name: String, loop: EventLoop, log: Logger) {
         self.policy = policy
         self.loop = loop
         self.log = log
         member = ControlMember(name: name, fleet: policy.fleet, at: loop.now)
     }
 
-    public var status: ControlStatus {
+    package var status: ControlStatus {
         ControlStatus(instance: member.name, isKnown: member.isKnown, entries: entries)
     }
 

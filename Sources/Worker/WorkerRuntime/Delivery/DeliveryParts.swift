@@ -17,9 +17,9 @@ struct LaneDelivery {
 struct DeliveryParts {
     let sink: any OutcomeSink
     /// Makes a producer like `sink`; `nil` if a failed producer is not replaced.
-    let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    let makeSink: SinkMaker?
     /// Makes a producer whose batches hold one record each; `nil`: not used.
-    let makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    let makeSingleSink: SinkMaker?
     let source: any RequestSource
     let partitions: PartitionTable
     let gate: IntakeGate

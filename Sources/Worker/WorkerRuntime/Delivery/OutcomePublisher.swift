@@ -57,14 +57,14 @@ protocol OffsetCommitter: AnyObject {
 }
 
 /// The state of a lane's delivery at one moment.
-public struct DeliveryStatus: Sendable, Hashable {
+package struct DeliveryStatus: Sendable, Hashable {
     /// The time for which intake has been paused because finished work cannot be committed; `nil` while it can.
-    public var commitOverdue: Duration?
+    package var commitOverdue: Duration?
     /// The reason why outcomes cannot be written at present, as one line for an operator; `nil` while they can. Short
     /// interruptions do not count.
-    public var problem: String?
+    package var problem: String?
     /// The topics that accept or acknowledge no records although the brokers answer.
-    public var blockedTopics: [String] = []
+    package var blockedTopics: [String] = []
 }
 
 extension [String] {

@@ -1,10 +1,10 @@
-public import Basics
-public import Kafka
+package import Basics
+package import Kafka
 
 /// The producer interface that a lane uses. `KafkaProducer` implements it; unit tests use a fake.
 ///
 /// Every call except `handOverAtOnce` is safe from any task.
-public protocol OutcomeSink: AnyObject, Sendable {
+package protocol OutcomeSink: AnyObject, Sendable {
     /// Begins to serve broker events, before the first record is enqueued.
     func start() async
 
@@ -47,5 +47,8 @@ public protocol OutcomeSink: AnyObject, Sendable {
     /// Sets a deadline for all transactional calls, including one in flight.
     func endTransactions(by instant: Instant) async
 }
+
+/// Makes a producer on a lane's loop.
+package typealias SinkMaker = @Sendable () throws(KafkaError) -> any OutcomeSink
 
 extension KafkaProducer: OutcomeSink {}

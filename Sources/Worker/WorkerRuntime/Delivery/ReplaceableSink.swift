@@ -26,7 +26,7 @@ final class ReplaceableSink {
     }
 
     private(set) var current: any OutcomeSink
-    private let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    private let makeSink: SinkMaker?
     private let loop: EventLoop
     private let meters: WorkerMeters
     private let log: Logger
@@ -36,7 +36,7 @@ final class ReplaceableSink {
 
     /// - Parameter makeSink: makes a producer like `sink`; `nil` if a replacement is not allowed.
     init(
-        _ sink: any OutcomeSink, makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?, loop: EventLoop,
+        _ sink: any OutcomeSink, makeSink: SinkMaker?, loop: EventLoop,
         meters: WorkerMeters, log: Logger
     ) {
         current = sink

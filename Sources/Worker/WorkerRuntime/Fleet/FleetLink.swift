@@ -1,8 +1,8 @@
 internal import Basics
-public import EventLoop
+package import EventLoop
 internal import Kafka
-public import Logging
-public import QuotaSharing
+package import Logging
+package import QuotaSharing
 internal import Synchronization
 
 /// A process's connection to the fleet topic: it writes the lanes' messages and passes the messages of all members to
@@ -10,19 +10,19 @@ internal import Synchronization
 ///
 /// Only partition 0 of the topic is used. If the topic cannot be read or written, members continue with the quota that
 /// needs no messages, and one log line reports the problem. Thread-safe.
-public final class FleetLink: Sendable {
+package final class FleetLink: Sendable {
     /// The topic, and how to read it.
-    public struct Configuration: Sendable {
-        public var topic: String
+    package struct Configuration: Sendable {
+        package var topic: String
         /// The number of existing records to read at the start, newest first. 0: only new records are read.
-        public var history: Int64 = 0
+        package var history: Int64 = 0
         /// True if members must not begin without the topic, because it stores their daily call budgets.
-        public var isNeeded = false
+        package var isNeeded = false
         /// True if members share quota over the topic. Without shared quota and budgets, the topic carries control
         /// orders only.
-        public var sharesQuota = true
+        package var sharesQuota = true
 
-        public init(topic: String) { self.topic = topic }
+        package init(topic: String) { self.topic = topic }
     }
 
     /// The reasons why the topic cannot be used, by operation.
@@ -52,7 +52,7 @@ public final class FleetLink: Sendable {
     private let publishing: AsyncStream<[FleetMessage]>.Continuation
 
     /// - Parameter loop: the loop of the clients.
-    public init(_ configuration: Configuration, clients: FleetTopicClients, loop: EventLoop, log: Logger) {
+    package init(_ configuration: Configuration, clients: FleetTopicClients, loop: EventLoop, log: Logger) {
         self.configuration = configuration
         self.clients = clients
         self.loop = loop
@@ -62,18 +62,18 @@ public final class FleetLink: Sendable {
     }
 
     /// The reason why the topic cannot be used at present, as one line for an operator; `nil` while it can.
-    public var problem: String? {
+    package var problem: String? {
         problems.withLock { $0.first ?? ($0.hasBeenOpen ? nil : "the topic is not open yet") }
     }
 
     /// True from a failure until the topic works again.
-    public var hasFailed: Bool { problems.withLock { $0.first != nil } }
+    package var hasFailed: Bool { problems.withLock { $0.first != nil } }
 
     /// True if members use the topic for quota: rate limits shared by demand, or daily call budgets.
-    public var carriesQuota: Bool { configuration.sharesQuota || configuration.isNeeded }
+    package var carriesQuota: Bool { configuration.sharesQuota || configuration.isNeeded }
 
     /// Publishes messages in the order of the calls. Does not wait.
-    public func publish(_ messages: [FleetMessage]) {
+    package func publish(_ messages: [FleetMessage]) {
         if !messages.isEmpty { publishing.yield(messages) }
     }
 
@@ -83,7 +83,7 @@ public final class FleetLink: Sendable {
     ///   - needsOlder: called after `topicOpened` and `receive`; `true` makes the link read the topic from its oldest
     ///     record.
     ///   - receive: called with the records that were read, one call after another.
-    public func run(
+    package func run(
         topicOpened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
         needsOlder: @escaping @Sendable () async -> Bool = { false },
         receive: @escaping @Sendable ([FleetRecord]) async -> Void
@@ -97,7 +97,7 @@ public final class FleetLink: Sendable {
     }
 
     /// Ends `run` once all published messages are written.
-    public func end() { publishing.finish() }
+    package func end() { publishing.finish() }
 
     // MARK: - Reading
 

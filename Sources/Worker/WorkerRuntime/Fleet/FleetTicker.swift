@@ -1,23 +1,23 @@
-public import EventLoop
+package import EventLoop
 internal import LocationSearch
-public import QuotaSharing
+package import QuotaSharing
 
 /// One lane's connection to its fleet. It ticks the lane's member, publishes the member's messages, and passes it the
 /// messages of all members.
 ///
 /// Confined to its lane; not `Sendable`.
-public final class FleetTicker {
+package final class FleetTicker {
     private let member: (any FleetMember)?
     private let link: FleetLink?
     private let loop: EventLoop
     private var hasLeft = false
     /// `false` while no request may begin, because the member has no quota yet.
-    public private(set) var isReady: Bool
+    package private(set) var isReady: Bool
     private let wakeUp = WakeUp()
     private var nextTick = LeaseTimes.tick
 
     /// - Parameter link: `nil`: messages are discarded.
-    public init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
+    package init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
         self.member = member
         self.link = link
         self.loop = loop
@@ -25,12 +25,12 @@ public final class FleetTicker {
     }
 
     /// `true` if no provider may be called before the number of partitions is known.
-    public var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
+    package var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
 
     // MARK: - Ticking
 
     /// Ticks until `stop`. Returns at once if quota is not shared by messages.
-    public func run() async {
+    package func run() async {
         guard let member, member.usesMessages else { return }
         await member.onWakeUp { [wakeUp] in wakeUp.wake() }
         while !hasLeft {
@@ -40,7 +40,7 @@ public final class FleetTicker {
     }
 
     /// Ends the ticking, and publishes the member's last messages.
-    public func stop() async {
+    package func stop() async {
         guard let member, member.usesMessages, !hasLeft else { return }
         hasLeft = true
         link?.publish(await member.leave())
@@ -55,24 +55,24 @@ public final class FleetTicker {
 
     // MARK: - Events
 
-    public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+    package func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
         await member?.assign(assigned, of: partitions, wasTaken: wasTaken)
         if member?.usesMessages == true { await tick() }
     }
 
-    public func topicOpened(_ extent: FleetTopicExtent) async {
+    package func topicOpened(_ extent: FleetTopicExtent) async {
         guard let member, !hasLeft else { return }
         await member.topicOpened(extent)
         await tick()
     }
 
-    public func receive(_ records: [FleetRecord]) async {
+    package func receive(_ records: [FleetRecord]) async {
         guard let member, !hasLeft else { return }
         await member.receive(records)
         await tick()
     }
 
-    public var needsOlderRecords: Bool {
+    package var needsOlderRecords: Bool {
         get async { hasLeft ? false : await member?.needsOlderRecords ?? false }
     }
 }

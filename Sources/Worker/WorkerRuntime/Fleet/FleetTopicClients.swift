@@ -1,11 +1,11 @@
-public import EventLoop
-public import Kafka
-public import Logging
+package import EventLoop
+package import Kafka
+package import Logging
 package import QuotaSharing
 
 /// The reader interface that `FleetLink` uses. The client is freed with its last reference. `TopicReader` implements
 /// it.
-public protocol FleetTopicReader: Sendable {
+package protocol FleetTopicReader: Sendable {
     /// Returns the current offset range of each partition of a topic.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     func bounds(
@@ -22,7 +22,7 @@ public protocol FleetTopicReader: Sendable {
 }
 
 /// The producer interface that `FleetLink` uses. `KafkaProducer` implements it.
-public protocol FleetTopicWriter: Sendable {
+package protocol FleetTopicWriter: Sendable {
     /// Enqueues a record locally, in the order of the calls.
     /// - Returns: a receipt for exactly one `confirm`. Every receipt must be confirmed.
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt
@@ -38,17 +38,17 @@ extension TopicReader: FleetTopicReader {}
 extension KafkaProducer: FleetTopicWriter {}
 
 /// Makes the link's clients, and their replacements after failures.
-public struct FleetTopicClients: Sendable {
+package struct FleetTopicClients: Sendable {
     /// The time after which an unwritten message is too old to be useful.
     package static let writingTime = Duration.seconds(5)
 
     /// Makes a reader that reads every record, or reports that some are missing.
-    public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
-    public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
+    package var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
+    package var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
     /// Decodes a record's message; `nil` for a record without a message.
     package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
 
-    public init(
+    package init(
         makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
         makeWriter: @escaping @Sendable () throws(KafkaError) -> any FleetTopicWriter
     ) {
@@ -62,7 +62,7 @@ extension FleetTopicClients {
     /// - Parameters:
     ///   - consumer: the connection settings; its group is not used.
     ///   - loop: the loop of the producers.
-    public static func kafka(
+    package static func kafka(
         consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop, log: Logger
     ) -> FleetTopicClients {
         var (reading, writing) = (consumer, producer)

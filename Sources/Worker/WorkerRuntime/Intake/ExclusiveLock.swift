@@ -4,7 +4,7 @@ internal import Synchronization
 /// crashes, that record is the cause. The other lanes begin nothing until the lock is released.
 ///
 /// Shared by the lanes of a process. Thread-safe.
-public final class ExclusiveLock: Sendable {
+package final class ExclusiveLock: Sendable {
     /// Returns whether nothing is in flight on a lane.
     typealias IsQuiet = @Sendable () async -> Bool
 
@@ -12,7 +12,7 @@ public final class ExclusiveLock: Sendable {
     /// The lane that holds the lock; -1 if none does.
     private let owner = Atomic<Int>(-1)
 
-    public init() {}
+    package init() {}
 
     /// Adds a lane.
     /// - Returns: its number among the lanes that share the lock.

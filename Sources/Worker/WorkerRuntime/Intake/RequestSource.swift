@@ -1,11 +1,11 @@
 internal import Basics
 internal import EventContract
-public import Kafka
+package import Kafka
 
 /// The consumer interface that a lane uses: records to read, rebalances, and offsets to commit.
 ///
 /// `KafkaConsumer` implements it; unit tests use a fake. Every call is safe from any task.
-public protocol RequestSource: Sendable {
+package protocol RequestSource: Sendable {
     /// Joins the group. Called once, before any read.
     /// - Throws: an error if the topics or the group cannot be subscribed to.
     func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError)

@@ -1,11 +1,11 @@
 internal import Basics
-public import LocationSearch
+package import LocationSearch
 internal import Metrics
-public import ProviderCalls
-public import QuotaSharing
+package import ProviderCalls
+package import QuotaSharing
 
 /// The metrics of calls to providers. Thread-safe.
-public struct CallMeters: Sendable {
+package struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: CaseTable<ProviderID, Durations>
     private let bySKU: CaseTable<PriceClass, Counter>
@@ -40,10 +40,10 @@ public struct CallMeters: Sendable {
     }
 
     /// Counts calls whose results are not used: the request was superseded, or its partition was revoked.
-    public func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
+    package func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
 
     /// Counts a fleet topic message that does not concern this worker's quota.
-    public func countIgnoredMessage(_ relation: ScopeRelation) {
+    package func countIgnoredMessage(_ relation: ScopeRelation) {
         switch relation {
         case .own: break
         case .foreign: foreignMessages.increment()
@@ -53,7 +53,7 @@ public struct CallMeters: Sendable {
 
     /// Counts a finished call to a provider.
     /// - Parameter priceClass: the class by which the provider charges it.
-    public func countEnded(_ priceClass: PriceClass, _ end: CallEnd, after time: Duration) {
+    package func countEnded(_ priceClass: PriceClass, _ end: CallEnd, after time: Duration) {
         bySKU[priceClass].increment()
 
         let timers = durations[priceClass.provider]

@@ -1,21 +1,21 @@
-public import Metrics
+package import Metrics
 
 /// The worker's metrics. The handles are made once, so that counting is an atomic add. Shared by all lanes;
 /// thread-safe.
 ///
 /// docs/metrics.md lists names, labels and buckets. Label values are providers, error codes and configured topics only,
 /// never data from a record.
-public struct WorkerMeters: Sendable {
+package struct WorkerMeters: Sendable {
     let requests: RequestMeters
     /// The metrics of calls to providers.
-    public let calls: CallMeters
+    package let calls: CallMeters
     let kafka: KafkaMeters
 
     /// - Parameters:
     ///   - topics: the topics for the label `messaging_destination_name`.
     ///   - group: the consumer group, for the label `messaging_consumer_group_name`.
     ///   - factory: the metrics backend; `nil`: the process-wide one.
-    public init(
+    package init(
         topics: WorkerConfiguration.Topics = WorkerConfiguration.Topics(), group: String = "",
         factory: (any MetricsFactory)? = nil
     ) {

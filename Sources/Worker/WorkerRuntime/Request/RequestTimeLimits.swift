@@ -3,15 +3,15 @@ internal import LocationSearch
 internal import ProviderCalls
 
 /// The rules for the deadline of a request, and for its largest age.
-public struct RequestTimeLimits: Sendable, Hashable {
+package struct RequestTimeLimits: Sendable, Hashable {
     /// `worker.deadline`: the default deadline of a request without `timeoutMs`.
-    public var deadline: Duration
+    package var deadline: Duration
     /// `worker.maxDeadline`: the largest effective `timeoutMs`.
-    public var maxDeadline: Duration
+    package var maxDeadline: Duration
     /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
-    public var maxAge: Duration?
+    package var maxAge: Duration?
 
-    public init(
+    package init(
         deadline: Duration = .seconds(5), maxDeadline: Duration = .seconds(30), maxAge: Duration? = nil
     ) {
         self.deadline = deadline

@@ -1,15 +1,15 @@
 internal import Basics
 internal import EventContract
-public import Tracing
+package import Tracing
 
 /// Starts the trace of each request.
-public struct RequestTracing: Sendable {
+package struct RequestTracing: Sendable {
     private let tracer: any Tracer
     private let consumerGroup: String
 
     /// - Parameter tracer: decides which requests are traced.
     /// - Parameter consumerGroup: the worker's consumer group.
-    public init(tracer: any Tracer, consumerGroup: String) {
+    package init(tracer: any Tracer, consumerGroup: String) {
         self.tracer = tracer
         self.consumerGroup = consumerGroup
     }

@@ -4,12 +4,12 @@ internal import EventLoop
 ///
 /// A member that leaves starts a rebalance, during which a coordinator may refuse the commits of others. The next owner
 /// would then repeat, and pay for, that work.
-public actor DepartureBarrier {
+package actor DepartureBarrier {
     private var lanesToCome: Int
     private var lastArrival = Condition()
 
     /// - Parameter lanes: the number of lanes in the process, at least 1.
-    public init(lanes: Int) { lanesToCome = lanes }
+    package init(lanes: Int) { lanesToCome = lanes }
 
     /// Records that a lane has committed what it can. Every lane calls it once, including a failed one.
     func arrive() {
