@@ -9,6 +9,9 @@ internal import ProviderCalls
 extension WorkerLane {
     var isQuiet: Bool { partitions.isQuiet }
 
+    /// Takes a record: starts its request, or adds it to the waiting room.
+    /// - Parameter how: other than `.runs` for a record that crashes may concern. Such a record does not wait.
+    /// - Returns: `nil` for a record that is not to be run.
     @discardableResult
     func begin(
         _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
@@ -25,7 +28,7 @@ extension WorkerLane {
         return request
     }
 
-    /// Runs a request from its record to its outcome, without a dedicated task.
+    /// Starts a request: decodes its record, and begins its search.
     func start(_ request: RequestInProgress) {
         switch runner.read(request) {
         case .rejected(let rejection):
@@ -53,6 +56,7 @@ extension WorkerLane {
         search(decoded, for: request)
     }
 
+    /// Begins the search for a request. If no search is needed, the request ends at once.
     private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
         let number = suspended.searching.insert(request)
         let outcome = runner.begin(decoded, of: request) { report in
@@ -69,33 +73,36 @@ extension WorkerLane {
         end(request, with: runner.end(request, with: &report))
     }
 
-    /// Publishes an outcome once the order of outcomes permits it.
+    /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
         // A record that ran in isolation, or is set aside, may have overtaken requests that wait for a permit and must
         // publish first. An invalid record may have to wait for a request that waits for a dead letter, and so for
         // requests that have yet to begin.
-        if !keepsPlace(request) { gate.leaveFlight() }
+        if !keepsPermit(request) { gate.leaveFlight() }
         guard request.orderPosition?.isFirst == false || request.permission == .runsAlone else {
-            return leave(request, with: outcome)
+            return publish(request, with: outcome)
         }
-        suspended.leaving.append((request, outcome))
-        Task(executorPreference: loop) { await self.leaveNext() }
+        suspended.behindOrder.append((request, outcome))
+        Task(executorPreference: loop) { await self.publishNext() }
     }
 
-    private func keepsPlace(_ request: RequestInProgress) -> Bool {
+    /// True if the request holds its in-flight permit until its outcome is published.
+    private func keepsPermit(_ request: RequestInProgress) -> Bool {
         waitingRoom == nil || (request.permission == .runs && request.decoded != nil)
     }
 
-    private func leaveNext() async {
-        guard let (request, outcome) = suspended.leaving.popFirst() else { return }
+    /// Publishes the outcome that has waited longest for its position in the order.
+    private func publishNext() async {
+        guard let (request, outcome) = suspended.behindOrder.popFirst() else { return }
         await request.orderPosition?.wait()
         // The request's result is about to be committed, so the crash note must be withdrawn.
         if request.permission == .runsAlone { await source.commitOnCrash(nil) }
-        leave(request, with: outcome)
+        publish(request, with: outcome)
     }
 
-    private func leave(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
-        if keepsPlace(request) { gate.leaveFlight() }
+    /// Passes an outcome to the delivery, unless the request was abandoned or the lane has failed.
+    private func publish(_ request: RequestInProgress, with outcome: OutgoingOutcome) {
+        if keepsPermit(request) { gate.leaveFlight() }
         if waitingRoom != nil { WaitingRoom.charge(request, for: outcome.calls) }
         guard request.fate != .abandoned, state.failure == nil else {
             return partitions.drop(request, calls: outcome.calls)

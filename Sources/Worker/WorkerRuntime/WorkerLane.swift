@@ -247,5 +247,5 @@ struct SuspendedRequests {
     /// Requests of watched partitions that begin once the brokers have the notes about them.
     var behindNotes: Deque<RequestInProgress> = []
     /// Requests that wait for their position in the order of outcomes.
-    var leaving: Deque<(RequestInProgress, OutgoingOutcome)> = []
+    var behindOrder: Deque<(RequestInProgress, OutgoingOutcome)> = []
 }

@@ -13,8 +13,7 @@ struct LeasePlan {
         var demand: LimitDemand
     }
 
-    /// The fraction of a share that its owner keeps for its batch work, whatever the interactive demand of others,
-    /// unless a setting overrides it.
+    /// The fraction of a share that its owner keeps for its batch work, whatever the interactive demand of others.
     static let usualBatchFloor = FairTerms().batchFloor
 
     /// The leases that each lessor should grant.
