@@ -1,3 +1,69 @@
+public import Basics
+
+/// One HTTP call.
+public struct HTTPRequest: Sendable, Hashable {
+    /// The methods that providers need.
+    public enum Method: Sendable, Hashable {
+        /// `GET`, without a body.
+        case get
+        /// `POST` with this body.
+        case post([UInt8])
+    }
+
+    public var method: Method
+    /// An absolute `http` or `https` URL, percent-encoded. It may contain an API key, and therefore never appears in an
+    /// error or a log.
+    public var url: String
+    /// The names and values of the headers. A name or value with a line break is rejected.
+    public var headers: [(name: String, value: String)] {
+        get { fields.map { ($0.name, $0.value) } }
+        set { fields = newValue.map { Field(name: $0.name, value: $0.value) } }
+    }
+
+    struct Field: Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+    var fields: [Field]
+
+    /// Makes a request. It is validated when it is sent.
+    public init(method: Method = .get, url: String, headers: [(name: String, value: String)] = []) {
+        self.method = method
+        self.url = url
+        fields = headers.map { Field(name: $0.name, value: $0.value) }
+    }
+}
+
+public struct HTTPResponse: Sendable, Hashable {
+    public var status: Int
+    /// The decompressed body (gzip), within the size limit.
+    public var body: [UInt8]
+    /// The `Location` header. Redirects are never followed.
+    public var location: String?
+    /// The `Retry-After` header as received: seconds or an HTTP date.
+    public var retryAfter: String?
+    /// The wall-clock time at which a response with `Retry-After` was read; `nil` for one without.
+    public var readAt: WallTime?
+    /// The `Content-Type` header as received.
+    public var contentType: String?
+    /// The `Date` header as received, if `HTTPConfiguration.keepsDate` is set.
+    public var date: String?
+
+    /// Makes a response, for the transport and its fakes.
+    public init(
+        status: Int, body: [UInt8] = [], location: String? = nil, retryAfter: String? = nil,
+        readAt: WallTime? = nil, contentType: String? = nil, date: String? = nil
+    ) {
+        self.status = status
+        self.body = body
+        self.location = location
+        self.retryAfter = retryAfter
+        self.readAt = readAt
+        self.contentType = contentType
+        self.date = date
+    }
+}
+
 extension HTTPRequest {
     /// Host and port, for messages. Excludes the path and the query, which may contain a key, and any text before an
     /// `@`.
