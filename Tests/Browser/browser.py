@@ -198,8 +198,8 @@ class Window:
     def wait_for(self, selector: str) -> None:
         self.wait(lambda: self.is_seen(selector), selector)
 
-    def wait_gone(self, selector: str) -> None:
-        self.wait(lambda: not self.is_seen(selector), f"no {selector}")
+    def wait_gone(self, selector: str, within: float = LONGEST_WAIT) -> None:
+        self.wait(lambda: not self.is_seen(selector), f"no {selector}", within)
 
     def wait_for_count(self, selector: str, count: int) -> None:
         self.wait_for_value(lambda: self.count(selector), count, f"the number of {selector}")
