@@ -74,7 +74,9 @@ def test_search_without_a_worker_says_so_and_is_answered_by_one_that_comes(brows
         window.click("#language")
 
         # The time of the request ends, and the page waits no longer.
-        window.wait(lambda: "expired at" in window.text("#banner-advice"), "the end of the request", within=UNTIL_EXPIRED)
+        window.wait(
+            lambda: "expired at" in window.text("#banner-advice"), "the end of the request", within=UNTIL_EXPIRED
+        )
         window.wait_gone("#progress")
         assert window.text("#superseded").startswith("The last search had no response")
         window.wait_for("#banner-retry")
