@@ -30,7 +30,9 @@ final class OutgoingOutcome: Sendable {
     }
 
     /// The size of the records' values in bytes.
-    var bytes: Int { (event?.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
+    var bytes: Int {
+        (event?.value?.count ?? 0) + (deadLetter?.value?.count ?? 0)  // bounded: sizes of values in memory
+    }
 }
 
 extension IncomingRecord {
