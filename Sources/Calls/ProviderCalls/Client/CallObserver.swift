@@ -1,7 +1,7 @@
 public import LocationSearch
 public import Resilience
 
-/// What a worker reports about its calls, for logs and metrics. The closures are called on the worker's executor.
+/// Receives events of a worker's calls, for logs and metrics. The closures are called on the worker's executor.
 public struct CallObserver: Sendable {
     /// Called with each breaker's change of state and the failure that opened it.
     public var onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void

@@ -17,7 +17,7 @@ struct RedrivePlan: Sendable {
     /// The chosen letters that would be rejected again unless they are changed.
     var faulty: [DeadLetterSummary] { chosen.filter { $0.fault != nil } }
 
-    /// What the user should know before the letters are sent, one line each.
+    /// Returns notes for the user before the letters are sent, one line each.
     /// - Parameter topic: the name of the dead-letter topic.
     func notes(on topic: String) -> [String] {
         var notes: [String] = []

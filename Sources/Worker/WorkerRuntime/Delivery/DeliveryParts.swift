@@ -2,7 +2,7 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// What a lane uses to publish outcomes and to commit offsets. `worker.delivery` chooses the parts once.
+/// The parts with which a lane publishes outcomes and commits offsets. `worker.delivery` chooses them once.
 struct LaneDelivery {
     let outcomes: any OutcomePublisher
     let offsets: any OffsetCommitter

@@ -29,7 +29,7 @@ final class OwnedPartition {
     let id: AssignedPartition
     /// The index of its topic among `topics.requests`.
     let topicIndex: Int
-    /// The offsets that are done, and the commits that say so.
+    /// The offsets that are done, and their commits.
     var commits: PartitionCommits
     /// The requests taken and not finished.
     private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]

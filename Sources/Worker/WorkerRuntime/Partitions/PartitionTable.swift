@@ -27,7 +27,7 @@ final class PartitionTable {
     private(set) var isAbandoned = false
     private var hasPassedOver = false
 
-    /// What the settings say of every request.
+    /// The settings of every request.
     private struct StandardRequest {
         /// The flow of all requests if they are not distinguished.
         let flow: Flow
