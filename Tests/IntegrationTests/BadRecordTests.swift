@@ -110,7 +110,7 @@ struct BadRecordTests {
     }()
 
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func badRecordEndsAsOneErrorAndOneDeadLetter(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Bad record ends as one error and one dead letter`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture()
         let all = Self.noRequests + Self.members + Self.types + Self.envelopes
         for bad in all { try await fixture.send(bad.name, bad.value, headers: bad.headers) }
@@ -124,7 +124,9 @@ struct BadRecordTests {
     }
 
     /// Larger than Kafka's default limit: a topic of requests may be configured for such records.
-    @Test(arguments: [1_040_000, 10_000_000]) func recordOfMegabytesEndsAsErrorAndDeadLetter(count: Int) async throws {
+    @Test(arguments: [1_040_000, 10_000_000]) func `Record of megabytes ends as error and dead letter`(count: Int)
+        async throws
+    {
         let fixture = try WorkerFixture()
         let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
         try await fixture.whileWorking { lane in
@@ -139,7 +141,7 @@ struct BadRecordTests {
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, search()), (.atLeastOnce, "no JSON"), (.exactlyOnce, search()),
     ])
-    func recordRefusedAsTooLargeAloneIsWrittenInBrief(
+    func `Record refused as too large alone is written in brief`(
         delivery: WorkerConfiguration.Delivery, value: String
     ) async throws {
         let fixture = try WorkerFixture()
@@ -173,7 +175,7 @@ struct BadRecordTests {
     }
 
     /// A broker rejects a whole batch for its size. Each of its records is small enough, so none is truncated.
-    @Test func recordsOfABatchRefusedAsTooLargeAreSentAgainAlone() async throws {
+    @Test func `Records of a batch refused as too large are sent again alone`() async throws {
         let fixture = try WorkerFixture()
         let names = (0..<40).map { "request-\($0)" }
         try await fixture.send(names.map { (key: "one key", value: Self.search(#""requestId":"\#($0)""#)) })
@@ -193,7 +195,7 @@ struct BadRecordTests {
 
     /// A dead letter that cannot be written blocks only its partition, and no record of that partition is published twice. Not with
     /// transactions: the embedded broker shows records of aborted ones.
-    @Test func unwritableDeadLetterTopicHoldsItsPartitionAndNoOther() async throws {
+    @Test func `Unwritable dead letter topic holds its partition and no other`() async throws {
         let fixture = try WorkerFixture()
         let broker = try #require(fixture.broker.embedded)
         broker.setError(Self.notAuthorized, ofTopic: fixture.topics.deadLetters)
@@ -224,7 +226,7 @@ struct BadRecordTests {
 
     /// Outcomes that cannot be written stop intake and calls, and the worker ends in time when it is drained.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func unwritableResultsTopicEndsTakingUntilItTakesRecordsAgain(
+    func `Unwritable results topic ends taking until it takes records again`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         let fixture = try WorkerFixture()

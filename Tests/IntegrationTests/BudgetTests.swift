@@ -39,7 +39,7 @@ struct BudgetTests {
         try await harness.metric("locsearch_provider_budget_\(name){provider=\"hotpepper\"}")
     }
 
-    @Test func requestsBeyondTheBudgetEndRateLimitedWithoutACall() async throws {
+    @Test func `Requests beyond the budget end rate limited without a call`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(Self.requests("first", 8))
             let outcomes = try await harness.outcomes(8)
@@ -58,7 +58,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func personRaisesTheBudgetForAllWorkersAlsoThoseThatStartLater() async throws {
+    @Test func `Person raises the budget for all workers also those that start later`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(Self.requests("first", 6))
             _ = try await harness.outcomes(6)
@@ -78,7 +78,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func workerThatCannotReadTheTopicBeginsNoRequestUntilItCan() async throws {
+    @Test func `Worker that cannot read the topic begins no request until it can`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             try await harness.send(Self.requests("before", 1))
             #expect(try await harness.outcomes(1)["before0"]?.places != nil)
@@ -101,7 +101,7 @@ struct BudgetTests {
     }
 
     /// Both groups read the same requests and share one fleet topic, each with the budget of its own settings.
-    @Test func groupsThatShareTheFleetTopicHaveABudgetEach() async throws {
+    @Test func `Groups that share the fleet topic have a budget each`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let other = ["KAFKA_GROUP_ID": "another-group"]
             let second = try RunningProgram(["worker"], environment: harness.environment.merging(other) { $1 })
@@ -120,7 +120,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func orderThatWouldBindNobodyFailsAndSaysHowManyWorkersKeepTheBudget() async throws {
+    @Test func `Order that would bind nobody fails and says how many workers keep the budget`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             let bound = try await Self.command(["set", "hotpepper", "7", "--yes"], in: harness)
             #expect(bound.contains("1 worker has a daily budget of hotpepper"))
@@ -136,7 +136,7 @@ struct BudgetTests {
     }
 
     /// The emergency stop. Other groups, their orders and rotated keys share the topic.
-    @Test func budgetOfZeroStopsAllCallsAlsoWhereManyOtherGroupsShareTheTopic() async throws {
+    @Test func `Budget of zero stops all calls also where many other groups share the topic`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100"].merging(Self.zone) { $1 }) { harness in
             try await harness.writeToFleetTopic((0..<200).flatMap(Self.foreignMessages))
             try await harness.send(Self.requests("before", 1))
@@ -166,7 +166,7 @@ struct BudgetTests {
     }
 
     /// Its day differs from the workers', so they would ignore the order.
-    @Test func orderForAnotherDayThanTheWorkersIsNotReportedAsDone() async throws {
+    @Test func `Order for another day than the workers is not reported as done`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             // More than a day behind the workers' time zone, in which it is noon.
             let hours = Int(try #require(TimeZone(identifier: Self.noonZone)).secondsFromGMT() / 3600)
@@ -179,7 +179,7 @@ struct BudgetTests {
     }
 
     /// The operator confirms after midnight.
-    @Test func orderIsForTheDayOnWhichItIsConfirmed() async throws {
+    @Test func `Order is for the day on which it is confirmed`() async throws {
         let midnight = (Int(Date().timeIntervalSince1970) + 90) / 60 * 60
         let minutes = (1440 - midnight / 60 % 1440) % 1440
         let (sign, offset) = minutes <= 720 ? ("+", minutes) : ("-", 1440 - minutes)
@@ -201,7 +201,7 @@ struct BudgetTests {
         }
     }
 
-    @Test func commandFailsWhereTheWorkerCannotAcknowledge() async throws {
+    @Test func `Command fails where the worker cannot acknowledge`() async throws {
         try await WorkerHarness.run(Self.budget) { harness in
             harness.worker.signal(SIGTERM)
             try await eventually("the worker ends") { !harness.worker.isRunning }

@@ -26,7 +26,7 @@ struct ControlTests {
         try await harness.status(of: provider)["breakerReason"] as? String == "paused-by-order"
     }
 
-    @Test func pausedProviderIsNotCalledAndAnswersAfterItIsResumed() async throws {
+    @Test func `Paused provider is not called and answers after it is resumed`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]) { harness in
             let paused = try await Self.controls("pause", "hotpepper", "--yes", in: harness)
             #expect(paused.contains("1 of 1 worker has applied it"))
@@ -50,7 +50,7 @@ struct ControlTests {
         }
     }
 
-    @Test func requestsOfAPausedProviderAreAnsweredAsWhenOpenSays() async throws {
+    @Test func `Requests of a paused provider are answered as when open says`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "hotpepper", "--for", "1h", "--yes", in: harness)
             try await harness.send(Self.requests("failed", 1))
@@ -64,7 +64,7 @@ struct ControlTests {
         }
     }
 
-    @Test func pausedIntakeOutlastsARestartAndEndsByItsTime() async throws {
+    @Test func `Paused intake outlasts a restart and ends by its time`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.controls("pause", "intake", "--for", "1h", "--yes", in: harness)
             let ready = try await harness.get("/readyz")
@@ -88,7 +88,7 @@ struct ControlTests {
         }
     }
 
-    @Test func furtherWorkerCouldRunNothingWhileIntakeIsPaused() async throws {
+    @Test func `Further worker could run nothing while intake is paused`() async throws {
         let settings = ["WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]
         try await WorkerHarness.run(settings) { harness in
             try await harness.configureProviders(#"{"latency":"1s"}"#)
@@ -107,7 +107,7 @@ struct ControlTests {
         }
     }
 
-    @Test func ordersBeyondTheSettingsNeedForceAndNoneGoesBeyondTheRange() async throws {
+    @Test func `Orders beyond the settings need force and none goes beyond the range`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "50"]) { harness in
             let refused = try await Self.controls("rate", "hotpepper", "80", "--yes", in: harness, code: 1)
             #expect(refused.contains("requestsPerSecond of hotpepper is 50"))
@@ -128,7 +128,7 @@ struct ControlTests {
         }
     }
 
-    @Test func logLevelAndConcurrencyFollowOrders() async throws {
+    @Test func `Log level and concurrency follow orders`() async throws {
         try await WorkerHarness.run(["PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false"]) { harness in
             try await Self.controls("log-level", "critical", "--yes", in: harness)
             try await Self.controls("concurrency", "2", "--yes", in: harness)
@@ -147,7 +147,7 @@ struct ControlTests {
         }
     }
 
-    @Test func drainedWorkerFinishesAndEndsWithStatusZero() async throws {
+    @Test func `Drained worker finishes and ends with status zero`() async throws {
         try await WorkerHarness.run { harness in
             let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
@@ -162,7 +162,7 @@ struct ControlTests {
         }
     }
 
-    @Test func orderThatWouldBindNobodyIsNotGiven() async throws {
+    @Test func `Order that would bind nobody is not given`() async throws {
         try await WorkerHarness.run { harness in
             let unknown = try await Self.controls(
                 "pause", "hotpepper", "--worker", "nobody", "--yes", in: harness, code: 1)

@@ -33,7 +33,7 @@ struct EndingTests {
         let count = Atomic<Int>(0)
     }
 
-    @Test(.timeLimit(.minutes(2))) func workerEndsOnSIGTERMWithMetricsRequestsInFlight() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Worker ends on SIGTERM with metrics requests in flight`() async throws {
         try await WorkerHarness.run { harness in
             try await Self.withRequestsInFlight(harness) {
                 harness.worker.signal(SIGTERM)
@@ -43,7 +43,9 @@ struct EndingTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func workerEndsOnAFatalKafkaErrorWithMetricsRequestsInFlight() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Worker ends on a fatal Kafka error with metrics requests in flight`()
+        async throws
+    {
         try await WorkerHarness.run(["WORKER_DELIVERY": "exactly-once"]) { harness in
             try await Self.withRequestsInFlight(harness) {
                 harness.broker.fail(.heartbeat, with: 82)  // FENCED_INSTANCE_ID
@@ -56,7 +58,7 @@ struct EndingTests {
 
     /// With transactions, the start waits for the brokers before it joins the group.
     @Test(.timeLimit(.minutes(1)), arguments: ["at-least-once", "exactly-once"])
-    func workerEndsOnSIGTERMWhileItStartsWithoutBrokers(delivery: String) async throws {
+    func `Worker ends on SIGTERM while it starts without brokers`(delivery: String) async throws {
         let worker = try RunningProgram(
             ["worker"],
             environment: [
@@ -74,7 +76,7 @@ struct EndingTests {
 
     /// A stopped broker keeps its connections and answers nothing, so no error ends the worker's waits.
     @Test(.timeLimit(.minutes(2)), arguments: ["at-least-once", "exactly-once"])
-    func workerWhoseBrokerWasStoppedEndsSoonAfterItsGrace(delivery: String) async throws {
+    func `Worker whose broker was stopped ends soon after its grace`(delivery: String) async throws {
         let broker = try RunningProgram(["broker"])
         defer { broker.end() }
         try await eventually("the broker tells where it is") { broker.firstLine?.contains("127.0.0.1:") == true }
@@ -100,7 +102,7 @@ struct EndingTests {
 
     /// The first client sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
-    func clientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {
+    func `Client that keeps its connection does not hold the end up`(sends text: String) async throws {
         try await WorkerHarness.run { harness in
             let connection = try LoopbackConnection(port: harness.adminPort)
             let request = "GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n"

@@ -13,7 +13,7 @@ import WorkerRuntime
 struct ExactlyOnceTests {
     /// The records and offsets of each transaction, as seen by a proxy in front of the broker.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
-    func transactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
+    func `Transaction holds the outcomes of the offsets that it commits`() async throws {
         let fixture = try WorkerFixture { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
@@ -61,7 +61,7 @@ struct ExactlyOnceTests {
     ]
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: finalAnswers)
-    func workerWhoseProducerFailedForGoodGoesOnWithoutAskingAgain(
+    func `Worker whose producer failed for good goes on without asking again`(
         answer: (request: EmbeddedBroker.API, code: Int32)
     ) async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
@@ -89,7 +89,7 @@ struct ExactlyOnceTests {
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: WorkerConfiguration.Delivery.allCases)
-    func workerWhosePlaceAnotherProcessHasTakenEnds(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Worker whose place another process has taken ends`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let loop = try EventLoop()
         let lane = try fixture.lane(on: loop, groupInstanceID: "one") { $0.delivery = delivery }
@@ -105,7 +105,7 @@ struct ExactlyOnceTests {
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
-    func offsetsOfAnAbortedTransactionAreNotApplied() async throws {
+    func `Offsets of an aborted transaction are not applied`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         try await fixture.send((0..<5).map { _ in ("k", WorkerFixture.request("r")) })
         let (first, second) = (
@@ -135,7 +135,7 @@ struct ExactlyOnceTests {
         await fixture.stop()
     }
 
-    @Test func eachRequestHasExactlyOneOutcome() async throws {
+    @Test func `Each request has exactly one outcome`() async throws {
         let fixture = try WorkerFixture { target in
             // Some requests finish long after the ones behind them.
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
@@ -161,7 +161,7 @@ struct ExactlyOnceTests {
 
     /// A transaction that cannot be committed is aborted; its outcomes go into the next one without new calls.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func workerRepeatsAnAbortedTransactionWithoutAskingAgain() async throws {
+    func `Worker repeats an aborted transaction without asking again`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         // ILLEGAL_GENERATION: the transaction must be aborted.
         fixture.broker.embedded?.fail(.txnOffsetCommit, with: 22)
@@ -178,7 +178,7 @@ struct ExactlyOnceTests {
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func aWorkerWithoutBrokersEndsSoonAfterItsGrace(delivery: WorkerConfiguration.Delivery) async throws {
+    func `A worker without brokers ends soon after its grace`(delivery: WorkerConfiguration.Delivery) async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
         try await fixture.send((0..<5).map { ("k", WorkerFixture.request("r\($0)", #","keyword":"\#($0)""#)) })
         let loop = try EventLoop()

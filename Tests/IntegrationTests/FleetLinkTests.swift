@@ -48,7 +48,8 @@ struct FleetLinkTests {
         await running.value
     }
 
-    @Test(.timeLimit(.minutes(2))) func allMembersReceiveMessagesInTheOrderOfTheirPublication() async throws {
+    @Test(.timeLimit(.minutes(2))) func `All members receive messages in the order of their publication`() async throws
+    {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -69,7 +70,7 @@ struct FleetLinkTests {
         #expect(offsets == offsets.sorted())
     }
 
-    @Test(.timeLimit(.minutes(2))) func recordsThatAreNoMessagesAreSkipped() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Records that are no messages are skipped`() async throws {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -100,7 +101,7 @@ struct FleetLinkTests {
     @Test(
         .timeLimit(.minutes(2)),
         .enabled(if: TestBroker.isEmbedded, "another broker may tell an end that was earlier than the last record"))
-    func recordsFromBeforeTheStartAreMarkedAsOld() async throws {
+    func `Records from before the start are marked as old`() async throws {
         let broker = try TestBroker(topics: ["fleet": 1])
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -127,7 +128,7 @@ struct FleetLinkTests {
     /// The embedded broker keeps 5 MB of a partition. A reader that is slower than its writers misses records.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "another broker keeps more of a topic"))
-    func topicIsReadAnewWhenRecordsWereDeletedUnread() async throws {
+    func `Topic is read anew when records were deleted unread`() async throws {
         let broker = try TestBroker(topics: ["fleet": 1])
         let loop = try EventLoop()
         defer { loop.stop() }

@@ -47,16 +47,16 @@ struct FleetTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func workerHasTheWholeLimitWhileTheOtherHasNoWork() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Worker has the whole limit while the other has no work`() async throws {
         try await Self.expectOneToHaveAll()
     }
 
-    @Test(.timeLimit(.minutes(3))) func staticMembersShareByDemandToo() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Static members share by demand too`() async throws {
         try await Self.expectOneToHaveAll(
             with: ["KAFKA_GROUP_INSTANCE_ID": "first"], ofSecond: ["KAFKA_GROUP_INSTANCE_ID": "second"])
     }
 
-    @Test(.timeLimit(.minutes(3))) func cooperativeMembersShareByDemandToo() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Cooperative members share by demand too`() async throws {
         try await Self.expectOneToHaveAll(with: [
             "KAFKA_PROPERTIES":
                 "session.timeout.ms=6000,fetch.wait.max.ms=10,partition.assignment.strategy=cooperative-sticky"
@@ -66,13 +66,13 @@ struct FleetTests {
     @Test(
         .timeLimit(.minutes(3)),
         .enabled(if: LibraryVersion.running >= LibraryVersion(2, 12), "needs librdkafka 2.12: make test-newest"))
-    func membersWhosePartitionsTheBrokersShareOutShareByDemandToo() async throws {
+    func `Members whose partitions the brokers share out share by demand too`() async throws {
         try await Self.expectOneToHaveAll(
             with: ["KAFKA_GROUP_PROTOCOL": "consumer", "KAFKA_PROPERTIES": "fetch.wait.max.ms=10"])
     }
 
     /// It reads the topic only for operators' orders, so the topic's state is no metric to alert on.
-    @Test(.timeLimit(.minutes(2))) func workerWithoutALimitOrABudgetHasNoMetricOfTheTopic() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Worker without a limit or a budget has no metric of the topic`() async throws {
         try await WorkerHarness.run { harness in
             let metrics = try await harness.get("/metrics").body
             #expect(!metrics.contains("locsearch_fleet_topic_usable"))

@@ -33,7 +33,7 @@ struct GroupProtocolTests {
         try await harness.status("assignment", as: [[String: Any]].self)?.count ?? 0
     }
 
-    @Test(.timeLimit(.minutes(3))) func everyRequestHasOneOutcomeWhenAWorkerJoinsAndLeaves() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Every request has one outcome when a worker joins and leaves`() async throws {
         try await WorkerHarness.run(Self.settings) { harness in
             let first = try await Self.send(8, named: "alone", to: harness)
             try await Self.expectResults(of: first, in: harness)

@@ -14,7 +14,7 @@ struct HotpepperResponseTests {
         return place
     }
 
-    @Test func liteAnswerLacksNothingOfAResultButTheSubGenre() async throws {
+    @Test func `Lite answer lacks nothing of a result but the sub genre`() async throws {
         try await ProviderFixture.run { fixture in
             let lite = HotpepperService(http: fixture.http, configuration: fixture.configuration)
             let full = HotpepperService(http: fixture.http, configuration: fixture.configuration, response: .full)
@@ -35,7 +35,7 @@ struct HotpepperResponseTests {
         }
     }
 
-    @Test func detailsFollowTheSettingAndPhotosAlwaysAskForEverything() async throws {
+    @Test func `Details follow the setting and photos always ask for everything`() async throws {
         try await ProviderFixture.run { fixture in
             let lite = HotpepperService(http: fixture.http, configuration: fixture.configuration)
             let full = HotpepperService(http: fixture.http, configuration: fixture.configuration, response: .full)

@@ -15,7 +15,7 @@ struct PaidCallsTests {
 
     // MARK: - Fallback
 
-    @Test func autoRequestMovesToTheNextProviderAndANamedOneDoesNot() async throws {
+    @Test func `Auto request moves to the next provider and a named one does not`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
             "PROVIDERS_ORDER": "hotpepper,google-places",
@@ -41,7 +41,7 @@ struct PaidCallsTests {
 
     // MARK: - Breaker
 
-    @Test func requestsEndAtOnceWithRetryAfterWhileABreakerIsOpen() async throws {
+    @Test func `Requests end at once with retry after while a breaker is open`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5",
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
@@ -73,7 +73,7 @@ struct PaidCallsTests {
         }
     }
 
-    @Test func heldRequestsStayInKafkaUntilTheBreakerCloses() async throws {
+    @Test func `Held requests stay in Kafka until the breaker closes`() async throws {
         try await WorkerHarness.run([
             "WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "4",
@@ -98,7 +98,7 @@ struct PaidCallsTests {
     }
 
     /// 401, the legacy service's REQUEST_DENIED and Hot Pepper's error 2000.
-    @Test func workerUsesARefusedKeyOnceAndLogsItOnce() async throws {
+    @Test func `Worker uses a refused key once and logs it once`() async throws {
         try await WorkerHarness.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { harness in
             try await harness.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
             try await harness.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
@@ -131,7 +131,7 @@ struct PaidCallsTests {
 
     // MARK: - Single flight
 
-    @Test func identicalSearchesShareOneCallAndEachHasItsOutcome() async throws {
+    @Test func `Identical searches share one call and each has its outcome`() async throws {
         try await WorkerHarness.run { harness in
             try await harness.configureProviders(#"{"latency":"4s"}"#)
             let same = (0..<10).map { WorkerHarness.request("same\($0)", "hotpepper", #","timeoutMs":20000"#) }
@@ -155,7 +155,7 @@ struct PaidCallsTests {
     // MARK: - Rate
 
     /// `Retry-After` of Hot Pepper and of Google's legacy API, RetryInfo of the new one.
-    @Test func retryAfterOfOneRequestHoldsAllRequests() async throws {
+    @Test func `Retry after of one request holds all requests`() async throws {
         try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
@@ -194,7 +194,7 @@ struct PaidCallsTests {
 
     // MARK: - Expiry
 
-    @Test func expiredRequestCausesNoCall() async throws {
+    @Test func `Expired request causes no call`() async throws {
         try await WorkerHarness.run(["WORKER_MAX_AGE": "10m"]) { harness in
             try await harness.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
             try await harness.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
@@ -212,7 +212,7 @@ struct PaidCallsTests {
     }
 
     /// No call is made for a parked request that has expired.
-    @Test func heldRequestExpiresWithoutACall() async throws {
+    @Test func `Held request expires without a call`() async throws {
         try await WorkerHarness.run([
             "WORKER_MAX_AGE": "4s", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
         ]) { harness in
@@ -231,7 +231,7 @@ struct PaidCallsTests {
 
     // MARK: - Undelivered answers
 
-    @Test func workerCountsACallWhoseAnswerWasNotDelivered() async throws {
+    @Test func `Worker counts a call whose answer was not delivered`() async throws {
         try await WorkerHarness.run { harness in
             try await harness.configureProviders(#"{"latency":"30s"}"#)
             let session = #","sessionId":"one","timeoutMs":20000"#
@@ -253,7 +253,7 @@ struct PaidCallsTests {
 
     // MARK: - Terms
 
-    @Test func resultCarriesTheCreditsThatTheTermsAskFor() async throws {
+    @Test func `Result carries the credits that the terms ask for`() async throws {
         let credits = [
             "hotpepper": "Powered by ホットペッパーグルメ Webサービス", "google-places": "Google Maps",
             "google-places-legacy": "Google Maps",

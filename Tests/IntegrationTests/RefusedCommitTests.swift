@@ -49,7 +49,7 @@ struct RefusedCommitTests {
         return fixture.provider.targets.count
     }
 
-    @Test func workerBeginsNothingWhileCommitsAreRefused() async throws {
+    @Test func `Worker begins nothing while commits are refused`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         let outcomes = try await fixture.whileWorking(settings) { lane in
@@ -73,7 +73,7 @@ struct RefusedCommitTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: zip([rebalanceInProgress, groupAuthorizationFailed], End.allCases))
-    func workerThatBrokersDoNotHearEndsAllTheSame(code: Int32, by end: End) async throws {
+    func `Worker that brokers do not hear ends all the same`(code: Int32, by end: End) async throws {
         let fixture = try await fixture()
         refuse(at: fixture, with: code)
         let loop = try EventLoop()
@@ -92,7 +92,7 @@ struct RefusedCommitTests {
     }
 
     /// A drain during a rebalance, as when all workers are replaced one after another.
-    @Test func drainRepeatsACommitUntilItsGraceIsOver() async throws {
+    @Test func `Drain repeats a commit until its grace is over`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         let loop = try EventLoop()
@@ -116,7 +116,7 @@ struct RefusedCommitTests {
 
     /// The lanes of a process end at different times. The embedded coordinator rejects commits during a rebalance, which begins as
     /// soon as one of the lanes has left.
-    @Test func lanesOfOneProcessLeaveOnceAllHaveCommitted() async throws {
+    @Test func `Lanes of one process leave once all have committed`() async throws {
         let fixture = try WorkerFixture(session: 3000) { target in
             .init(body: WorkerFixture.shop, delay: .milliseconds(target.contains("slow") ? 900 : 0))
         }
@@ -152,7 +152,7 @@ struct RefusedCommitTests {
     }
 
     /// Lost partitions have another owner, so there is nothing to wait for.
-    @Test func lostPartitionHoldsNothingUp() async throws {
+    @Test func `Lost partition holds nothing up`() async throws {
         let fixture = try await fixture()
         refuse(at: fixture)
         try await fixture.whileWorking(settings) { lane in
@@ -163,7 +163,7 @@ struct RefusedCommitTests {
         await fixture.stop()
     }
 
-    @Test func revokedPartitionHoldsNothingUp() async throws {
+    @Test func `Revoked partition holds nothing up`() async throws {
         // Revokes all partitions, including those that are assigned again.
         let fixture = try await fixture(assignor: "range")
         refuse(at: fixture)
@@ -178,7 +178,7 @@ struct RefusedCommitTests {
     }
 
     /// Metrics and logs show overdue commits, and what to do.
-    @Test(.timeLimit(.minutes(2))) func overdueCommitsAreSeenFromOutside() async throws {
+    @Test(.timeLimit(.minutes(2))) func `Overdue commits are seen from outside`() async throws {
         try await WorkerHarness.run { harness in
             harness.broker.fail(.offsetCommit, with: 30, count: 100_000)
             try await harness.send([WorkerHarness.request("a", "hotpepper")])

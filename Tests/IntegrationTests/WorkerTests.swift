@@ -20,7 +20,7 @@ private final class Gate: Sendable {
 /// A worker with a real broker and a provider over TCP: each request has exactly one outcome.
 @Suite(.serialized)
 struct WorkerTests {
-    @Test func eachRequestHasExactlyOneOutcome() async throws {
+    @Test func `Each request has exactly one outcome`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let ids = (0..<500).map { "r\($0)" }
         try await fixture.send(ids.map { ($0, WorkerFixture.request($0)) })
@@ -39,7 +39,7 @@ struct WorkerTests {
     }
 
     /// More than begin at once (`InFlightWindow.least`): a slow provider gets all requests that may be in flight.
-    @Test func workerKeepsAsManyRequestsInFlightAsConfigured() async throws {
+    @Test func `Worker keeps as many requests in flight as configured`() async throws {
         let mayAnswer = Gate()
         let fixture = try WorkerFixture { _ in
             mayAnswer.wait()
@@ -59,7 +59,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    @Test func recordThatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
+    @Test func `Record that is no request ends as error and dead letter`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let hostile = [
             "", "no JSON", "{}", WorkerFixture.request("x", #","radiusMeters":-1"#),
@@ -84,7 +84,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    @Test func providerFailuresBecomeErrorEventsWithoutTheKey() async throws {
+    @Test func `Provider failures become error events without the key`() async throws {
         let fixture = try WorkerFixture { target in
             if target.contains("keyword=slow") { return .init(body: WorkerFixture.shop, delay: .seconds(5)) }
             if target.contains("keyword=html") { return .init(body: "<html>maintenance</html>") }
@@ -112,7 +112,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    @Test func outcomesOfAKeyLeaveInTheOrderOfItsRequests() async throws {
+    @Test func `Outcomes of a key leave in the order of its requests`() async throws {
         // The earlier the request, the slower its answer.
         let fixture = try WorkerFixture { target in
             let wait =
@@ -133,7 +133,7 @@ struct WorkerTests {
         await fixture.stop()
     }
 
-    @Test func newerRequestOfASessionSupersedesTheOneInFlight() async throws {
+    @Test func `Newer request of a session supersedes the one in flight`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(800)) }
         try await fixture.send((0..<5).map { ("same", WorkerFixture.request("s\($0)", #","sessionId":"one""#)) })
         let records = try await fixture.run(expecting: 5)
@@ -149,7 +149,7 @@ struct WorkerTests {
 
     /// Task groups end their children by cancellation: it drains the worker too.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
-    func cancelledWorkerDrains() async throws {
+    func `Cancelled worker drains`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
         let loop = try EventLoop()
         let lane = try fixture.lane(on: loop)
@@ -167,7 +167,7 @@ struct WorkerTests {
     /// A worker that cannot start ends, including its clients, and reports the reason.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func workerThatCannotBeginEndsWithTheReason() async throws {
+    func `Worker that cannot begin ends with the reason`() async throws {
         let fixture = try WorkerFixture()
         let loop = try EventLoop()
         fixture.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -179,7 +179,7 @@ struct WorkerTests {
 
     /// Billed results are kept until they are delivered, by a new producer if the old one has failed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func workerReplacesAFailedProducerWithoutAskingAgain() async throws {
+    func `Worker replaces a failed producer without asking again`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let ids = (0..<40).map { "p\($0)" }
         try await fixture.send(
@@ -194,7 +194,7 @@ struct WorkerTests {
 
     /// Unconfirmed outcomes are in memory twice, so their bytes are limited, not only their number.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func workerTakesLittleWhileMuchIsUndelivered() async throws {
+    func `Worker takes little while much is undelivered`() async throws {
         let (count, size) = (250, 50_000)
         let shops = (0..<100).map { number in
             let address = String(repeating: "x", count: size / 100)
@@ -223,7 +223,7 @@ struct WorkerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func producerThatKeepsFailingEndsTheWorker() async throws {
+    func `Producer that keeps failing ends the worker`() async throws {
         let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         try await fixture.send([("k", WorkerFixture.request("r"))])
         fixture.broker.embedded?.fail(.produce, with: 45, count: 20)

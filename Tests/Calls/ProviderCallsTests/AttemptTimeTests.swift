@@ -88,7 +88,7 @@ struct AttemptTimeTests {
 
     // MARK: - Hanging
 
-    @Test func theNextProviderIsAskedInTimeWhenTheFirstHangs() async throws {
+    @Test func `The next provider is asked in time when the first hangs`() async throws {
         let hanging = service(.hotpepper) { _ in .seconds(3600) }
         let healthy = service(.googlePlaces) { _ in .milliseconds(500) }
         let worker = worker()
@@ -102,7 +102,7 @@ struct AttemptTimeTests {
         #expect(wasted.count == 6, "each call that was given up is counted")
     }
 
-    @Test func aCallThatHangsIsMadeAgainInTimeAtAProviderKnownToBeQuick() async throws {
+    @Test func `A call that hangs is made again in time at a provider known to be quick`() async throws {
         let service = service(.hotpepper) { $0 == 21 ? .seconds(3600) : .milliseconds(100) }
         let worker = worker()
         for _ in 0..<20 { #expect(isSuccess(try await ask(worker, [service]))) }
@@ -115,7 +115,7 @@ struct AttemptTimeTests {
     // MARK: - Slow, but healthy
 
     /// Its calls take most of the time that requests have: shorter attempt timeouts would fail all of them.
-    @Test func aSlowProviderThatAnswersIsNotGivenUpOnWhenNobodyElseCanBeAsked() async throws {
+    @Test func `A slow provider that answers is not given up on when nobody else can be asked`() async throws {
         let slow = service(.hotpepper) { _ in .milliseconds(3500) }
         let worker = worker()
         for _ in 0..<6 {
@@ -127,7 +127,7 @@ struct AttemptTimeTests {
     }
 
     /// The first calls may time out, until the latency is known.
-    @Test func aSlowProviderThatAnswersKeepsItsRequestsOnceItIsKnown() async throws {
+    @Test func `A slow provider that answers keeps its requests once it is known`() async throws {
         let slow = service(.hotpepper) { _ in .milliseconds(3000) }
         let other = service(.googlePlaces) { _ in .milliseconds(500) }
         let worker = worker()
@@ -136,7 +136,7 @@ struct AttemptTimeTests {
     }
 
     /// The latency grows twentyfold between two calls: all requests are answered, and soon no call times out.
-    @Test func aProviderThatBecomesSlowGoesOnServing() async throws {
+    @Test func `A provider that becomes slow goes on serving`() async throws {
         let service = service(.hotpepper) { $0 <= 30 ? .milliseconds(100) : .seconds(2) }
         let worker = worker()
         for _ in 0..<30 { #expect(isSuccess(try await ask(worker, [service]))) }
@@ -148,7 +148,7 @@ struct AttemptTimeTests {
 
     /// Clients with a deadline of one second ask a provider that needs longer. Their timeouts must not open the breaker, because
     /// other requests show that it answers.
-    @Test func clientsWithLittleTimeDoNotShutTheProviderForTheOthers() async throws {
+    @Test func `Clients with little time do not shut the provider for the others`() async throws {
         let service = service(.hotpepper) { _ in .milliseconds(1200) }
         let worker = worker {
             $0.retry.maxAttempts = 1

@@ -74,7 +74,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func callWaitsUntilItsReservationIsReadBack() throws {
+    @Test func `Call waits until its reservation is read back`() throws {
         try world(budget: 100) { time, owner, loop in
             loop.begin()
             ask(loop, on: owner)
@@ -88,7 +88,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func noCallIsPermittedBeforeTheLogIsRead() throws {
+    @Test func `No call is permitted before the log is read`() throws {
         try world(budget: 100) { time, owner, loop in
             loop.tick()
             ask(loop, on: owner, within: .seconds(1))
@@ -99,7 +99,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func callsBeyondTheBudgetAreToldWhenTheNextDayBegins() throws {
+    @Test func `Calls beyond the budget are told when the next day begins`() throws {
         try world(budget: 3) { time, owner, loop in
             loop.begin()
             ask(loop, 5, on: owner)
@@ -125,7 +125,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func nextDayBringsNewCalls() throws {
+    @Test func `Next day brings new calls`() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -142,7 +142,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func callThatIsHeldOverMidnightIsNoneOfTheNewDay() throws {
+    @Test func `Call that is held over midnight is none of the new day`() throws {
         try world(budget: 8) { time, owner, loop in
             loop.begin()
             loop.tick()
@@ -167,7 +167,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func cancelledCallLeavesItsPermitToTheNext() throws {
+    @Test func `Cancelled call leaves its permit to the next`() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             let first = Task.immediate(executorPreference: time) {
@@ -184,7 +184,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func orderOfAPersonPermitsCallsAgain() throws {
+    @Test func `Order of a person permits calls again`() throws {
         try world(budget: 1) { time, owner, loop in
             let told = Box(0)
             loop.access.onUsedUp = { if $0 == nil { told.value += 1 } }
@@ -211,7 +211,7 @@ struct BudgetAccessTests {
         }
     }
 
-    @Test func leavingMemberGivesBackWhatItHolds() throws {
+    @Test func `Leaving member gives back what it holds`() throws {
         try world(budget: 100) { time, owner, loop in
             loop.begin()
             ask(loop, on: owner)

@@ -87,7 +87,7 @@ struct BudgetClassesTests {
     }
 
     /// One member makes batch calls as fast as it can, another one makes interactive calls every now and then.
-    @Test func interactiveRequestsAreServedOnWhereBatchOnesGetNoMore() throws {
+    @Test func `Interactive requests are served on where batch ones get no more`() throws {
         try world([.part(0.1), .calls(100)], budget: 1000) { time, owner, fleet in
             fleet.tick()
             for step in 0..<600 {
@@ -108,7 +108,7 @@ struct BudgetClassesTests {
     }
 
     /// After nine tenths are used, interactive requests may use the last tenth, down to its last call.
-    @Test func theLastTenthIsForInteractiveRequestsAlone() throws {
+    @Test func `The last tenth is for interactive requests alone`() throws {
         try world([.part(0.1), .part(0.1)], budget: 100) { time, owner, fleet in
             fleet.tick()
             for _ in 0..<100 {
@@ -136,7 +136,7 @@ struct BudgetClassesTests {
     }
 
     /// A batch call waits for the log. An interactive call that comes later gets the first permit.
-    @Test func waitingBatchCallHoldsUpNoInteractiveOne() throws {
+    @Test func `Waiting batch call holds up no interactive one`() throws {
         try world([.calls(1)], budget: 3) { time, owner, fleet in
             ask(fleet, of: .batch, on: owner)
             time.settle()
@@ -152,7 +152,7 @@ struct BudgetClassesTests {
     }
 
     /// An interactive request joins one of the waiting batch calls.
-    @Test func promotedBatchCallGetsACallThatIsKept() throws {
+    @Test func `Promoted batch call gets a call that is kept`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             for caller in [nil, request, nil] { ask(fleet, of: .batch, for: caller, on: owner) }
@@ -169,7 +169,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func promotedCallThatGetsNoPermitInTimeLeavesItsLine() throws {
+    @Test func `Promoted call that gets no permit in time leaves its line`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             let request = RequestContext(since: time.now, flow: Flow(.batch))
             ask(fleet, of: .batch, for: request, on: owner, within: .seconds(1))
@@ -188,7 +188,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func memberWithBatchDemandAloneReservesNoneOfWhatIsKept() throws {
+    @Test func `Member with batch demand alone reserves none of what is kept`() throws {
         try world([.part(1)], budget: 1000) { time, owner, fleet in
             fleet.tick()
             for _ in 0..<20 {
@@ -202,7 +202,7 @@ struct BudgetClassesTests {
     }
 
     /// After an operator's order, the additional calls of the day are for batch requests too.
-    @Test func batchGoesOnWhenAPersonRaisesTheBudget() throws {
+    @Test func `Batch goes on when a person raises the budget`() throws {
         try world([.calls(10)], budget: 10) { time, owner, fleet in
             fleet.tick()
             ask(fleet, of: .batch, on: owner)
@@ -223,7 +223,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func cancelledBatchCallLeavesItsLine() throws {
+    @Test func `Cancelled batch call leaves its line`() throws {
         try world([.calls(1)], budget: 10) { time, owner, fleet in
             let first = Task.immediate(executorPreference: time) {
                 _ = owner
@@ -239,7 +239,7 @@ struct BudgetClassesTests {
         }
     }
 
-    @Test func nothingIsKeptWithoutTheSetting() throws {
+    @Test func `Nothing is kept without the setting`() throws {
         try world([.calls(0)], budget: 20) { time, owner, fleet in
             fleet.tick()
             for _ in 0..<30 {
@@ -258,7 +258,9 @@ struct BudgetClassesTests {
         ("-1%", nil, 0), ("nan%", nil, 0), ("10 %", nil, 0), ("%", nil, 0), ("1.5", nil, 0), ("", nil, 0),
     ]
 
-    @Test(arguments: reserves) func reserveIsANumberOrAPercentage(text: String, reserve: BudgetReserve?, calls: Int) {
+    @Test(arguments: reserves) func `Reserve is a number or a percentage`(
+        text: String, reserve: BudgetReserve?, calls: Int
+    ) {
         #expect(BudgetReserve(text: text) == reserve)
         #expect((reserve?.calls(of: 1000) ?? 0) == calls)
     }

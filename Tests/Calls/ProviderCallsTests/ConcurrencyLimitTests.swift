@@ -39,7 +39,7 @@ struct ConcurrencyLimitTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func adaptiveLimitKeepsGoodputWhenCapacityIsCutToAQuarter(seed: UInt64) {
+    func `Adaptive limit keeps goodput when capacity is cut to a quarter`(seed: UInt64) {
         world(servers: 40, seed: seed) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput >= 0.9 * 100, "\(tally)")
@@ -48,14 +48,14 @@ struct ConcurrencyLimitTests {
     }
 
     /// The same with a fixed limit, for comparison.
-    @Test func fixedLimitTimesOutWhenCapacityIsCutToAQuarter() {
+    @Test func `Fixed limit times out when capacity is cut to a quarter`() {
         world(isAdaptive: false, servers: 40) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput < 0.9 * 100, "\(tally)")
         }
     }
 
-    @Test func limitRecoversWithTheProvider() {
+    @Test func `Limit recovers with the provider`() {
         world(servers: 40) { time, owner, traffic in
             _ = cut(time, owner, traffic)
             traffic.provider.servers *= 4
@@ -69,7 +69,7 @@ struct ConcurrencyLimitTests {
 
     /// With a backlog and a healthy provider, the whole capacity is used.
     @Test(arguments: [8, 40, 200])
-    func limitUsesAHealthyProviderInFull(servers: Int) {
+    func `Limit uses a healthy provider in full`(servers: Int) {
         world(servers: servers) { time, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             time.run(for: .seconds(20))
@@ -81,7 +81,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// The provider is slow, but not overloaded: fewer calls would not make it faster.
-    @Test func limitIsKeptForASlowProviderWithRoom() {
+    @Test func `Limit is kept for a slow provider with room`() {
         world(servers: 1000, seconds: 1.5) { _, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             let tally = traffic.tally(of: .seconds(120), after: .seconds(60))
@@ -92,7 +92,7 @@ struct ConcurrencyLimitTests {
     /// The provider is slow and gets few calls: two concurrent calls are no sign of a queue, and no search
     /// may be rejected because of them.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func fewCallsOfASlowProviderRefuseNone(seed: UInt64) {
+    func `Few calls of a slow provider refuse none`(seed: UInt64) {
         world(servers: 1000, seconds: 1.8, seed: seed) { time, owner, traffic in
             // Every other search has a short attempt timeout, so that it can ask another provider.
             let (random, count) = (Box(SplitMix64(state: seed)), Box(0))
@@ -108,7 +108,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// An overload made the limit 1. The provider's later slowness is no reason to keep it there.
-    @Test func limitOfOneGrowsAgainAtASlowProviderWithRoom() {
+    @Test func `Limit of one grows again at a slow provider with room`() {
         world(servers: 1, seconds: 1.8) { time, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
             time.run(for: .seconds(60))
@@ -120,7 +120,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// The provider serves one call at a time: two calls are answered in time, and more are not.
-    @Test func providerThatDoesOneCallAtATimeIsUsedWithoutTimeouts() {
+    @Test func `Provider that does one call at a time is used without timeouts`() {
         world(servers: 1, seconds: 1.2) { _, owner, traffic in
             traffic.startBacklog(of: 32, on: owner)
             let tally = traffic.tally(of: .seconds(120), after: .seconds(300))
@@ -130,7 +130,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// An open breaker stops all calls. Overload answers from before must not count for the calls after it.
-    @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
+    @Test func `Refusals from before a pause are not counted among the calls after it`() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
         call([.answered], of: &controller, at: &now)
@@ -144,7 +144,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// A worker's first request may have waited in Kafka until its deadline was near.
-    @Test func firstRequestWithAlmostNoTimeLeftKeepsTheLimit() {
+    @Test func `First request with almost no time left keeps the limit`() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         controller.noteBudget(0.008)
         var now = Instant(nanoseconds: 0)
@@ -155,7 +155,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// Overload answers to single calls must not lower the limit, because a search would then wait for another one.
-    @Test func refusalsOfCallsThatWereAloneKeepTheLimit() {
+    @Test func `Refusals of calls that were alone keep the limit`() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
         for _ in 0..<50 { call([.overloaded], of: &controller, at: &now) }
@@ -178,7 +178,7 @@ struct ConcurrencyLimitTests {
 
     // MARK: - The queue
 
-    @Test func limiterServesTheLongestWaitingCallerWhenACallEnds() {
+    @Test func `Limiter serves the longest waiting caller when a call ends`() {
         world(maximum: 2, servers: 1) { time, owner, traffic in
             let passed = Log<Int>()
             for name in 0..<6 {
@@ -201,7 +201,7 @@ struct ConcurrencyLimitTests {
         }
     }
 
-    @Test func callerThatIsCancelledOrDropsItsSlotGivesTheRoomBack() {
+    @Test func `Caller that is cancelled or drops its slot gives the room back`() {
         world(maximum: 1, servers: 1) { time, owner, traffic in
             let passed = Log<Int>()
             let tasks = (0..<3).map { name in
@@ -222,7 +222,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// With a known latency, the caller need not wait for the rejection.
-    @Test func callerThatCannotBeAnsweredInTimeIsRefusedAtOnce() throws {
+    @Test func `Caller that cannot be answered in time is refused at once`() throws {
         try world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
             traffic.budget = { 3 }
             traffic.startBacklog(of: 4, on: owner)
@@ -248,7 +248,7 @@ struct ConcurrencyLimitTests {
     }
 
     /// A call that is dropped after half a minute must not withdraw the time that others have spent since it began.
-    @Test func droppedSlotLeavesTheExpectedLatencyUnchanged() {
+    @Test func `Dropped slot leaves the expected latency unchanged`() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
             let limit = ConcurrencyLimit(ConcurrencyLimit.Configuration(maximum: 20), timekeeper: time)

@@ -2,7 +2,7 @@ import ProviderCalls
 import Testing
 
 struct NumberedValuesTests {
-    @Test func valuesAreFoundByTheirNumbersUntilTheyAreRemoved() {
+    @Test func `Values are found by their numbers until they are removed`() {
         var values = NumberedValues<String>()
         let numbers = ["a", "b", "c"].map { values.insert($0) }
         #expect(numbers.map { values[$0] } == ["a", "b", "c"])
@@ -11,7 +11,7 @@ struct NumberedValuesTests {
         #expect(numbers.map { values[$0] } == ["a", nil, "c"])
     }
 
-    @Test func aNumberThatIsOutOfDateFindsNothing() {
+    @Test func `A number that is out of date finds nothing`() {
         var values = NumberedValues<Int>()
         var former: Set<Int> = [0]
         for value in 0..<1000 {
@@ -23,7 +23,7 @@ struct NumberedValuesTests {
         }
     }
 
-    @Test(arguments: [-1, .min, .max, 0, 1 << 32 | 7]) func aNumberThatWasNeverGivenFindsNothing(number: Int) {
+    @Test(arguments: [-1, .min, .max, 0, 1 << 32 | 7]) func `A number that was never given finds nothing`(number: Int) {
         var values = NumberedValues<Int>()
         _ = values.insert(1)
         #expect(values[number] == nil)

@@ -11,14 +11,14 @@ struct PageTokenTextTests {
         radiusMeters: 1500, keyword: "抹茶", language: "ja")
 
     /// A token from before an upgrade has to work after it. A deliberate change of format or digest needs the next version digit.
-    @Test func textsAreTheSameInEveryProcessAndVersion() {
+    @Test func `Texts are the same in every process and version`() {
         let texts = ProviderID.allCases.map { PageToken("21", of: $0, for: Self.search).text }
         #expect(texts == ["1g.9mdawgcb.21", "1l.9mdawgcb.21", "1h.9mdawgcb.21"])
         #expect(PageToken("a b", of: .googlePlaces, for: Self.search).text == "1g.9mdawgcb.~YSBi")
     }
 
     @Test(arguments: ["2", "AeJ-_.~x", "~", "~YSBi", "a.b.c", "a/b+c==", "語", "\u{0}\n\"", " "])
-    func textIsSafeInURLsAndReadsBack(ownToken: String) throws {
+    func `Text is safe in UR ls and reads back`(ownToken: String) throws {
         let token = PageToken(ownToken, of: .googlePlaces, for: Self.search)
         let text = try #require(token.text)
         let isSafe = text.utf8.allSatisfy { byte in
@@ -30,14 +30,14 @@ struct PageTokenTextTests {
     }
 
     @Test(arguments: [(4084, "a", true), (4085, "a", false), (3062, "=", true), (3063, "=", false)])
-    func tokenThatNoRequestCouldCarryIsLeftOut(count: Int, character: String, fits: Bool) {
+    func `Token that no request could carry is left out`(count: Int, character: String, fits: Bool) {
         let text = PageToken(String(repeating: character, count: count), of: .googlePlaces, for: Self.search).text
         #expect((text != nil) == fits)
         if fits { #expect(text?.count == 4096) }
     }
 
     /// A provider's request does not differ in the ninth decimal or in the sign of zero.
-    @Test func searchesThatAskTheSameShareADigest() {
+    @Test func `Searches that ask the same share a digest`() {
         var same = Self.search
         same.location?.latitude += 1e-9
         #expect(SearchDigest(of: same) == SearchDigest(of: Self.search))
@@ -48,7 +48,7 @@ struct PageTokenTextTests {
         #expect(origins[0] == origins[1])
     }
 
-    @Test func digestsOfManySearchesDiffer() {
+    @Test func `Digests of many searches differ`() {
         var digests: Set<SearchDigest> = []
         for latitude in 0..<100 {
             for radius in 1...100 {
@@ -62,7 +62,7 @@ struct PageTokenTextTests {
     }
 
     /// A damaged token is rejected, or is another token whose digest matches no search of the sender. No input traps.
-    @Test func damagedTokensAreRefusedOrDiffer() throws {
+    @Test func `Damaged tokens are refused or differ`() throws {
         var random = SplitMix64(state: 7)
         for ownToken in ["21", "a/b", "AeJ-_"] {
             let token = PageToken(ownToken, of: .hotpepper, for: Self.search)

@@ -90,7 +90,7 @@ struct ProviderQueueLedgerTests {
     }
 
     @Test(arguments: 1...25 as ClosedRange<UInt64>)
-    func everyCallHasAllThatItNeedsAndEverythingIsGivenBack(seed: UInt64) throws {
+    func `Every call has all that it needs and everything is given back`(seed: UInt64) throws {
         let time = VirtualTime()
         try Owner(time).assumeIsolated { owner in
             let world = try World(time, seed: seed)
@@ -127,7 +127,7 @@ struct ProviderQueueLedgerTests {
     }
 
     /// Many tenants wait for a slow rate. No event of one tenant iterates over all others, and no job is long.
-    @Test func crowdThatWaitsCostsNoLongJobsAndLeavesNothingBehind() throws {
+    @Test func `Crowd that waits costs no long jobs and leaves nothing behind`() throws {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
             let calls = QueuedCalls(rate: RateLimit(perSecond: 100, burst: 100), time: time)

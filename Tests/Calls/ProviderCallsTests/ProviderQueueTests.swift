@@ -56,7 +56,7 @@ struct ProviderQueueTests {
     }
 
     /// The last calls of a day are kept for interactive requests: a batch request is rejected, and the provider stays open.
-    @Test func batchRequestThatGetsNoneOfTheDaysCallsShutsNothing() throws {
+    @Test func `Batch request that gets none of the days calls shuts nothing`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             _ = loop.tick()
@@ -81,7 +81,7 @@ struct ProviderQueueTests {
     }
 
     /// An interactive request joins a batch call that has been rejected but has not resumed yet.
-    @Test func refusedBatchCallAsksAgainWhenAnInteractiveRequestHasJoinedIt() throws {
+    @Test func `Refused batch call asks again when an interactive request has joined it`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             let context = RequestContext(since: time.now, flow: Flow(.batch))
@@ -103,7 +103,7 @@ struct ProviderQueueTests {
     }
 
     /// No calls are reserved for requests that have stopped waiting, for any reason.
-    @Test func callsThatWaitNoMoreWantNothingOfTheBudget() throws {
+    @Test func `Calls that wait no more want nothing of the budget`() throws {
         try world { time, owner in
             let (loop, results) = (try Loop(time), Log<CallEnding?>())
             ask(loop.calls, for: RequestContext(since: time.now), on: owner, results)
@@ -129,7 +129,7 @@ struct ProviderQueueTests {
     }
 
     /// Calls that wait when the breaker opens are rejected like later ones.
-    @Test func noCallThatWaitsBeginsOnceTheBreakerHasOpened() throws {
+    @Test func `No call that waits begins once the breaker has opened`() throws {
         world { time, owner in
             let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 10), time: time), Log<CallEnding?>())
             for _ in 0..<200 { ask(calls, for: RequestContext(since: time.now), on: owner, results) }
@@ -145,7 +145,7 @@ struct ProviderQueueTests {
     }
 
     /// Interactive calls that wait for a token occupy none of the few probes of a half-open breaker.
-    @Test func callThatWaitsForATokenHoldsNoProbe() throws {
+    @Test func `Call that waits for a token holds no probe`() throws {
         world { time, owner in
             let (calls, results) = (QueuedCalls(rate: RateLimit(perSecond: 1), time: time), Log<CallEnding?>())
             #expect(calls.passAtOnce())
@@ -158,7 +158,7 @@ struct ProviderQueueTests {
     }
 
     /// Two members take and return the only call of a budget repeatedly. The provider is closed once.
-    @Test func budgetThatOthersTakeAgainShutsTheProviderOnce() throws {
+    @Test func `Budget that others take again shuts the provider once`() throws {
         try world { time, owner in
             let member = BudgetMember(name: "m", budgets: ["p": 1], at: time.now)
             let access = try #require(member.access(to: "p"))

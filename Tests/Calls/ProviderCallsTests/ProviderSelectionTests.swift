@@ -61,7 +61,9 @@ struct ProviderSelectionTests {
         ),
     ]
     @Test(arguments: cases)
-    func suitableProvidersAreAskedInTheirOrder(request: SearchRequest, configured: [ProviderID], expected: [ProviderID])
+    func `Suitable providers are asked in their order`(
+        request: SearchRequest, configured: [ProviderID], expected: [ProviderID]
+    )
         throws
     {
         let selection = ProviderSelection(services: configured.map(Shelf.init))
@@ -75,7 +77,7 @@ struct ProviderSelectionTests {
         (request(.auto, category: "hospital"), [.hotpepper], .invalidRequest, "category"),
     ]
     @Test(arguments: refusals)
-    func requestThatNobodyCanServeIsRefusedWithItsCode(
+    func `Request that nobody can serve is refused with its code`(
         request: SearchRequest, configured: [ProviderID], code: SearchError.Code, member: String?
     ) {
         let selection = ProviderSelection(services: configured.map(Shelf.init))

@@ -53,7 +53,8 @@ struct RateBucketTests {
     ]
 
     @Test(arguments: limits, [1, 2] as [UInt64])
-    func limiterGrantsNoMoreThanRateAndBurstInAnySecond(limit: (rate: Double, burst: Double), seed: UInt64) {
+    func `Limiter grants no more than rate and burst in any second`(limit: (rate: Double, burst: Double), seed: UInt64)
+    {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: .microseconds(700)) {
             time, owner, traffic in
             let random = Box(SplitMix64(state: seed))
@@ -83,7 +84,7 @@ struct RateBucketTests {
     }
 
     @Test(arguments: limits, [Duration.zero, .microseconds(500), .milliseconds(1)])
-    func limiterUsesTheWholeRateUnderLoad(limit: (rate: Double, burst: Double), lateness: Duration) {
+    func `Limiter uses the whole rate under load`(limit: (rate: Double, burst: Double), lateness: Duration) {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: lateness) { time, owner, traffic in
             for client in 0..<24 {
                 Task.immediate(executorPreference: time) {
@@ -100,7 +101,7 @@ struct RateBucketTests {
         }
     }
 
-    @Test func waitsThatAreOverLeaveNoTimer() {
+    @Test func `Waits that are over leave no timer`() {
         world(RateLimit(perSecond: 100, burst: 1)) { time, owner, traffic in
             for number in 0..<100 {
                 Task.immediate(executorPreference: time) {
@@ -119,7 +120,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func callerThatWouldWaitTooLongIsRefusedAtOnceAndToldWhenToComeBack() {
+    func `Caller that would wait too long is refused at once and told when to come back`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<8 {
                 Task.immediate(executorPreference: time) {
@@ -138,7 +139,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func cancelledCallerLeavesItsTurnToTheNext() {
+    func `Cancelled caller leaves its turn to the next`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             let tasks = (0..<5).map { name in
                 Task.immediate(executorPreference: time) {
@@ -158,7 +159,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func limiterWithoutALimitLetsEveryCallPass() {
+    func `Limiter without a limit lets every call pass`() {
         world(nil) { time, owner, traffic in
             let all = (0..<1000).allSatisfy { _ in traffic.calls.passAtOnce() }
             #expect(all)
@@ -169,7 +170,7 @@ struct RateBucketTests {
     private final class HeldGrant { var grant: Grant? }
 
     @Test
-    func tokenThatIsGivenBackGoesToTheNextCaller() {
+    func `Token that is given back goes to the next caller`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             let deadline = Deadline(time.now + .seconds(60))
             let held = HeldGrant()
@@ -201,7 +202,7 @@ struct RateBucketTests {
     // MARK: - Pauses
 
     @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])
-    func retryAfterClosesTheLimiterForEveryCaller(limit: RateLimit?) {
+    func `Retry after closes the limiter for every caller`(limit: RateLimit?) {
         world(limit) { time, owner, traffic in
             traffic.calls.pause(for: .seconds(2))
             traffic.calls.pause(for: .seconds(1))  // the longest counts
@@ -222,7 +223,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func closedLimiterRefusesWaitersThatCannotWaitSoLong() {
+    func `Closed limiter refuses waiters that cannot wait so long`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<5 {
                 Task.immediate(executorPreference: time) {
@@ -242,7 +243,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func fullBucketReopensWithOneTokenAndClosesNoLongerThanItsBound() {
+    func `Full bucket reopens with one token and closes no longer than its bound`() {
         world(RateLimit(perSecond: 10, burst: 10)) { time, owner, traffic in
             traffic.calls.pause(for: .seconds(86_400))
             #expect(traffic.calls.limits.bucket.pausedUntil(at: time.now) == time.now + .seconds(600))
@@ -255,7 +256,7 @@ struct RateBucketTests {
     // MARK: - Shares
 
     @Test
-    func largerShareBringsNoTokensAndASmallerOneTakesThem() {
+    func `Larger share brings no tokens and a smaller one takes them`() {
         world(RateLimit(perSecond: 100, burst: 40), share: 0.5) { time, owner, traffic in
             func drain() -> Int {
                 var count = 0
@@ -273,7 +274,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func smallerShareRefusesWaitersWhoseTurnMovesBehindTheirDeadline() {
+    func `Smaller share refuses waiters whose turn moves behind their deadline`() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<6 {
                 Task.immediate(executorPreference: time) {
@@ -293,7 +294,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func nothingPassesBeyondTheEndOfAShare() {
+    func `Nothing passes beyond the end of a share`() {
         world(RateLimit(perSecond: 100, burst: 10)) { time, owner, traffic in
             traffic.calls.queue.setShare(1, until: time.now + .milliseconds(500))
             for name in 0..<100 {
@@ -314,7 +315,7 @@ struct RateBucketTests {
     }
 
     @Test
-    func whoHasTimeForTheShareThatIsHopedForWaitsForIt() {
+    func `Who has time for the share that is hoped for waits for it`() {
         world(RateLimit(perSecond: 10, burst: 1), share: 0) { time, owner, traffic in
             traffic.calls.queue.setShare(0, prospect: 1)
             for (name, seconds) in [(0, 1), (1, 5)] {

@@ -36,7 +36,7 @@ struct SearchTraceTests {
             on: AddressedRequest(request, to: [service], context: context), before: Deadline(.now + .seconds(30)))
     }
 
-    @Test func eachAttemptIsASpanThatSaysHowItEnded() async throws {
+    @Test func `Each attempt is a span that says how it ended`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()
@@ -53,7 +53,7 @@ struct SearchTraceTests {
         #expect(contents.map(\.status?.message) == ["closed for today", nil])
     }
 
-    @Test func serviceFindsTheSpanOfItsCallAndNobodyElseDoes() async throws {
+    @Test func `Service finds the span of its call and nobody else does`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()
@@ -67,7 +67,7 @@ struct SearchTraceTests {
         #expect(CallSpan.current == nil)
     }
 
-    @Test func callThatNobodyWaitsForAnyMoreEndsAsCancelled() async throws {
+    @Test func `Call that nobody waits for any more ends as cancelled`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()

@@ -8,7 +8,7 @@ import Testing
 
 /// Requests during the pauses of a breaker.
 extension SearchWorkerTests {
-    @Test func aProviderThatFailsIsNotAskedForAWhile() async throws {
+    @Test func `A provider that fails is not asked for a while`() async throws {
         let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
         for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
@@ -25,7 +25,7 @@ extension SearchWorkerTests {
 
     /// After a standstill of the process, all of its calls have timed out. The breaker stays closed.
     @Test(arguments: [(Duration.seconds(5), true), (.milliseconds(5_900), true), (.seconds(15), false)])
-    func timeoutsOfAStandstillSayNothingAboutTheProvider(passed: Duration, opens: Bool) async throws {
+    func `Timeouts of a standstill say nothing about the provider`(passed: Duration, opens: Bool) async throws {
         let service = ScriptedService { [clock] number in
             if number > 5 { return .success(Self.found) }
             clock.advance(by: passed)
@@ -43,7 +43,7 @@ extension SearchWorkerTests {
     }
 
     /// A provider's answer counts even if the process stood still before it read it.
-    @Test func quotaThatIsUsedUpIsHeardAfterAStandstill() async throws {
+    @Test func `Quota that is used up is heard after a standstill`() async throws {
         let service = ScriptedService { [clock] _ in
             clock.advance(by: .seconds(15))
             return .failure(Self.usedUpQuota)
@@ -63,7 +63,7 @@ extension SearchWorkerTests {
 
     /// 401 and 403 open the breaker at once and are reported once. Errors of later requests name the key as the cause, not the
     /// provider, and the time of the next attempt.
-    @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
+    @Test func `Requests after a refused key end unauthorized without a call`() async throws {
         let service = ScriptedService { _ in .failure(Self.refusedKey) }
         let worker = worker()
         #expect(code(await ask(worker, [service])) == .unauthorized)
@@ -80,7 +80,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.breakerReason == .keyRefused)
     }
 
-    @Test func requestsAfterAUsedUpQuotaEndRateLimitedForAsLongAsItSays() async throws {
+    @Test func `Requests after a used up quota end rate limited for as long as it says`() async throws {
         let service = ScriptedService { _ in .failure(Self.usedUpQuota) }
         let worker = worker()
         #expect(code(await ask(worker, [service])) == .rateLimited)
@@ -96,7 +96,9 @@ extension SearchWorkerTests {
 
     /// The first call is in flight and the others wait for a token or a permit when the provider rejects the key.
     @Test(arguments: [(rate: 1.0, concurrency: 16), (rate: 1_000, concurrency: 1)])
-    func callsThatWaitWhenTheBreakerOpensEndAtOnceWithoutACall(limits: (rate: Double, concurrency: Int)) async throws {
+    func `Calls that wait when the breaker opens end at once without a call`(limits: (rate: Double, concurrency: Int))
+        async throws
+    {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()
@@ -130,7 +132,7 @@ extension SearchWorkerTests {
 
     /// The first request that meets the rejection falls back, as later ones do.
     @Test(arguments: [refusedKey, usedUpQuota])
-    func autoMovesOnFromAProviderWhoseKeyCannotBeUsed(error: SearchError) async throws {
+    func `Auto moves on from a provider whose key cannot be used`(error: SearchError) async throws {
         let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker()
@@ -145,7 +147,7 @@ extension SearchWorkerTests {
 
     /// `whenOpen=hold` keeps batch requests until the key works again, for either reason of the breaker.
     @Test(arguments: [refusedKey, usedUpQuota])
-    func heldRequestsWaitForAKeyThatCanBeUsedAgain(error: SearchError) async throws {
+    func `Held requests wait for a key that can be used again`(error: SearchError) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
         let worker = worker { $0.whenOpen = .hold }
         #expect(code(await ask(worker, [service])) == error.code)
@@ -157,7 +159,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    @Test func aRequestsOwnFaultNeverOpensIt() async throws {
+    @Test func `A requests own fault never opens it`() async throws {
         let service = ScriptedService { _ in .failure(SearchError(.invalidRequest, "no", httpStatus: 400)) }
         let worker = worker()
         for number in 0..<50 { _ = await ask(worker, [service], request("r\(number)")) }
@@ -166,7 +168,7 @@ extension SearchWorkerTests {
     }
 
     /// `whenOpen=hold`: the request waits, and its deadline is extended.
-    @Test func heldRequestsWaitForTheProvider() async throws {
+    @Test func `Held requests wait for the provider`() async throws {
         let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker {
             $0.retry.maxAttempts = 1

@@ -65,7 +65,7 @@ extension SearchWorkerTests {
         return (worker, BudgetLog(worker, clock: clock))
     }
 
-    @Test func requestsBeyondTheBudgetAreRateLimitedUntilTheNextDay() async throws {
+    @Test func `Requests beyond the budget are rate limited until the next day`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(3)
         for number in 0..<3 {
@@ -92,7 +92,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 4)
     }
 
-    @Test func everyCallCountsAlsoRetries() async throws {
+    @Test func `Every call counts also retries`() async throws {
         let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
         let (worker, log) = await budgeted(100)
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
@@ -104,7 +104,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
     }
 
-    @Test func heldRequestGoesOnOnceAPersonRaisesTheBudget() async throws {
+    @Test func `Held request goes on once a person raises the budget`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
@@ -118,7 +118,7 @@ extension SearchWorkerTests {
     }
 
     /// The next day's calls are used only for parked requests that have not expired.
-    @Test func heldRequestsThatAreOverWhenTheNextDayBeginsAreNotCalled() async throws {
+    @Test func `Held requests that are over when the next day begins are not called`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
@@ -143,7 +143,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    @Test func autoMovesOnFromAProviderWhoseBudgetIsUsedUp() async throws {
+    @Test func `Auto moves on from a provider whose budget is used up`() async throws {
         let limited = ScriptedService(.hotpepper) { _ in .success(Self.found) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1)
@@ -156,7 +156,7 @@ extension SearchWorkerTests {
     }
 
     /// The call is made for both, so it may be one of those that are kept for interactive requests.
-    @Test func interactiveRequestThatJoinsAWaitingBatchCallGetsACallThatIsKept() async throws {
+    @Test func `Interactive request that joins a waiting batch call gets a call that is kept`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10, reserved: .calls(10))
         let batch = (0..<2).map { number in
@@ -175,7 +175,7 @@ extension SearchWorkerTests {
         #expect(code(await ask(worker, [service], request("alone"), context: later)) == .rateLimited)
     }
 
-    @Test func budgetHoldsWithoutABreaker() async throws {
+    @Test func `Budget holds without a breaker`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(1) { $0.breaker.isEnabled = false }
         for number in 0..<3 { _ = try await log.serve { await self.ask(worker, [service], self.request("\(number)")) } }
@@ -183,7 +183,7 @@ extension SearchWorkerTests {
     }
 
     /// A call that a limiter rejects has not been made.
-    @Test func refusedCallIsNotCounted() async throws {
+    @Test func `Refused call is not counted`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == .rateLimited)

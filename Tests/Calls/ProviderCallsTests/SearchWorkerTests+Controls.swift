@@ -15,7 +15,7 @@ extension SearchWorkerTests {
         return controls
     }
 
-    @Test func providerThatIsPausedBeforeItsFirstRequestIsNotAsked() async {
+    @Test func `Provider that is paused before its first request is not asked`() async {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker()
         await worker.apply(Self.controls { $0.isPaused = true })
@@ -26,7 +26,7 @@ extension SearchWorkerTests {
         #expect(code(await ask(worker, [service])) == nil)
     }
 
-    @Test func callThatWaitsForItsTurnIsNotMadeOnceTheProviderIsPaused() async throws {
+    @Test func `Call that waits for its turn is not made once the provider is paused`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
@@ -42,7 +42,7 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first?.calls == 1)
     }
 
-    @Test func rateFollowsTheOrderAndTheSettingAgain() async {
+    @Test func `Rate follows the order and the setting again`() async {
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 50)
             $0.share = .perProcess(loops: 1)

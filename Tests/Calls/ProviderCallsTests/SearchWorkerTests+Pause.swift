@@ -17,7 +17,7 @@ extension SearchWorkerTests {
     ]
 
     @Test(arguments: pauses)
-    func requestsAfterALongPauseWasAskedForSaySo(
+    func `Requests after a long pause was asked for say so`(
         error: SearchError, reason: CircuitBreaker.Reason, code: SearchError.Code
     ) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
@@ -50,7 +50,7 @@ extension SearchWorkerTests {
     }
 
     /// A provider may ask for a second with every other answer.
-    @Test func shortPausesAreShownButNotTold() async throws {
+    @Test func `Short pauses are shown but not told`() async throws {
         let short = SearchError(.rateLimited, "too often", retryAfter: .seconds(2), httpStatus: 429)
         let service = ScriptedService { $0 == 1 ? .failure(short) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
@@ -62,7 +62,7 @@ extension SearchWorkerTests {
         #expect(transitions.all.isEmpty)
     }
 
-    @Test func heldRequestsWaitForTheEndOfAPause() async throws {
+    @Test func `Held requests wait for the end of a pause`() async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.tooOften) : .success(Self.found) }
         let worker = worker {
             $0.retry.maxAttempts = 1
@@ -77,7 +77,7 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
-    @Test func autoMovesOnFromAProviderThatAskedForAPause() async throws {
+    @Test func `Auto moves on from a provider that asked for a pause`() async throws {
         let paused = ScriptedService(.hotpepper) { _ in .failure(Self.unavailable) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
@@ -89,7 +89,7 @@ extension SearchWorkerTests {
     }
 
     /// A used-up quota is handled by the breaker. If the breaker is disabled, every call is let through.
-    @Test func usedUpQuotaIsNoPause() async throws {
+    @Test func `Used up quota is no pause`() async throws {
         let used = SearchError(
             .rateLimited, "quota", retryAfter: .seconds(3600), httpStatus: 200, allowsAttempt: false)
         let service = ScriptedService { $0 == 1 ? .failure(used) : .success(Self.found) }

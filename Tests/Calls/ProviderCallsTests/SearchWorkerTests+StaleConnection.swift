@@ -14,7 +14,7 @@ extension SearchWorkerTests {
     }
 
     @Test(arguments: [1, 3])
-    func staleConnectionIsFollowedByAnotherCountedCallAtOnce(maxAttempts: Int) async throws {
+    func `Stale connection is followed by another counted call at once`(maxAttempts: Int) async throws {
         let service = ScriptedService { $0 == 1 ? .failure(Self.stale) : .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = maxAttempts }
         // The clock does not move, so there is no pause before the second call.
@@ -25,14 +25,14 @@ extension SearchWorkerTests {
         #expect(await worker.statuses.first { $0.provider == .hotpepper }?.calls == 2)
     }
 
-    @Test func secondStaleConnectionOfARequestIsAFailureLikeOthers() async throws {
+    @Test func `Second stale connection of a request is a failure like others`() async throws {
         let service = ScriptedService { _ in .failure(Self.stale) }
         let report = await ask(worker { $0.retry.maxAttempts = 1 }, [service])
         #expect(code(report) == .unreachable)
         #expect(service.calls == 2)
     }
 
-    @Test func staleConnectionsDoNotOpenTheBreaker() async throws {
+    @Test func `Stale connections do not open the breaker`() async throws {
         let service = ScriptedService { $0.isMultiple(of: 2) ? .success(Self.found) : .failure(Self.stale) }
         let worker = worker {
             $0.retry.maxAttempts = 1
@@ -44,7 +44,7 @@ extension SearchWorkerTests {
     }
 
     /// A provider that closes each kept-alive connection must not double the bill.
-    @Test func callsAfterStaleConnectionsSpendTheRetryBudget() async throws {
+    @Test func `Calls after stale connections spend the retry budget`() async throws {
         let service = ScriptedService { _ in .failure(Self.stale) }
         let worker = worker {
             $0.retry.maxAttempts = 1

@@ -58,7 +58,7 @@ struct SearchWorkerTests {
 
     // MARK: - Retries
 
-    @Test func aFailureIsFollowedByAnotherAttempt() async throws {
+    @Test func `A failure is followed by another attempt`() async throws {
         let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker()
         let report = try await driving(clock) { await self.ask(worker, [service]) }
@@ -67,7 +67,7 @@ struct SearchWorkerTests {
         #expect(service.calls == 3)
     }
 
-    @Test func aRetryThatIsNotGrantedLeavesTheFailureThatItFollows() async throws {
+    @Test func `A retry that is not granted leaves the failure that it follows`() async throws {
         let service = ScriptedService { _ in .failure(Self.failed) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 0.01, burst: 1)
@@ -84,7 +84,7 @@ struct SearchWorkerTests {
         #expect(error.retryAfter.map { $0 > .seconds(60) } == true)
     }
 
-    @Test func aRefusalNamesTheLimitThatLeftNoCall() async throws {
+    @Test func `A refusal names the limit that left no call`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 0.01, burst: 1)
@@ -99,7 +99,7 @@ struct SearchWorkerTests {
     }
 
     @Test(arguments: [SearchError.Code.invalidRequest, .notFound, .upstreamRejected])
-    func whatAnotherAttemptCannotCureIsNotTriedAgain(code: SearchError.Code) async throws {
+    func `What another attempt cannot cure is not tried again`(code: SearchError.Code) async throws {
         let service = ScriptedService { _ in .failure(SearchError(code, "no")) }
         let report = await ask(worker(), [service])
         #expect(self.code(report) == code)
@@ -107,7 +107,7 @@ struct SearchWorkerTests {
     }
 
     /// Retries do not multiply an outage: after the minimum is used up, one request in five allows a retry.
-    @Test func retriesKeepToTheirBudget() async throws {
+    @Test func `Retries keep to their budget`() async throws {
         let service = ScriptedService { _ in .failure(Self.failed) }
         let worker = worker {
             $0.breaker.isEnabled = false
@@ -120,7 +120,7 @@ struct SearchWorkerTests {
         #expect(service.calls <= 120)
     }
 
-    @Test func nothingIsSentAfterTheDeadline() async throws {
+    @Test func `Nothing is sent after the deadline`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let report = await ask(worker(), [service], within: .zero)
         #expect(code(report) == .timeout)
@@ -129,7 +129,7 @@ struct SearchWorkerTests {
 
     // MARK: - Fallback
 
-    @Test func anOpenBreakerPassesOnToTheNextCandidate() async throws {
+    @Test func `An open breaker passes on to the next candidate`() async throws {
         let broken = ScriptedService(.hotpepper) { _ in .failure(Self.failed) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
         let worker = worker { $0.retry.maxAttempts = 1 }
@@ -144,7 +144,7 @@ struct SearchWorkerTests {
 
     // MARK: - Rate
 
-    @Test func aRateIsKeptAndTooLateIsSaidAtOnce() async throws {
+    @Test func `A rate is kept and too late is said at once`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.rateLimit = RateLimit(perSecond: 10, burst: 2)
@@ -160,7 +160,7 @@ struct SearchWorkerTests {
         #expect(code(await ask(worker, [service], request("later"))) == nil)
     }
 
-    @Test func theShareFollowsThePartitions() async throws {
+    @Test func `The share follows the partitions`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker { $0.rateLimit = RateLimit(perSecond: 100, burst: 1) }
         _ = await ask(worker, [service], within: .milliseconds(1))
@@ -170,7 +170,7 @@ struct SearchWorkerTests {
     }
 
     /// `Retry-After` applies to all requests, not only to the one that received it.
-    @Test func aProvidersPauseHoldsEverybody() async throws {
+    @Test func `A providers pause holds everybody`() async throws {
         let service = ScriptedService {
             $0 == 1
                 ? .failure(SearchError(.rateLimited, "slow down", retryAfter: .seconds(3), httpStatus: 429))
@@ -186,7 +186,7 @@ struct SearchWorkerTests {
 
     // MARK: - Single flight
 
-    @Test func identicalSearchesShareOneCall() async throws {
+    @Test func `Identical searches share one call`() async throws {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()
@@ -207,7 +207,7 @@ struct SearchWorkerTests {
     }
 
     /// The calls count for the request that made them; the others report none, whatever the result.
-    @Test func requestsThatShareAFailedCallReportNoAttempts() async throws {
+    @Test func `Requests that share a failed call report no attempts`() async throws {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()
@@ -228,7 +228,7 @@ struct SearchWorkerTests {
         #expect(reports.map(\.attempts).sorted() == Array(repeating: 0, count: 19) + [3])
     }
 
-    @Test func whoIsCancelledLeavesTheCallToTheOthers() async throws {
+    @Test func `Who is cancelled leaves the call to the others`() async throws {
         let door = Door()
         let service = ScriptedService { _ in
             await door.pass()
@@ -250,7 +250,7 @@ struct SearchWorkerTests {
 
     /// With and without a separate task for the call.
     @Test(arguments: [true, false])
-    func aCallIsNotedForTheRequestThatItIsMadeFor(isShared: Bool) async throws {
+    func `A call is noted for the request that it is made for`(isShared: Bool) async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker {
             $0.sharesIdenticalCalls = isShared
@@ -266,7 +266,7 @@ struct SearchWorkerTests {
         #expect(!refused.hasCalled)
     }
 
-    @Test func withoutSingleFlightEachMakesItsOwnCall() async throws {
+    @Test func `Without single flight each makes its own call`() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker { $0.sharesIdenticalCalls = false }
         for _ in 0..<3 { #expect(await ask(worker, [service]).attempts == 1) }

@@ -102,7 +102,7 @@ struct SingleFlightTests {
         try Owner(time).assumeIsolated { try body(time, Callers(time, on: $0)) }
     }
 
-    @Test func callersOfOneKeyAtTheSameTimeShareOneCall() {
+    @Test func `Callers of one key at the same time share one call`() {
         world { time, callers in
             callers.ask("a")
             time.run(for: .milliseconds(500))
@@ -123,7 +123,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func callersOfOneKeyShareItsFailure() {
+    @Test func `Callers of one key share its failure`() {
         world { time, callers in
             callers.allFail = true
             for name in ["a", "b", "c"] { callers.ask(name) }
@@ -137,7 +137,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func cancelledCallerLeavesTheOthersTheirCall() {
+    @Test func `Cancelled caller leaves the others their call`() {
         world { time, callers in
             callers.ask("first")
             callers.ask("second")
@@ -153,7 +153,7 @@ struct SingleFlightTests {
     }
 
     /// A newer search of a session ends the older one, and then asks for the same.
-    @Test func callerThatComesAsTheLastOneIsCancelledTakesItsCall() {
+    @Test func `Caller that comes as the last one is cancelled takes its call`() {
         world { time, callers in
             callers.ask("older")
             time.run(for: .milliseconds(300))
@@ -167,7 +167,7 @@ struct SingleFlightTests {
     }
 
     /// Many callers do not block the loop.
-    @Test func manyCallersAreToldInSteps() {
+    @Test func `Many callers are told in steps`() {
         world { time, callers in
             for number in 0..<1000 { callers.ask("\(number)") }
             time.run(for: .seconds(1))
@@ -176,7 +176,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func callIsCancelledWhenItsLastCallerLeaves() {
+    @Test func `Call is cancelled when its last caller leaves`() {
         world { time, callers in
             for name in ["a", "b"] { callers.ask(name) }
             time.run(for: .milliseconds(300))
@@ -191,7 +191,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func joinerWithEarlierDeadlineLeavesEarlier() {
+    @Test func `Joiner with earlier deadline leaves earlier`() {
         world { time, callers in
             callers.ask("a")
             callers.ask("short", within: .milliseconds(400))
@@ -203,7 +203,7 @@ struct SingleFlightTests {
     }
 
     /// No call is made for an expired request, so it does not wait for a call that another request has not made yet.
-    @Test func joinerLeavesAtTheEndOfItsLifetimeUnlessTheCallIsMade() {
+    @Test func `Joiner leaves at the end of its lifetime unless the call is made`() {
         world { time, callers in
             callers.ask("a")
             callers.ask("over", usefulFor: .milliseconds(400))
@@ -221,7 +221,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func joinersOfLongerLifetimeAreNotFailedForTheFirstCallersSake() {
+    @Test func `Joiners of longer lifetime are not failed for the first callers sake`() {
         world { time, callers in
             callers.ask("over", usefulFor: .milliseconds(400))
             callers.ask("lasting")
@@ -236,7 +236,7 @@ struct SingleFlightTests {
     }
 
     /// Provider requests are bytes: texts that are only canonically equivalent may find different places.
-    @Test func keywordsThatDifferOnlyInNormalizationShareNoCall() {
+    @Test func `Keywords that differ only in normalization share no call`() {
         let (composed, decomposed) = ("\u{304C}\u{3093}\u{3053}", "\u{304B}\u{3099}\u{3093}\u{3053}")
         #expect(composed == decomposed)
         world { time, callers in
@@ -249,7 +249,7 @@ struct SingleFlightTests {
     }
 
     /// The call has the deadline of the first caller. Callers with more time must not fail because of that.
-    @Test func joinersWithLaterDeadlinesShareASecondCall() {
+    @Test func `Joiners with later deadlines share a second call`() {
         world { time, callers in
             callers.ask("short", within: .milliseconds(400))
             for name in ["a", "b"] { callers.ask(name) }

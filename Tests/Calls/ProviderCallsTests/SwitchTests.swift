@@ -32,7 +32,7 @@ struct SwitchTests {
         return context
     }()
 
-    @Test(arguments: [nil, traced]) func aRequestThatWaitsForNothingMakesFewJobs(context: RequestContext?) {
+    @Test(arguments: [nil, traced]) func `A request that waits for nothing makes few jobs`(context: RequestContext?) {
         let executor = VirtualTime()
         let worker = SearchWorker(
             executor: executor, clock: SystemClock(), taskExecutor: executor, random: SystemRandomNumberGenerator())

@@ -14,7 +14,7 @@ struct UnwantedCallTests {
         AddressedRequest(SearchRequest(requestID: keyword, keyword: keyword), to: [service])
     }
 
-    @Test func aCallWhoseRequestIsAbandonedInTheJobThatGrantsItIsNotMade() {
+    @Test func `A call whose request is abandoned in the job that grants it is not made`() {
         let time = VirtualTime()
         let service = ScriptedService { _ in .success(ProviderAnswer()) }
         var policy = ProviderPolicy(concurrency: 8)

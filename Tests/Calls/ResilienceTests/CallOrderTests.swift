@@ -19,14 +19,14 @@ struct CallOrderTests {
         }
     }
 
-    @Test func oneFlowIsServedInOrder() {
+    @Test func `One flow is served in order`() {
         let queue = CallOrder<Int>()
         for number in 0..<100 { queue.append(number, in: .standard) }
         #expect((0..<100).map { _ in queue.popFirst() } == (0..<100).map { $0 })
         #expect(queue.isEmpty && queue.popFirst() == nil)
     }
 
-    @Test func batchGetsItsFloorAndNoMoreWhileInteractiveWaits() {
+    @Test func `Batch gets its floor and no more while interactive waits`() {
         let batch = Flow(.batch)
         let queue = Self.queue([(batch, 2000), (.standard, 1000)])
         let taken = Self.taken(1000, from: queue)
@@ -34,7 +34,7 @@ struct CallOrderTests {
         #expect(taken[.standard] == 950)
     }
 
-    @Test func floorOfZeroStarvesAndOneGoesFirst() {
+    @Test func `Floor of zero starves and one goes first`() {
         for (floor, first) in [(0.0, Flow.standard), (1.0, Flow(.batch))] {
             var terms = FairTerms()
             terms.batchFloor = floor
@@ -43,7 +43,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test func tenantsTakeTurnsByTheirWeights() {
+    @Test func `Tenants take turns by their weights`() {
         var terms = FairTerms()
         terms.weights = ["b": 3]
         let (a, b, c) = (
@@ -55,7 +55,7 @@ struct CallOrderTests {
         #expect((70...73).contains(taken[b] ?? 0))
     }
 
-    @Test func whoMadeMoreCallsThanTurnsHasFewerTurns() {
+    @Test func `Who made more calls than turns has fewer turns`() {
         let (a, b) = (Flow(.interactive, tenant: "a"), Flow(.interactive, tenant: "b"))
         let queue = Self.queue([(a, 1000), (b, 1000)])
         var turns: [Flow: Int] = [:]
@@ -67,7 +67,7 @@ struct CallOrderTests {
         #expect((95...105).contains(turns[a] ?? 0))
     }
 
-    @Test func newcomerIsToldItsPlaceByClassAndTenant() {
+    @Test func `Newcomer is told its place by class and tenant`() {
         let flood = Flow(.interactive, tenant: "flood")
         let queue = Self.queue([(flood, 1000), (Flow(.batch), 1000)])
         #expect(queue.ahead(of: Flow(.interactive, tenant: "quiet")) < 2)
@@ -83,7 +83,7 @@ struct CallOrderTests {
         #expect(abs(Double(real) - foretold) <= 2)
     }
 
-    @Test func removalKeepsTheOrderAndTheCounts() {
+    @Test func `Removal keeps the order and the counts`() {
         let queue = CallOrder<Int>()
         let (a, b) = (Flow(.interactive, tenant: "a"), Flow(.batch, tenant: "b"))
         let tickets = (0..<20).map { queue.append($0, in: $0.isMultiple(of: 2) ? a : b).ticket }
@@ -98,7 +98,7 @@ struct CallOrderTests {
     // MARK: - Comparison with the simple algorithm
 
     @Test(arguments: 1...40)
-    func servesAndForetellsAsThePlainAlgorithmDoes(seed: UInt64) {
+    func `Serves and foretells as the plain algorithm does`(seed: UInt64) {
         var random = SplitMix64(state: seed)
         var terms = FairTerms()
         terms.batchFloor = [0, 0.05, 0.3, 1].randomElement(using: &random) ?? 0
@@ -133,7 +133,7 @@ struct CallOrderTests {
         #expect(order.isEmpty)
     }
 
-    @Test func forecastOverManyTenantsIsAtMostTwiceWhatIsServedBefore() {
+    @Test func `Forecast over many tenants is at most twice what is served before`() {
         var random = SplitMix64(state: 7)
         let (order, plain) = (CallOrder<Int>(), PlainOrder(FairTerms()))
         for number in 0..<5_000 {
@@ -152,7 +152,7 @@ struct CallOrderTests {
         }
     }
 
-    @Test func promotedElementKeepsItsOwnerAndLosesItsOldTicket() throws {
+    @Test func `Promoted element keeps its owner and loses its old ticket`() throws {
         final class Owner {}
         let (order, owner) = (CallOrder<String>(), Owner())
         let old = order.append("call", in: Flow(.batch), for: owner).ticket
@@ -169,7 +169,7 @@ struct CallOrderTests {
 
     /// A linear search for each removal would take minutes here.
     @Test(.timeLimit(.minutes(1)))
-    func thirtyThousandTenantsCanBeServedChargedForetoldAndRemoved() {
+    func `Thirty thousand tenants can be served charged foretold and removed`() {
         let order = CallOrder<Int>()
         var tickets: [CallOrder<Int>.Ticket] = []
         for number in 0..<100_000 {

@@ -21,7 +21,7 @@ struct ControlledLimitsTests {
     }
 
     @Test(arguments: [true, false])
-    func heldBreakerLetsNothingThroughHoweverLongAndAllAfterItsRelease(isEnabled: Bool) {
+    func `Held breaker lets nothing through however long and all after its release`(isEnabled: Bool) {
         var configuration = CircuitBreaker.Configuration()
         configuration.isEnabled = isEnabled
         let breaker = CircuitBreaker(configuration)
@@ -38,7 +38,7 @@ struct ControlledLimitsTests {
         #expect(breaker.reason(at: start) == nil)
     }
 
-    @Test func breakerThatWasOpenStaysSoAfterItsRelease() {
+    @Test func `Breaker that was open stays so after its release`() {
         let breaker = CircuitBreaker()
         breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
         breaker.holdOpen(at: start)
@@ -48,7 +48,7 @@ struct ControlledLimitsTests {
         #expect(call(breaker, after: .seconds(60)) == nil)
     }
 
-    @Test func newKeyEndsNoOrder() {
+    @Test func `New key ends no order`() {
         let breaker = CircuitBreaker()
         breaker.holdOpen(at: start)
         breaker.trip(for: .seconds(60), because: .keyRefused, at: start)
@@ -59,7 +59,7 @@ struct ControlledLimitsTests {
         #expect(breaker.state(at: start) == .halfOpen, "the new key is tried with care")
     }
 
-    @Test func failuresOfCallsThatWereUnderWayDoNotEndTheOrder() throws {
+    @Test func `Failures of calls that were under way do not end the order`() throws {
         let breaker = CircuitBreaker()
         let permit = try breaker.permit(at: start)
         breaker.holdOpen(at: start)
@@ -69,7 +69,7 @@ struct ControlledLimitsTests {
 
     // MARK: - A rate
 
-    @Test func lowerLimitCountsAtOnceAndAlsoForSavedTokens() {
+    @Test func `Lower limit counts at once and also for saved tokens`() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { _ in
             var bucket = RateBucket(limit: RateLimit(perSecond: 50, burst: 50), share: 0.5, at: time.now)
@@ -81,7 +81,7 @@ struct ControlledLimitsTests {
         }
     }
 
-    @Test func higherLimitBringsNoTokens() {
+    @Test func `Higher limit brings no tokens`() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { _ in
             var bucket = RateBucket(limit: RateLimit(perSecond: 10, burst: 10), share: 1, at: time.now)
@@ -96,7 +96,7 @@ struct ControlledLimitsTests {
         }
     }
 
-    @Test func limitThatIsNotSetStaysSo() {
+    @Test func `Limit that is not set stays so`() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { _ in
             var bucket = RateBucket(limit: nil, share: 1, at: time.now)
@@ -109,7 +109,7 @@ struct ControlledLimitsTests {
     // MARK: - Concurrency
 
     @Test(arguments: [true, false])
-    func limitFollowsItsMaximumUpAndDown(isAdaptive: Bool) {
+    func `Limit follows its maximum up and down`(isAdaptive: Bool) {
         let time = VirtualTime()
         Owner(time).assumeIsolated { _ in
             var configuration = ConcurrencyLimit.Configuration(maximum: 8)

@@ -23,18 +23,18 @@ struct RateDemandTests {
         return fraction
     }
 
-    @Test func whatIsUsedIsNeededWithALittleRoom() {
+    @Test func `What is used is needed with a little room`() {
         var (demand, admitted) = (RateDemand(), 0)
         let fraction = fraction(&demand, perSecond: 30, for: 5, from: .now, admitted: &admitted)
         #expect(fraction > 0.3 && fraction < 0.33)
     }
 
-    @Test func aLongLineNeedsAll() {
+    @Test func `A long line needs all`() {
         var (demand, admitted) = (RateDemand(), 0)
         #expect(fraction(&demand, perSecond: 30, waiting: 200, for: 1, from: .now, admitted: &admitted) == 1)
     }
 
-    @Test func aLoopWhoseWorkHasEndedNeedsNextToNothingHalfASecondLater() {
+    @Test func `A loop whose work has ended needs next to nothing half a second later`() {
         var (demand, admitted) = (RateDemand(), 0)
         let start = Instant.now
         _ = fraction(&demand, perSecond: 100, for: 5, from: start, admitted: &admitted)
@@ -49,12 +49,12 @@ struct RateDemandTests {
         #expect(fraction < 0.01)
     }
 
-    @Test func aLoopThatNeverHadWorkNeedsNothing() {
+    @Test func `A loop that never had work needs nothing`() {
         var (demand, admitted) = (RateDemand(), 0)
         #expect(fraction(&demand, perSecond: 0, for: 2, from: .now, admitted: &admitted) == 0)
     }
 
-    @Test func batchRequestsAreLeftOutOfTheInteractivePart() {
+    @Test func `Batch requests are left out of the interactive part`() {
         var rate = RateDemand()
         let start = Instant.now
         var demand = LimitDemand.none
@@ -68,7 +68,7 @@ struct RateDemandTests {
         #expect(demand.interactive > 0.2 && demand.interactive < 0.22)
     }
 
-    @Test func demandWithoutBatchIsAllInteractive() {
+    @Test func `Demand without batch is all interactive`() {
         var rate = RateDemand()
         let start = Instant.now
         for (step, admitted) in [0, 3, 9, 10, 30, 31, 31, 90].enumerated() {
@@ -80,7 +80,7 @@ struct RateDemandTests {
     }
 
     /// A tenant whose requests wait only briefly still counts as one with demand.
-    @Test func tenantsThatWaitNowAndThenCountForASecond() {
+    @Test func `Tenants that wait now and then count for a second`() {
         var rate = RateDemand()
         let start = Instant.now
         var counts: [Int] = []
@@ -100,7 +100,7 @@ struct RateDemandTests {
     ]
 
     @Test(arguments: tenants)
-    func tenantsAreDividedBetweenTheClasses(
+    func `Tenants are divided between the classes`(
         waiting: Int, batch: Int, tenants: Int, ofInteractive: Int, ofBatch: Int
     ) {
         var rate = RateDemand()

@@ -25,7 +25,7 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: decisions)
-    func policyRetriesOnlyWhatARetryMayHelpAndTheDeadlineAllows(
+    func `Policy retries only what a retry may help and the deadline allows`(
         failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?
     ) {
         let budget = RetryBudget()
@@ -45,7 +45,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test func policyWithoutBudgetNeverRetries() {
+    @Test func `Policy without budget never retries`() {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: 1))
@@ -62,8 +62,9 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: budgets)
-    func budgetAllowsAShareOfTheWindowsRequestsAsRetries(ratio: Double, perSecond: Double, requests: Int, retries: Int)
-    {
+    func `Budget allows a share of the windows requests as retries`(
+        ratio: Double, perSecond: Double, requests: Int, retries: Int
+    ) {
         var configuration = RetryBudget.Configuration()
         (configuration.ratio, configuration.minimumPerSecond) = (ratio, perSecond)
         var budget = RetryBudget(configuration)
@@ -78,7 +79,7 @@ struct RetryPolicyTests {
 
     /// The rule holds for any period of a window's length; its buckets shorten the window by a tenth at most.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func budgetKeepsRetriesOfAnOutageToItsShare(seed: UInt64) {
+    func `Budget keeps retries of an outage to its share`(seed: UInt64) {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: seed))

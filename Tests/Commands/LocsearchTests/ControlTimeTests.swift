@@ -16,16 +16,16 @@ struct ControlTimeTests {
         ("18:00", 9000), ("15:31", 60), ("15:30", 86_400), ("00:00", 30_600), ("2026-11-25T16:30:00+09:00", 3600),
         ("2026-11-25T07:30:00Z", 3600),
     ])
-    func endIsTheNextTimeThatTheClockShows(text: String, seconds: Int64) throws {
+    func `End is the next time that the clock shows`(text: String, seconds: Int64) throws {
         #expect(try ControlTime.end(text, at: now, in: tokyo) == 1_795_588_200_000 + seconds * 1000)
     }
 
     @Test(arguments: ["", "18", "18:60", "24:00", "6pm", "8:5", "18:00:00", "2026-11-25T06:00:00Z", "+1:00"])
-    func wrongTimesAreRefused(text: String) {
+    func `Wrong times are refused`(text: String) {
         #expect(throws: ValidationError.self) { try ControlTime.end(text, at: now, in: tokyo) }
     }
 
-    @Test func durationCountsFromNow() throws {
+    @Test func `Duration counts from now`() throws {
         #expect(try ControlTime.end(after: .seconds(1800), at: now) == 1_795_590_000_000)
         #expect(throws: ValidationError.self) { try ControlTime.end(after: .milliseconds(999), at: now) }
     }
@@ -37,19 +37,19 @@ struct ControlTimeTests {
         ControlTopic.Worker(name: "web-2", instance: "c3"),
     ]
 
-    @Test func workerIsNamedByItsMachineOrTheIdOfItsStart() throws {
+    @Test func `Worker is named by its machine or the id of its start`() throws {
         #expect(try ControlChange.worker("web-1", among: workers).instance == "a1")
         #expect(try ControlChange.worker("c3", among: workers).name == "web-2")
     }
 
     @Test(arguments: [("web-2", "b2, c3"), ("web-9", "running workers: web-1, web-2")])
-    func nameThatIsNotOneWorkersIsRefused(name: String, words: String) {
+    func `Name that is not one workers is refused`(name: String, words: String) {
         #expect { try ControlChange.worker(name, among: workers) } throws: { "\($0)".contains(words) }
     }
 
     // MARK: - Texts
 
-    @Test func orderIsReadByPeople() {
+    @Test func `Order is read by people`() {
         var order = ControlOrder(.rate, provider: "hotpepper", number: 12.5, by: "mori@ops", at: 0)
         order.isForced = true
         #expect(

@@ -10,7 +10,7 @@ import Testing
 
 /// `dead-letters` as a process.
 struct DeadLettersTests {
-    @Test func redriveSendsEachLetterBackOnceWithItsOwnBytes() async throws {
+    @Test func `Redrive sends each letter back once with its own bytes`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<7 {
             try await harness.put(
@@ -40,7 +40,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func partOfALargeTopicIsTheNewestRecordsOfEachPartition() async throws {
+    @Test func `Part of a large topic is the newest records of each partition`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<10 { try await harness.put(offset, in: Int32(offset % 2)) }
         let settings = try Settings.load(
@@ -72,7 +72,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func listShowsTheOldestFirstWhateverThePartition() async throws {
+    @Test func `List shows the oldest first whatever the partition`() async throws {
         let harness = try await DeadLetterHarness(partitions: 3)
         // Each partition has a newer letter before an older one.
         let ages = [30, 10, 50, 20, 60, 40]
@@ -94,7 +94,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func redriveLeavesAWorkersOwnOutcomes() async throws {
+    @Test func `Redrive leaves a workers own outcomes`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0, age: .seconds(2))
         try await harness.put(1, age: .seconds(1), isOutcome: true)
@@ -128,7 +128,7 @@ struct DeadLettersTests {
         return program
     }
 
-    @Test func redriveTellsHowManyFailedAgainAndWhy() async throws {
+    @Test func `Redrive tells how many failed again and why`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<5 { try await harness.put(offset, in: Int32(offset % 2)) }
 
@@ -146,7 +146,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func redriveSaysSoWhenAllFailedAgain() async throws {
+    @Test func `Redrive says so when all failed again`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<2 { try await harness.put(offset) }
 
@@ -156,7 +156,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func redriveDoesNotWaitLongerThanItWasToldForOutcomes() async throws {
+    @Test func `Redrive does not wait longer than it was told for outcomes`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<3 { try await harness.put(offset) }
 
@@ -168,7 +168,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded)) func redriveSendsWhereOutcomesMayNotBeRead() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded)) func `Redrive sends where outcomes may not be read`() async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         try await harness.put(0)
         try harness.embedded.setError(29, ofTopic: harness.broker.name("errors"))  // TOPIC_AUTHORIZATION_FAILED
@@ -184,7 +184,7 @@ struct DeadLettersTests {
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
         arguments: [("n", [], 0), ("y", [], 2), ("n", ["--yes"], 2)] as [(String, [String], Int)])
-    func redriveAsksAPersonFirst(answer: String, arguments: [String], sent: Int) async throws {
+    func `Redrive asks a person first`(answer: String, arguments: [String], sent: Int) async throws {
         let harness = try await DeadLetterHarness(partitions: 1)
         for offset in 0..<2 { try await harness.put(offset) }
 
@@ -201,7 +201,7 @@ struct DeadLettersTests {
         await harness.close()
     }
 
-    @Test func dryRunShowsALineForEachLetterAndSendsNothing() async throws {
+    @Test func `Dry run shows a line for each letter and sends nothing`() async throws {
         let harness = try await DeadLetterHarness(partitions: 2)
         for offset in 0..<4 { try await harness.put(offset, in: Int32(offset % 2), age: .seconds(10 - offset)) }
         try await harness.put(4, withoutContent: true)
@@ -230,7 +230,7 @@ struct DeadLettersTests {
         (["list", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
         (["redrive", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
     ])
-    func commandRefusesWrongUsage(arguments: [String], text: String) async throws {
+    func `Command refuses wrong usage`(arguments: [String], text: String) async throws {
         let program = try RunningProgram(["dead-letters"] + arguments)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }

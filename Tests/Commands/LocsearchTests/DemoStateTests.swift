@@ -11,7 +11,7 @@ struct DemoStateTests {
         try body(folder.appending(path: "locsearch"))
     }
 
-    @Test func toolsFindARunningDemo() {
+    @Test func `Tools find a running demo`() {
         withFolder { folder in
             let state = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID)
             state.write(in: folder)
@@ -21,7 +21,7 @@ struct DemoStateTests {
         }
     }
 
-    @Test func toolsIgnoreADemoThatDiedAndTheNextDemoRemovesItsFile() {
+    @Test func `Tools ignore a demo that died and the next demo removes its file`() {
         withFolder { folder in
             let dead = DemoState(bootstrapServers: "127.0.0.1:9", pid: .max)
             dead.write(in: folder)
@@ -34,7 +34,7 @@ struct DemoStateTests {
     }
 
     /// Process 1 of the system outlives this one.
-    @Test func newestDemoComesFirstAndTheFirstIsFoundAgainAfterIt() {
+    @Test func `Newest demo comes first and the first is found again after it`() {
         withFolder { folder in
             let first = DemoState(bootstrapServers: "127.0.0.1:8", pid: 1, started: 1000)
             let second = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID, started: 2000)
@@ -46,7 +46,7 @@ struct DemoStateTests {
         }
     }
 
-    @Test func fileThatIsNoneIsLeftOut() throws {
+    @Test func `File that is none is left out`() throws {
         try withFolder { folder in
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data("{".utf8).write(to: folder.appending(path: "demo-1.json"))
@@ -59,12 +59,12 @@ struct DemoStateTests {
         (["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/home/a"], "/run/user/1/locsearch"),
         (["HOME": "/home/a"], "/home/a/.local/state/locsearch"), (["HOME": "relative"], nil), ([:], nil),
     ])
-    func itLiesWhereTheUsersStateLies(environment: [String: String], path: String?) {
+    func `It lies where the users state lies`(environment: [String: String], path: String?) {
         #expect(DemoState.folder(environment)?.path == path)
     }
 
     /// Two demos as processes: `search` and `doctor` use the newer one, and the older one again after the newer has ended.
-    @Test(.timeLimit(.minutes(3))) func toolsFindTheFirstDemoAgainAfterTheSecondEnded() async throws {
+    @Test(.timeLimit(.minutes(3))) func `Tools find the first demo again after the second ended`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "demos-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let environment = ["XDG_RUNTIME_DIR": folder]
@@ -115,7 +115,7 @@ struct DemoStateTests {
     }
 
     /// A key from the environment, meant for other workers, is not sent to the demo's providers, nor the demo's key to others.
-    @Test func whoLooksAtADemoUsesItsProvidersAndItsKeys() {
+    @Test func `Who looks at a demo uses its providers and its keys`() {
         var demo = DemoState(bootstrapServers: "127.0.0.1:9", pid: 1)
         demo.providerURL = "http://127.0.0.1:7"
         let settings = demo.workerSettings

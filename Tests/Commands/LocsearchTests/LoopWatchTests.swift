@@ -28,7 +28,7 @@ struct LoopWatchTests {
         func release() { gate.signal() }
     }
 
-    @Test func livenessNamesAStuckLoopUntilItGoesOn() async throws {
+    @Test func `Liveness names a stuck loop until it goes on`() async throws {
         let loops = [try EventLoop(), try EventLoop()]
         defer { for loop in loops { loop.stop() } }
         let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
@@ -42,7 +42,7 @@ struct LoopWatchTests {
         try await eventually("nothing is wrong any more") { watch.problem == nil }
     }
 
-    @Test func loopsWithNothingToDoAreNotStuck() async throws {
+    @Test func `Loops with nothing to do are not stuck`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         // A busy machine may delay the loop's job for a while, which must not count.
@@ -57,7 +57,7 @@ struct LoopWatchTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func everyEndpointAnswersWhileALoopIsStuck() async throws {
+    @Test(.timeLimit(.minutes(1))) func `Every endpoint answers while a loop is stuck`() async throws {
         let broker = try EmbeddedBroker(topics: ["location-search.requests": 1])
         let settings = try Settings.load(
             flags: ["kafka.bootstrapServers": broker.bootstrapServers, "hotpepper.apiKey": "any text"], file: nil,

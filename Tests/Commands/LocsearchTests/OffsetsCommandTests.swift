@@ -32,7 +32,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func showTellsTheTruthWithoutWorkers() async throws {
+    func `Show tells the truth without workers`() async throws {
         try await fill()
         let shown = try await run("show", "--json")
         #expect(shown.code == 0, "\(shown.error)")
@@ -50,7 +50,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func resetMovesTheOffsetsAndForgetsWhatWasDoneBeyond() async throws {
+    func `Reset moves the offsets and forgets what was done beyond`() async throws {
         try await fill()
         let before = try await commits()
         for arguments in [["--dry-run"], ["--force"]] {
@@ -74,7 +74,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers tell whether a group has members"))
-    func groupThatCannotBeCheckedIsLeftAlone() async throws {
+    func `Group that cannot be checked is left alone`() async throws {
         try await fill()
         let before = try await commits()
         let program = try await run("reset", "--to", "earliest", "--yes")
@@ -87,7 +87,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
-    func refusalByTheBrokerIsToldWithItsCure() async throws {
+    func `Refusal by the broker is told with its cure`() async throws {
         try await fill()
         // UNKNOWN_MEMBER_ID: a member has joined since the group was checked.
         try #require(group.broker.embedded).fail(.offsetCommit, with: 25, count: 10)
@@ -99,7 +99,7 @@ struct OffsetsCommandTests {
 
     /// The embedded broker does not support look-ups by time: every partition would seem to have only older records.
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers look offsets up by time"))
-    func brokerThatFindsNothingByTimeSkipsNothing() async throws {
+    func `Broker that finds nothing by time skips nothing`() async throws {
         try await fill()
         let before = try await commits()
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
@@ -110,7 +110,7 @@ struct OffsetsCommandTests {
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks nothing up by time"))
-    func timeBeforeTheRecordsMeansTheFirstOfThem() async throws {
+    func `Time before the records means the first of them`() async throws {
         try await fill()
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
         #expect(program.code == 0, "\(program.error)")
@@ -129,7 +129,7 @@ struct OffsetsCommandTests {
                 "127.0.0.1:1 (Connection refused)"
             ),
         ] as [([String], Int32, String)])
-    func wrongUseIsToldWithItsCure(arguments: [String], code: Int32, text: String) async throws {
+    func `Wrong use is told with its cure`(arguments: [String], code: Int32, text: String) async throws {
         let program = try RunningProgram(
             ["offsets"] + arguments,
             environment: [

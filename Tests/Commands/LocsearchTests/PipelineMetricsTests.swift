@@ -23,7 +23,7 @@ struct PipelineMetricsTests {
         return PipelineReport(backlog: backlog)
     }
 
-    @Test func metricsAreThoseOfTheReference() {
+    @Test func `Metrics are those of the reference`() {
         let metrics = PrometheusDocument(PipelineMetrics.text(of: Self.report()))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")
         for metric in MetricDescription.all where metric.section == .console {
@@ -43,7 +43,7 @@ struct PipelineMetricsTests {
         #expect(metrics.value("locsearch_group_work_off_seconds", ["group": "g"]) == 26)
     }
 
-    @Test func groupThatStandsStillTakesForEver() {
+    @Test func `Group that stands still takes for ever`() {
         var report = Self.report()
         report.backlog?.rates = .init(window: .seconds(60), arrived: 2, finished: 0)
         #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds{group=\"g\"} +Inf\n"))
@@ -57,7 +57,7 @@ struct PipelineMetricsTests {
             ),
             (["", ""], "Stable, 2 members"), ([], "Stable, no member"),
         ] as [([String], String)])
-    func membersAreNamedOnceEach(members: [String], words: String) throws {
+    func `Members are named once each`(members: [String], words: String) throws {
         var report = Self.report()
         report.backlog?.members = members
         report.backlog?.state = "Stable"
@@ -65,7 +65,7 @@ struct PipelineMetricsTests {
         #expect(line.contains(words) && !line.hasSuffix(": "), "\(line)")
     }
 
-    @Test func whatWasReadBeforeTheBrokersWentIsNotShown() {
+    @Test func `What was read before the brokers went is not shown`() {
         var report = Self.report()
         report.brokersProblem = "no broker answers"
         let text = PipelineMetrics.text(of: report)

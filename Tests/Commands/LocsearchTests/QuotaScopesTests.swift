@@ -9,12 +9,12 @@ struct QuotaScopesTests {
     private let scopes = QuotaScopes(group: "workers", requestsTopic: "requests")
 
     /// The expected digests are those of Python's `hmac.new(key, text, "sha256")`, with zero bytes between the key's parts.
-    @Test func digestsAreTheStartOfAnHMAC() {
+    @Test func `Digests are the start of an HMAC`() {
         #expect(scopes.fleet == "17d30eab24")
         #expect(scopes.scope(of: .hotpepper, key: "secret").key == "525e0fc691")
     }
 
-    @Test func digestsTellKeysAndFleetsApart() {
+    @Test func `Digests tell keys and fleets apart`() {
         let others = QuotaScopes(group: "workers", requestsTopic: "others")
         let digests = [
             scopes.scope(of: .hotpepper, key: "secret").key, scopes.scope(of: .hotpepper, key: "another").key,

@@ -24,7 +24,7 @@ struct RecommendedTopicTests {
         Dictionary(uniqueKeysWithValues: topic.configurations.map { ($0.name, $0.value) })
     }
 
-    @Test func everyTopicOfAWorkerIsRecommendedOnce() {
+    @Test func `Every topic of a worker is recommended once`() {
         let names = WorkerConfiguration.Topics()
         #expect(Self.topics().map(\.name) == names.all + [names.fleet])
         for role in RecommendedTopic.Role.allCases {
@@ -33,7 +33,7 @@ struct RecommendedTopicTests {
     }
 
     @Test(arguments: [1024, 65_536, 1_048_576, 10_485_760])
-    func largestRequestFitsIntoItsTopicAndItsDeadLetterToo(maxRequestBytes: Int) throws {
+    func `Largest request fits into its topic and its dead letter too`(maxRequestBytes: Int) throws {
         let topics = Self.topics(maxRequestBytes: maxRequestBytes)
         let bytes = try topics.map { try #require($0.value(of: "max.message.bytes").flatMap { Int($0) }) }
 
@@ -42,13 +42,13 @@ struct RecommendedTopicTests {
     }
 
     @Test(arguments: [(1, "1"), (2, "1"), (3, "2"), (5, "2")])
-    func oneBrokerMayAlwaysBeAwayWhereThereAreReplicas(replicas: Int, expected: String) {
+    func `One broker may always be away where there are replicas`(replicas: Int, expected: String) {
         var choices = RecommendedTopic.Choices()
         choices.replicationFactor = replicas
         for topic in Self.topics(choices) { #expect(topic.value(of: "min.insync.replicas") == expected) }
     }
 
-    @Test func topicMadeAsRecommendedDoesNotDeviate() {
+    @Test func `Topic made as recommended does not deviate`() {
         for topic in Self.topics() {
             let found = ClusterDescription.Topic(partitions: topic.partitions, replicationFactor: 3)
             #expect(topic.deviations(of: found, configuration: Self.configuration(topic)).isEmpty)
@@ -66,7 +66,7 @@ struct RecommendedTopicTests {
         (.requests, "unclean.leader.election.enable", "true", true),
     ]
     @Test(arguments: judgements)
-    func onlyWhatCouldDoHarmDeviates(
+    func `Only what could do harm deviates`(
         role: RecommendedTopic.Role, name: String, value: String, deviates: Bool
     ) throws {
         let topic = try Self.topic(role)
@@ -77,7 +77,7 @@ struct RecommendedTopicTests {
         #expect(deviations.map(\.what) == (deviates ? [name] : []))
     }
 
-    @Test func brokersAreAskedToSetNothingThatHostedOnesRefuse() throws {
+    @Test func `Brokers are asked to set nothing that hosted ones refuse`() throws {
         let new = try Self.topic(.results).new
         #expect(
             new.configuration == [
@@ -86,7 +86,7 @@ struct RecommendedTopicTests {
             ])
     }
 
-    @Test func kafkasOwnToolsGetTheSameTopics() throws {
+    @Test func `Kafkas own tools get the same topics`() throws {
         let command = try #require(
             TopicTexts.shell([try Self.topic(.deadLetters)], bootstrapServers: "kafka:9092").first)
         #expect(
@@ -97,7 +97,7 @@ struct RecommendedTopicTests {
                 """)
     }
 
-    @Test func operationsPageHasTheRecommendation() throws {
+    @Test func `Operations page has the recommendation`() throws {
         let root = Repository.folder
         let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
         #expect(page.contains(TopicTexts.markdown(Self.topics())))

@@ -30,7 +30,7 @@ struct SecretPropertiesTests {
         return program.output + program.error
     }
 
-    @Test(arguments: names) func configShowsNameAndNotValue(name: String) async throws {
+    @Test(arguments: names) func `Config shows name and not value`(name: String) async throws {
         let properties = "\(name)=\(Self.secret)"
         for arguments in [["config"], ["config", "--json"]] {
             let output = try await output(of: arguments, properties: properties)
@@ -44,7 +44,7 @@ struct SecretPropertiesTests {
         ("some.url", "https://\(secret)@host", "https://(hidden)@host"),
         ("some.urls", "http://a:\(secret)@h,http://b:\(secret)@i", "http://a:(hidden)@i"),
     ])
-    func configShowsAURLWithoutItsPassword(name: String, value: String, shown: String) async throws {
+    func `Config shows AURL without its password`(name: String, value: String, shown: String) async throws {
         for arguments in [["config"], ["config", "--json"]] {
             let output = try await output(of: arguments, properties: "\(name)=\(value)")
             #expect(output.contains("\(name)=\(shown)"), "\(arguments): \(output)")
@@ -52,7 +52,7 @@ struct SecretPropertiesTests {
         }
     }
 
-    @Test(arguments: names) func logLineDoesNotHoldTheSecret(name: String) throws {
+    @Test(arguments: names) func `Log line does not hold the secret`(name: String) throws {
         // A different value for each name, because the registry of secrets is shared by the process.
         let value = "\(Self.secret)-\(name.hashValue)"
         let settings = try Settings.load(
@@ -63,7 +63,7 @@ struct SecretPropertiesTests {
         #expect(SecretRegistry.shared.redacted("librdkafka says \(value)") == "librdkafka says ***")
     }
 
-    @Test func proxyPasswordIsRedactedInBothSpellings() throws {
+    @Test func `Proxy password is redacted in both spellings`() throws {
         let settings = try Settings.load(
             flags: ["http.proxy": "http://user:Zq7%40proxy%2FWx@127.0.0.1:1"], file: nil, environment: [:])
 
@@ -77,7 +77,7 @@ struct SecretPropertiesTests {
         ("hotpepper.baseURL", "ftp://user:\(secret)@host"), ("kafka.properties", "sasl.token=\(secret),=x"),
         ("http.proxy", "http://user:\(secret)@a b"), ("topics.requests", "user:\(secret)@host"),
     ])
-    func aValueThatDoesNotFitIsNotShownWhereItMayHideASecret(name: String, value: String) {
+    func `A value that does not fit is not shown where it may hide a secret`(name: String, value: String) {
         let error = #expect(throws: SettingsError.self) {
             try Settings.load(flags: [name: value], file: nil, environment: [:])
         }

@@ -28,7 +28,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func callsAreKeptOfABudgetOnly() throws {
+    @Test func `Calls are kept of a budget only`() throws {
         let settings = try load(flags: [
             "providers.hotpepper.callsPerDay": "3000", "providers.hotpepper.callsPerDayReserved": "10%",
         ])
@@ -48,7 +48,7 @@ struct SettingsTests {
     }
 
     /// One start reports all errors of all sources.
-    @Test func allWrongSettingsAreTold() {
+    @Test func `All wrong settings are told`() {
         let text = refusal {
             try load(
                 flags: ["worker.loops": "none"],
@@ -65,7 +65,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func placesOfASecretThatIsSetTwiceAreTold() throws {
+    @Test func `Places of a secret that is set twice are told`() throws {
         let settings = try load(
             flags: ["hotpepper.apiKeyFile": "/run/key"], environment: ["HOTPEPPER_API_KEY": "0123456789abcdef"])
         let error = #expect(throws: SettingsError.self) { try settings.hotpepperKey() }
@@ -76,7 +76,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("3", "write 3s for seconds, or 3ms, 3m, 3h"), ("1.5", "write 1.5s"), ("3 s", nil), ("off", nil)])
-    func missingUnitOfADurationIsTold(value: String, expected: String?) {
+    func `Missing unit of a duration is told`(value: String, expected: String?) {
         let text = refusal { try load(flags: ["worker.deadline": value]) }
         #expect(text.hasPrefix("worker.deadline is \"\(value)\" (command line): expected a duration from 1ms to "))
         #expect(text.contains("the unit is missing") == (expected != nil))
@@ -91,11 +91,11 @@ struct SettingsTests {
         (.seconds(86_399), "24h"), (.seconds(86_400), "1d"), (.seconds(100 * 3600), "4d 4h"),
         (.seconds(-5), "0ms"),
     ])
-    func durationsAreReadable(duration: Duration, text: String) {
+    func `Durations are readable`(duration: Duration, text: String) {
         #expect(duration.readable == text)
     }
 
-    @Test func everyDefaultFitsItsOwnRule() throws {
+    @Test func `Every default fits its own rule`() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             #expect(try setting.checked(value) == value, "\(setting.name)")
@@ -114,14 +114,14 @@ struct SettingsTests {
         ),
         ("admin.port", "ADMIN_PORT", "--admin-port"),
     ])
-    func namesAreTheContracts(name: String, environment: String, flag: String) throws {
+    func `Names are the contracts`(name: String, environment: String, flag: String) throws {
         let setting = try #require(Setting.byName[name])
         #expect(setting.environmentName == environment)
         #expect(setting.flagName == flag)
     }
 
     /// Each setting is read from its own variable.
-    @Test func everySettingIsReadFromItsVariable() throws {
+    @Test func `Every setting is read from its variable`() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             let settings = try load(environment: [setting.environmentName: value])
@@ -129,7 +129,7 @@ struct SettingsTests {
         }
     }
 
-    @Test func settingOfAProviderOverridesThatOfAllProviders() throws {
+    @Test func `Setting of a provider overrides that of all providers`() throws {
         let file = (
             name: "a.yaml", text: "providers: {default: {maxAttempts: 2, burst: 9}, hotpepper: {maxAttempts: 5}}"
         )
@@ -146,7 +146,7 @@ struct SettingsTests {
         #expect(origin == settings.values["providers.default.burst"]?.origin)
     }
 
-    @Test func flagsWinOverEnvironmentOverFileOverDefault() throws {
+    @Test func `Flags win over environment over file over default`() throws {
         let file = (
             name: "a.json", text: #"{"kafka":{"groupId":"file"},"topics":{"results":"file"},"worker":{"loops":2}}"#
         )
@@ -180,7 +180,7 @@ struct SettingsTests {
                 "worker:\n  concurrency: 64\n  maxAge: off\nkafka:\n  properties:\n    debug: broker,topic\nproviders:\n  order: [google-places, hotpepper]\n"
         ),
     ]
-    @Test(arguments: files) func filesSayTheSameInEveryForm(file: (name: String, text: String)) throws {
+    @Test(arguments: files) func `Files say the same in every form`(file: (name: String, text: String)) throws {
         let settings = try load(file: file)
         #expect(settings.integer("worker.concurrency") == 64)
         #expect(settings.duration("worker.maxAge") == nil)
@@ -211,7 +211,7 @@ struct SettingsTests {
         ("kafka.groupId", "a\nb", "text"), ("kafka.startFrom", "yesterday", "earliest, latest, or an RFC 3339 time"),
         ("kafka.startFrom", "2026-13-01T00:00:00Z", "earliest, latest"), ("kafka.startFrom", "2026-11-22", "earliest"),
     ])
-    func aWrongValueIsNamedOnOneLine(name: String, value: String, expected: String) {
+    func `A wrong value is named on one line`(name: String, value: String, expected: String) {
         let refusal = refusal { try load(flags: [name: value]) }
         #expect(refusal.hasPrefix("\(name) is "))
         #expect(refusal.contains("expected \(expected)"))
@@ -224,7 +224,7 @@ struct SettingsTests {
 
     /// A worker whose topics are the same would answer its own outcomes, or read them as other workers' messages.
     @Test(arguments: topicSettings, topicSettings)
-    func topicThatIsAnotherTopicTooIsRefusedOnOneLine(first: String, second: String) throws {
+    func `Topic that is another topic too is refused on one line`(first: String, second: String) throws {
         guard first < second else { return }
         let settings = try load(flags: [first: "one", second: "one"])
         for check in [settings.validate, settings.requireSeparateTopics] {
@@ -236,11 +236,11 @@ struct SettingsTests {
         }
     }
 
-    @Test func everyTopicSettingIsComparedWithTheOthers() {
+    @Test func `Every topic setting is compared with the others`() {
         #expect(Setting.all.map(\.name).filter { $0.hasPrefix("topics.") }.sorted() == Self.topicSettings.sorted())
     }
 
-    @Test func fieldsOfGoogleAreTakenAsANameOrAList() throws {
+    @Test func `Fields of Google are taken as a name or a list`() throws {
         #expect(try load()["googlePlaces.fields"] == "enterprise")
         #expect(try load(flags: ["googlePlaces.fields": "essentials"])["googlePlaces.fields"] == "essentials")
         let list = (name: "a.yaml", text: "googlePlaces:\n  fields: [displayName, location]\n")
@@ -248,11 +248,11 @@ struct SettingsTests {
     }
 
     @Test(arguments: ["a:1", "a-b.c_d:65535, 10.0.0.1:9092", "[::1]:9092", "[fe80::1%25eth0]:1"])
-    func addressesOfEveryKindAreTaken(value: String) throws {
+    func `Addresses of every kind are taken`(value: String) throws {
         #expect(try load(flags: ["kafka.bootstrapServers": value])["kafka.bootstrapServers"] == value)
     }
 
-    @Test func configHidesTheValueOfASecret() {
+    @Test func `Config hides the value of a secret`() {
         let refusal = refusal { try load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
         #expect(refusal.contains("hotpepper.apiKey"))
         #expect(!refusal.contains("geheim"))
@@ -269,7 +269,9 @@ struct SettingsTests {
         ),
         ("kafka.properties", "debug=a, b,x=y", "debug=a, b,x=y", []),
     ])
-    func secretsAreHiddenWithinOtherSettingsToo(name: String, value: String, shown: String, secrets: [String]) throws {
+    func `Secrets are hidden within other settings too`(name: String, value: String, shown: String, secrets: [String])
+        throws
+    {
         let setting = try #require(Setting.byName[name])
         #expect(setting.shown(value) == shown)
         #expect(setting.secrets(in: value) == secrets)
@@ -280,7 +282,7 @@ struct SettingsTests {
         ("KAFKA_BOOSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"), ("HOTPEPPER_APIKEY", "HOTPEPPER_API_KEY"),
         ("TOPICS_RESULT", "TOPICS_RESULTS"), ("LOCSEARCH_CONFG", "LOCSEARCH_CONFIG"),
     ])
-    func aMisspeltVariableIsWarnedAboutWithWhatWasMeant(name: String, meant: String) throws {
+    func `A misspelt variable is warned about with what was meant`(name: String, meant: String) throws {
         let settings = try load(environment: [name: "x"])
         #expect(settings.warnings == ["the environment variable \(name) is not a setting: did you mean \(meant)?"])
     }
@@ -289,14 +291,14 @@ struct SettingsTests {
         "KAFKA_PORT", "KAFKA_SERVICE_HOST", "KAFKA_SERVICE_PORT", "KAFKA_PORT_9092_TCP", "ADMIN_SERVICE_PORT",
         "WORKER_ID", "LOG_DIR", "KAFKA_HOME", "HTTP_PROXY", "LOGNAME", "PATH", "LOCSEARCH_CONFIG_DIR", "KAFKA_OPTS",
     ])
-    func othersVariablesDoNotMatter(name: String) throws {
+    func `Others variables do not matter`(name: String) throws {
         #expect(try load(environment: [name: "whatever"]).isDefault("kafka.groupId"))
     }
 
     @Test(arguments: [
         "HOTPEPPER_API_KEY", "KAFKA_SECURITY_SASL_PASSWORD_FILE", "HTTP_PROXY", "KAFKA_PROPERTIES", "LOCSEARCH_CONFIG",
     ])
-    func anEmptyVariableOfAnOptionalTextIsNotSet(name: String) throws {
+    func `An empty variable of an optional text is not set`(name: String) throws {
         let settings = try load(environment: [name: ""])
         #expect(settings.values.allSatisfy { $0.value.origin == .default })
     }
@@ -306,7 +308,7 @@ struct SettingsTests {
         "kafka.bootstrapServers", "kafka.groupId", "topics.requests", "worker.maxAge", "kafka.security.protocol",
         "kafka.security.sasl.mechanism", "providers.hotpepper.requestsPerSecond", "hotpepper.baseURL",
     ])
-    func anEmptyValueIsRefusedWhereverItStands(name: String) throws {
+    func `An empty value is refused wherever it stands`(name: String) throws {
         let setting = try #require(Setting.byName[name])
         for empty in ["", "  "] {
             for (flags, environment, origin) in [
@@ -319,12 +321,12 @@ struct SettingsTests {
         }
     }
 
-    @Test func emptyFlagIsRefusedEvenForAKey() {
+    @Test func `Empty flag is refused even for a key`() {
         let refusal = refusal { try load(flags: ["hotpepper.apiKey": ""]) }
         #expect(refusal.hasPrefix("hotpepper.apiKey is empty (command line)"))
     }
 
-    @Test func errorNamesASettingsFileThatIsMissing() {
+    @Test func `Error names a settings file that is missing`() {
         let refusal = refusal { try load(environment: ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"]) }
         #expect(refusal == "the settings file /nowhere/a.yaml cannot be read")
     }
@@ -340,14 +342,14 @@ struct SettingsTests {
         ),
         (["hotpepper.apiKeyFile": "/nowhere"], "hotpepper.apiKeyFile"),
     ])
-    func settingsMustFitTogether(flags: [String: String], named: String) throws {
+    func `Settings must fit together`(flags: [String: String], named: String) throws {
         let settings = try load(flags: flags)
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
         #expect(error?.description.hasPrefix(named) == true)
     }
 
     @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
-    func keyFileIsReadWithoutItsLineEnd(content: String, key: String) throws {
+    func `Key file is read without its line end`(content: String, key: String) throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
         try Data(content.utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -357,7 +359,7 @@ struct SettingsTests {
     @Test(arguments: [
         ("http://127.0.0.1:80/", "http://127.0.0.1:80"), ("https://a.b/c//", "https://a.b/c"), ("http://a", "http://a"),
     ])
-    func slashesAtTheEndOfAURLAreDropped(value: String, expected: String) throws {
+    func `Slashes at the end of AURL are dropped`(value: String, expected: String) throws {
         #expect(try #require(Setting.byName["hotpepper.baseURL"]).checked(value) == expected)
     }
 
@@ -366,7 +368,7 @@ struct SettingsTests {
         ("2m", .seconds(120)),
         ("1h", .seconds(3600)), ("0ms", .zero),
     ])
-    func durationsReadBack(text: String, duration: Duration) {
+    func `Durations read back`(text: String, duration: Duration) {
         #expect(Duration(text: text) == duration)
         #expect(Duration(text: duration.text) == duration)
     }
@@ -376,13 +378,13 @@ struct SettingsTests {
         ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
         ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
     ])
-    func consumerStartsWhereTheSettingSays(value: String?, expected: StartPosition) throws {
+    func `Consumer starts where the setting says`(value: String?, expected: StartPosition) throws {
         let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
 
         #expect(try settings.consumer().startFrom == expected)
     }
 
-    @Test func listOfLibrdkafkaPropertiesIsRead() {
+    @Test func `List of librdkafka properties is read`() {
         #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
         #expect(Setting.properties("x=a=b") == ["x": "a=b"])
         #expect(Setting.properties(#"a=b\,c=d,e=f"#) == ["a": "b,c=d", "e": "f"])
@@ -390,7 +392,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("settings", Setting.markdownTables), ("metrics", MetricDescription.markdownTables)])
-    func pageHasTheTableThatTheProgramWrites(page: String, table: String) throws {
+    func `Page has the table that the program writes`(page: String, table: String) throws {
         let root = Repository.folder
         let text = try String(contentsOf: root.appending(path: "docs/\(page).md"), encoding: .utf8)
 

@@ -31,7 +31,7 @@ struct SeveralTopicsTests {
 
     // MARK: - offsets
 
-    @Test func offsetsAreShownByTopicAndInAll() {
+    @Test func `Offsets are shown by topic and in all`() {
         #expect(
             Self.report.text == [
                 "group g: Empty, no member",
@@ -48,7 +48,7 @@ struct SeveralTopicsTests {
         #expect(Self.report.json[2].hasPrefix(#"{"group":"g","topic":"night","partition":0,"committed":100,"#))
     }
 
-    @Test func resetOfSeveralTopicsNamesTheTopicOfEachPartition() {
+    @Test func `Reset of several topics names the topic of each partition`() {
         let partitions = [Self.report.partitions[0], Self.report.partitions[2]]
         let plan = ResetPlan(
             partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 }, notes: ["night": "note"])
@@ -62,7 +62,7 @@ struct SeveralTopicsTests {
     }
 
     /// Each topic has its own start position.
-    @Test func commitOfOneTopicSaysNothingOfTheOther() {
+    @Test func `Commit of one topic says nothing of the other`() {
         let report = OffsetsReport(
             group: "g", topics: Self.topics, presence: .untold("no answer"),
             partitions: [Self.partition("live", 0, at: 8, end: 10), Self.partition("night", 0, at: nil, end: 7)])
@@ -80,7 +80,7 @@ struct SeveralTopicsTests {
         return backlog
     }
 
-    @Test func statusTellsWhatWaitsByTopicAndInAll() {
+    @Test func `Status tells what waits by topic and in all`() {
         let lines = StatusText.lines(of: PipelineReport(backlog: Self.backlog), workers: [])
         for line in [
             "waiting   605 requests", "lag       602 behind the committed offsets",
@@ -91,7 +91,7 @@ struct SeveralTopicsTests {
         ] { #expect(lines.contains(line), "\(line) in \(lines.joined(separator: "\n"))") }
     }
 
-    @Test func programsAreToldByTopic() throws {
+    @Test func `Programs are told by topic`() throws {
         let text = StatusText.json(of: PipelineReport(backlog: Self.backlog), workers: [])
         let status = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let backlog = try #require(status["backlog"] as? [String: Any])
@@ -105,7 +105,7 @@ struct SeveralTopicsTests {
         #expect(partitions.map { $0["topic"] as? String } == ["live", "live", "night", "night"])
     }
 
-    @Test func metricsHaveTheTopicOfEachPartition() {
+    @Test func `Metrics have the topic of each partition`() {
         let metrics = PrometheusDocument(PipelineMetrics.text(of: PipelineReport(backlog: Self.backlog)))
         #expect(metrics.problems.isEmpty, "\(metrics.problems)")
         #expect(metrics.value("locsearch_group_waiting", ["group": "g", "topic": "night", "partition": "0"]) == 600)
@@ -115,7 +115,7 @@ struct SeveralTopicsTests {
 
     // MARK: - topics and doctor
 
-    @Test func eachTopicOfRequestsIsMadeAsOne() {
+    @Test func `Each topic of requests is made as one`() {
         var names = WorkerConfiguration.Topics()
         names.requestTopics = Self.topics
         let all = RecommendedTopic.all(names: names, maxRequestBytes: 65_536)
@@ -130,7 +130,7 @@ struct SeveralTopicsTests {
             (2, 6, 4, true, "live, the first of topics.requests, has 2 partitions, but worker.loops is 4"),
             (2, 6, 4, false, nil),
         ] as [(Int, Int, Int, Bool, String?)])
-    func doctorNamesLoopsThatTheTopicsHaveTooFewPartitionsFor(
+    func `Doctor names loops that the topics have too few partitions for`(
         first: Int, second: Int, loops: Int, sharesLimits: Bool, text: String?
     ) {
         let finding = TopicsCheck().lookAtLoops(
@@ -148,7 +148,7 @@ struct SeveralTopicsTests {
             at: RedriveMark(partition: 0, offset: offset))
     }
 
-    @Test func lettersGoBackToTheTopicThatTheyCameFrom() {
+    @Test func `Letters go back to the topic that they came from`() {
         var names = WorkerConfiguration.Topics()
         names.requestTopics = Self.topics
         let targets = RedriveTargets(names)
@@ -166,7 +166,7 @@ struct SeveralTopicsTests {
         #expect(targets.words(for: []) == "live")
     }
 
-    @Test func filterChoosesLettersByTheirTopic() throws {
+    @Test func `Filter chooses letters by their topic`() throws {
         let filter = try DeadLetterFilter.parse(["--topic", "night"])
         for (topic, matches) in [("night", true), ("live", false)] {
             let record = IncomingRecord(
@@ -177,11 +177,11 @@ struct SeveralTopicsTests {
     }
 
     @Test(arguments: [("live-3-7", "live"), ("night-0@12", "night"), ("other-0-1", nil)] as [(String, String?)])
-    func positionInAnyTopicOfRequestsIsFound(text: String, topic: String?) {
+    func `Position in any topic of requests is found`(text: String, topic: String?) {
         #expect(SoughtRequest(text, in: ["live", "night"]).position?.topic == topic)
     }
 
-    @Test func timesOfPartitionsWithOneNumberAreKeptApart() {
+    @Test func `Times of partitions with one number are kept apart`() {
         var times = RequestTimes()
         times.note(partition: TopicPartition("live", 0), offset: 4, WallTime(milliseconds: 1))
         #expect(times[SourcePosition(topic: "live", partition: 0, offset: 4)] == WallTime(milliseconds: 1))
@@ -240,7 +240,7 @@ struct SeveralTopicsCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "offsets are moved by force, since the embedded broker tells no members"))
-    func offsetsOfAllTopicsAreShownAndMoved() async throws {
+    func `Offsets of all topics are shown and moved`() async throws {
         try await fill()
         let shown = try await run("offsets", "show")
         #expect(shown.output.contains("topic \(live) (interactive): 1 partition, 1 open"), "\(shown.output)")
@@ -262,7 +262,7 @@ struct SeveralTopicsCommandTests {
         await admin.close()
     }
 
-    @Test func statusAndExplainLookAtAllTopics() async throws {
+    @Test func `Status and explain look at all topics`() async throws {
         try await fill()
         let status = try await run("status", "--window", "200ms")
         #expect(
@@ -275,7 +275,7 @@ struct SeveralTopicsCommandTests {
         await admin.close()
     }
 
-    @Test func doctorLooksAtEachTopic() async throws {
+    @Test func `Doctor looks at each topic`() async throws {
         let report = await DoctorFixture.report([
             "kafka.bootstrapServers": broker.bootstrapServers, "topics.requests": "\(live),gone:batch,\(night):batch",
         ])

@@ -34,7 +34,7 @@ struct StatusCommandTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
-    func whatWaitsIsTrueWhereNoWorkerRuns() async throws {
+    func `What waits is true where no worker runs`() async throws {
         try await fill()
         let nobody = "http://127.0.0.1:\(try RawServer.unusedPort())"
         let shown = try await run(["--json"], workers: nobody)
@@ -70,7 +70,7 @@ struct StatusCommandTests {
                 "no worker is ready: no broker answers"
             ),
         ] as [(String, Int32, String)])
-    func workersAreCalledByTheirHosts(answer: String, code: Int32, words: String) async throws {
+    func `Workers are called by their hosts`(answer: String, code: Int32, words: String) async throws {
         let worker = try RawServer { $0.answerAll(answer) }
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")
@@ -86,7 +86,7 @@ struct StatusCommandTests {
                 ["--kafka-bootstrap-servers", "127.0.0.1:1", "--timeout", "2s"], 69, "127.0.0.1:1 (Connection refused)"
             ),
         ] as [([String], Int32, String)])
-    func wrongUseIsToldWithItsCure(arguments: [String], code: Int32, text: String) async throws {
+    func `Wrong use is told with its cure`(arguments: [String], code: Int32, text: String) async throws {
         let program = try await run(arguments, workers: nil)
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")

@@ -22,7 +22,7 @@ struct WrongUsageTests {
         (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
         (["simulate", "--quota-burst", "3"], "simulate", "need --quota"),
     ])
-    func commandShowsItsOwnUsage(arguments: [String], command: String, text: String) async throws {
+    func `Command shows its own usage`(arguments: [String], command: String, text: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.error)")
@@ -35,14 +35,14 @@ struct WrongUsageTests {
         (["wokrer"], "worker"), (["serch", "--lat", "1"], "search"), (["dead-letters", "lst"], "list"),
         (["budget", "rest", "hotpepper"], "reset"), (["tpoics", "create"], "topics"),
     ])
-    func misspeltCommandIsToldWhatWasMeant(arguments: [String], meant: String) async throws {
+    func `Misspelt command is told what was meant`(arguments: [String], meant: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
         #expect(program.error.contains(": did you mean \(meant)?"), "\(program.error)")
     }
 
-    @Test func commandThatResemblesNoneIsToldWhatThereIs() async throws {
+    @Test func `Command that resembles none is told what there is`() async throws {
         let program = try await run(["nonsense"])
 
         #expect(program.code == 64, "\(program.output)")
@@ -53,7 +53,7 @@ struct WrongUsageTests {
         (["watch", "--timeout", "3"], "the unit is missing: write 3s for seconds, or 3ms, 3m, 3h"),
         (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "expected a time such as 250ms, 5s or 2m"),
     ])
-    func optionThatIsNoTimeSaysHowTimesAreWritten(arguments: [String], text: String) async throws {
+    func `Option that is no time says how times are written`(arguments: [String], text: String) async throws {
         let program = try await run(arguments)
 
         #expect(program.code == 64, "\(program.output)")
@@ -61,12 +61,12 @@ struct WrongUsageTests {
     }
 
     @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"]])
-    func helpIsGivenForWhatThereIs(arguments: [String]) async throws {
+    func `Help is given for what there is`(arguments: [String]) async throws {
         let program = try await run(arguments)
         #expect(program.code == 0, "\(program.error)")
     }
 
-    @Test func simulateSaysInOneLineThatItsPortIsTaken() async throws {
+    @Test func `Simulate says in one line that its port is taken`() async throws {
         let first = try RunningProgram(["simulate"])
         defer { first.end() }
         try await eventually("the simulator tells its address", within: .seconds(20)) { first.firstLine != nil }
@@ -80,7 +80,7 @@ struct WrongUsageTests {
     }
 
     @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is not an address")])
-    func simulateSaysInOneLineThatItsHostIsWrong(host: String, reason: String) async throws {
+    func `Simulate says in one line that its host is wrong`(host: String, reason: String) async throws {
         let program = try await run(["simulate", "--host", host])
 
         #expect(program.code == 78, "\(program.error)")

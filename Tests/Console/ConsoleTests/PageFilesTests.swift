@@ -8,7 +8,7 @@ import Testing
 struct PageFilesTests {
     private static let folder = Repository.folder.appending(path: "Sources/Console/Console/Page")
 
-    @Test func programHoldsEachFileOfThePageAsItIs() throws {
+    @Test func `Program holds each file of the page as it is`() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Set(names) == Set(PageFiles.all.keys))
 
@@ -20,7 +20,7 @@ struct PageFilesTests {
     }
 
     /// The common parts of pages are defined in one place.
-    @Test func eachPageHasTheSameHeadAndIsMarkedInItsHeader() async throws {
+    @Test func `Each page has the same head and is marked in its header`() async throws {
         let console = try await RunningConsole()
         let entries = ["/": ("/", "page"), "/traffic": ("/traffic", "page"), "/request": ("/request", "page")]
             .merging(["/dead-letters": ("/traffic", "true")]) { $1 }
@@ -36,7 +36,7 @@ struct PageFilesTests {
         await console.stop()
     }
 
-    @Test func eachFileIsServedUnderItsType() async throws {
+    @Test func `Each file is served under its type`() async throws {
         let console = try await RunningConsole()
         for path in ["/", "/traffic", "/request", "/dead-letters"] {
             #expect(try await console.get(path).headers["content-type"] == "text/html; charset=utf-8", "\(path)")

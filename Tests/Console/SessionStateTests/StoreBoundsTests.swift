@@ -22,7 +22,7 @@ struct StoreBoundsTests {
                 receivedAt: Story.time(1)))
     }
 
-    @Test func sessionThatNothingHappensToIsForgotten() {
+    @Test func `Session that nothing happens to is forgotten`() {
         let store = store()
         store.dispatch(found(1, session: "one"))
         clock.advance(by: .seconds(59))
@@ -35,7 +35,7 @@ struct StoreBoundsTests {
         #expect(store.sessionCount == 1)
     }
 
-    @Test func sessionThatIsUsedLivesOn() {
+    @Test func `Session that is used lives on`() {
         let store = store()
         for number in 0..<10 {
             store.dispatch(found(1, session: "one", request: "r\(number)"))
@@ -44,7 +44,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "one").revision == 10)
     }
 
-    @Test func sessionWithASubscriberIsKeptAndExpiresAfterItLeft() async throws {
+    @Test func `Session with a subscriber is kept and expires after it left`() async throws {
         let store = store(sessions: 1)
         store.dispatch(found(1, session: "one"))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -64,7 +64,7 @@ struct StoreBoundsTests {
         #expect(store.sessionCount == 0)
     }
 
-    @Test func aboveTheMostSessionsTheOneIdleLongestGoes() {
+    @Test func `Above the most sessions the one idle longest goes`() {
         let store = store(sessions: 3)
         for session in ["a", "b", "c"] {
             store.dispatch(found(1, session: session))
@@ -78,7 +78,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "a").list != nil && store.state(of: "d").list != nil)
     }
 
-    @Test func aboveTheMostPlacesSessionsGoToo() {
+    @Test func `Above the most places sessions go too`() {
         let store = store(places: 125)
         for session in ["a", "b", "c"] {
             store.dispatch(found(50, session: session))
@@ -101,7 +101,7 @@ struct StoreBoundsTests {
                 receivedAt: Story.time(time)))
     }
 
-    @Test func sessionOfLongTextsKeepsToItsBytes() {
+    @Test func `Session of long texts keeps to its bytes`() {
         var state = SessionState()
         for number in 0..<200 {
             let request = SearchRequest(
@@ -116,7 +116,7 @@ struct StoreBoundsTests {
         #expect(state.exchanges.all.last?.requestID == "r199")
     }
 
-    @Test func newestRequestIsKeptHoweverLongItIs() {
+    @Test func `Newest request is kept however long it is`() {
         var state = SessionState(limits: SessionLimits(bytes: 1000))
         Reducer.reduce(&state, failed(bytes: 10, session: "session", request: "old", at: 1))
         Reducer.reduce(&state, failed(bytes: 100_000, session: "session", request: "new", at: 2))
@@ -124,7 +124,7 @@ struct StoreBoundsTests {
         #expect(state.error?.requestID == "new")
     }
 
-    @Test func aboveTheMostBytesSessionsGoToo() {
+    @Test func `Above the most bytes sessions go too`() {
         let store = Store(StoreConfiguration(maxBytes: 250_000), now: { [clock] in clock.now })
         for session in ["a", "b", "c"] {
             store.dispatch(failed(bytes: 100_000, session: session, request: "r"))
@@ -135,7 +135,7 @@ struct StoreBoundsTests {
         #expect(store.state(of: "c").error != nil)
     }
 
-    @Test func nameOfASessionCountsAndNothingIsLeftOfOneThatIsForgotten() {
+    @Test func `Name of a session counts and nothing is left of one that is forgotten`() {
         var table = SessionTable(StoreConfiguration(idleTime: .seconds(60), maxBytes: 1_000_000))
         for number in 0..<100 {
             let session = String(repeating: "s", count: 50_000) + "\(number)"
@@ -150,7 +150,7 @@ struct StoreBoundsTests {
         #expect((table.count, table.byteCount) == (0, 0))
     }
 
-    @Test func oneBusySessionDoesNotMakeTheQueueGrow() {
+    @Test func `One busy session does not make the queue grow`() {
         var queue = SessionTable(StoreConfiguration())
         for number in 0..<10_000 {
             _ = queue.dispatch(found(0, session: "one", request: "r\(number % 8)"), session: "one", at: clock.now)
@@ -160,7 +160,7 @@ struct StoreBoundsTests {
         #expect(queue.idleEntryCount <= 66)
     }
 
-    @Test func longSessionForgetsItsOldestRequests() {
+    @Test func `Long session forgets its oldest requests`() {
         var state = SessionState(limits: SessionLimits(requests: 5, unrequestedOutcomes: 2))
         for number in 0..<100 {
             let request = SearchRequest(requestID: "r\(number)", location: .shinjuku, sessionID: "session")
@@ -170,7 +170,7 @@ struct StoreBoundsTests {
         #expect(state.exchanges.all.count == 5)
     }
 
-    @Test func resultsOfOlderSearchesAreForgotten() {
+    @Test func `Results of older searches are forgotten`() {
         var story = Story()
         for number in 0..<20 {
             story.search("r\(number)")

@@ -12,7 +12,7 @@ struct SubscriberTests {
             at: Story.time(Int64(number)))
     }
 
-    @Test func subscriberGetsThePresentStateAtOnceAndThenDistinctStates() async throws {
+    @Test func `Subscriber gets the present state at once and then distinct states`() async throws {
         let store = Store()
         var states = store.updates(of: "session").makeAsyncIterator()
         let first = try #require(await states.next())
@@ -28,7 +28,7 @@ struct SubscriberTests {
         #expect(await states.next()?.search?.requestID == "r2")
     }
 
-    @Test func subscriberWhoIsLateGetsTheStateThatOthersHave() async {
+    @Test func `Subscriber who is late gets the state that others have`() async {
         let store = Store()
         for number in 1...3 { store.dispatch(Self.search(number)) }
         var states = store.updates(of: "session").makeAsyncIterator()
@@ -36,7 +36,7 @@ struct SubscriberTests {
         #expect(store.state(of: "session").revision == 3)
     }
 
-    @Test func slowSubscriberGetsTheNewestAndHoldsUpNobody() async throws {
+    @Test func `Slow subscriber gets the newest and holds up nobody`() async throws {
         let store = Store()
         var slow = store.updates(of: "session").makeAsyncIterator()
         #expect(await slow.next()?.revision == 0)
@@ -52,7 +52,7 @@ struct SubscriberTests {
         #expect(await slow.next()?.search?.requestID == "r501")
     }
 
-    @Test func twoHundredSubscribersAllReachTheLastStateInOrder() async throws {
+    @Test func `Two hundred subscribers all reach the last state in order`() async throws {
         let store = Store()
         let last = 300
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -82,7 +82,7 @@ struct SubscriberTests {
         try await eventually("all are forgotten") { store.subscriberCount == 0 }
     }
 
-    @Test func subscriberWhoseTaskIsCancelledIsForgotten() async throws {
+    @Test func `Subscriber whose task is cancelled is forgotten`() async throws {
         let store = Store()
         let task = Task {
             var count = 0
@@ -97,13 +97,13 @@ struct SubscriberTests {
         #expect(store.sessionCount == 0, "nothing happened to the session that it looked at")
     }
 
-    @Test func subscriberWhoDropsItsIteratorIsForgotten() async throws {
+    @Test func `Subscriber who drops its iterator is forgotten`() async throws {
         let store = Store()
         for await _ in store.updates(of: "session") { break }
         try await eventually("it is forgotten") { store.subscriberCount == 0 }
     }
 
-    @Test func sessionsAreSeparate() {
+    @Test func `Sessions are separate`() {
         let store = Store()
         store.dispatch(Self.search(1, session: "one"))
         store.dispatch(Self.search(2, session: "other"))
@@ -111,7 +111,7 @@ struct SubscriberTests {
         #expect(store.state(of: "other").search?.requestID == "r2")
     }
 
-    @Test func actionWithoutASessionIsNobodys() {
+    @Test func `Action without a session is nobodys`() {
         let store = Store()
         store.dispatch(.requested(SearchRequest(requestID: "r", location: .shinjuku), at: Story.time(0)))
         #expect(store.sessionCount == 0)

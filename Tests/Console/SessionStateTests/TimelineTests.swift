@@ -2,7 +2,7 @@ import SessionState
 import Testing
 
 struct TimelineTests {
-    @Test func timeTravelShowsTheStateAfterEachAction() {
+    @Test func `Time travel shows the state after each action`() {
         var story = Story()
         story.search("a")
         story.finds("a", [.named("1")])

@@ -36,7 +36,7 @@ struct AsyncAPITests {
     ]
 
     /// The attributes that `EventAttributes` reads from headers and from a structured event.
-    @Test func everyAttributeOfARequestIsDescribed() throws {
+    @Test func `Every attribute of a request is described`() throws {
         let attributes = [
             "specversion", "id", "source", "type", "time", "expirytime", "priority", "traceparent", "tracestate",
         ]
@@ -51,7 +51,7 @@ struct AsyncAPITests {
         #expect(names(encoder.encode(request, at: .now()).headers).isSubset(of: headers))
     }
 
-    @Test func everyHeaderOfAnOutcomeIsDescribed() throws {
+    @Test func `Every header of an outcome is described`() throws {
         // The only outcome with all of them: the error for a worker's own result, with steps and a trace.
         let result = EventHeader("ce_type", text: EventType.completed.rawValue)
         let record = Records.record([1], headers: [result] + Self.trace)
@@ -62,7 +62,7 @@ struct AsyncAPITests {
         #expect(try names(event.headers) == properties(of: "outcomeHeaders"))
     }
 
-    @Test func everyHeaderOfADeadLetterAndOfItsMarkIsDescribed() throws {
+    @Test func `Every header of a dead letter and of its mark is described`() throws {
         let record = Records.record([1])
         let error = SearchError(.invalidRequest, "no", member: "location")
         let letter = DeadLetter(record, error: error, isOutcome: true, at: .now(), worker: "pod-1", tries: 3)

@@ -12,7 +12,7 @@ struct RequestFuzzTests {
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
 
     @Test(arguments: Envelope.allCases)
-    func everyRecordIsARequestOrOneRejection(envelope: Envelope) throws {
+    func `Every record is a request or one rejection`(envelope: Envelope) throws {
         var records = try RandomRecords(envelope)
         var (accepted, rejected) = (0, 0)
         let share = Self.inputs / Envelope.allCases.count
@@ -123,7 +123,7 @@ struct RequestFuzzTests {
     }
 
     @Test(arguments: Envelope.allCases)
-    func muchOfOneThingIsARejection(envelope: Envelope) {
+    func `Much of one thing is a rejection`(envelope: Envelope) {
         let pieces = [
             "[", "{\"a\":", "\"limit\":\"x\",", "{\"data\":", "\"", "\\u0000", " ", "9",
             "{\"location\":{\"latitude\":", "\u{FEFF}", "é",
@@ -137,7 +137,7 @@ struct RequestFuzzTests {
 
     /// Unknown headers are allowed; attributes of an event must be text.
     @Test(arguments: ["ce_id", "ce_type", "tracestate", "CE_TIME", "content-type", "ce_", "x"])
-    func manyHeadersAndLongOnesEndSoon(name: String) {
+    func `Many headers and long ones end soon`(name: String) {
         let body = Array(Records.search(with: "\"limit\":1").utf8)
         let long = [EventHeader(name, Self.much("a=b,"))]
         let many = (0..<50_000).map { EventHeader("\(name)\($0 % 999)", text: "1") }

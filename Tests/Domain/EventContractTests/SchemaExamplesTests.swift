@@ -28,7 +28,7 @@ struct SchemaExamplesTests {
     }
 
     @Test(arguments: Envelope.allCases)
-    func validRequestsAreAccepted(envelope: Envelope) throws {
+    func `Valid requests are accepted`(envelope: Envelope) throws {
         let files = try Self.files(in: "request")
         #expect(files.count > 5)
         for file in files {
@@ -38,7 +38,7 @@ struct SchemaExamplesTests {
     }
 
     /// Readers copy the examples, so their page tokens must be accepted by a worker.
-    @Test func pageTokensOfRequestsContinueTheirSearch() throws {
+    @Test func `Page tokens of requests continue their search`() throws {
         var tokens = 0
         for file in try Self.files(in: "request") {
             let request = try Records.decode(Records.record(Array(try Data(contentsOf: file)))).request
@@ -53,7 +53,7 @@ struct SchemaExamplesTests {
         var expectedMember: String
     }
 
-    @Test func invalidRequestsNameTheirMember() throws {
+    @Test func `Invalid requests name their member`() throws {
         let files = try Self.files(in: "invalid/request")
         #expect(files.count > 20)
         for file in files {
@@ -64,7 +64,7 @@ struct SchemaExamplesTests {
     }
 
     @Test(arguments: ["result", "error"])
-    func outcomesAreReadBack(kind: String) throws {
+    func `Outcomes are read back`(kind: String) throws {
         for file in try Self.files(in: kind) {
             let event = try OutcomeReader().read(value: Array(try Data(contentsOf: file)), headers: [])
             #expect(event.unreadablePlaces == 0 && event.completedAt != nil, "\(file.lastPathComponent)")

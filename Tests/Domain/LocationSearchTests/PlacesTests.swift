@@ -9,7 +9,7 @@ struct PlacesTests {
         imageURL: "https://i/1",
         url: "https://u/1", rating: 4.5, ratingCount: 0, priceLevel: 2, openNow: false)
 
-    @Test func placesComeBackAsTheyWent() {
+    @Test func `Places come back as they went`() {
         let places: Places = [Self.full, Self.bare]
         #expect(Array(places) == [Self.full, Self.bare])
         #expect(places.count == 2 && places[1] == Self.bare)
@@ -17,7 +17,7 @@ struct PlacesTests {
     }
 
     /// Their texts may be stored differently; only the content counts.
-    @Test func listsAreEqualByTheirPlaces() {
+    @Test func `Lists are equal by their places`() {
         var other: Places = [Self.bare, Self.full, Self.bare]
         #expect(other != [Self.full, Self.bare])
         other.removeAll { $0.provider == .googlePlaces }
@@ -29,13 +29,13 @@ struct PlacesTests {
     }
 
     @Test(arguments: [(-1, 0), (0, 0), (1, 1), (2, 2), (9, 2)])
-    func theFirstAreKept(limit: Int, left: Int) {
+    func `The first are kept`(limit: Int, left: Int) {
         var places: Places = [Self.full, Self.bare]
         places.keepFirst(limit)
         #expect(Array(places) == Array([Self.full, Self.bare].prefix(left)))
     }
 
-    @Test func distancesAreThoseOfPlacesWithALocation() {
+    @Test func `Distances are those of places with a location`() {
         var places: Places = [Self.full, Self.bare]
         places.measureDistances(from: Coordinate(latitude: 35.6, longitude: 139.7))
         #expect(places.map(\.distanceMeters) == [0, nil])
@@ -43,7 +43,7 @@ struct PlacesTests {
 
     private struct Broken: Error {}
 
-    @Test func aTextThatCannotBeWrittenLeavesNothing() {
+    @Test func `A text that cannot be written leaves nothing`() {
         var places = Places()
         let kept = places.add("kept")
         #expect(throws: Broken.self) {
@@ -55,7 +55,7 @@ struct PlacesTests {
         #expect(places.string(kept) == "kept" && places.allTexts.count == 4)
     }
 
-    @Test func textsAreComparedByTheirBytes() {
+    @Test func `Texts are compared by their bytes`() {
         var places = Places()
         let (first, same, longer) = (places.add("a/b"), places.add("a/b"), places.add("a/bc"))
         #expect(places.areEqual(first, same) && !places.areEqual(first, longer))

@@ -35,7 +35,7 @@ struct SearchRequestValidationTests {
         (request { ($0.operation, $0.placeID) = (.photo, "") }, "placeId"),
     ]
     @Test(arguments: refused)
-    func whatIsOutOfRangeIsNamed(request: SearchRequest, member: String) {
+    func `What is out of range is named`(request: SearchRequest, member: String) {
         let error = #expect(throws: SearchError.self) { try request.validated() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.member == member)
@@ -53,7 +53,7 @@ struct SearchRequestValidationTests {
         request { ($0.operation, $0.placeID, $0.location) = (.details, "ChIJ", nil) },
     ]
     @Test(arguments: accepted)
-    func whatIsInRangePasses(request: SearchRequest) throws {
+    func `What is in range passes`(request: SearchRequest) throws {
         #expect(try request.validated() == request)
     }
 }

@@ -89,7 +89,7 @@ struct AnswerFuzzTests {
     }
 
     @Test(arguments: [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy])
-    func damagedAnswersEndAsAnswersOrErrors(provider: ProviderID) async throws {
+    func `Damaged answers end as answers or errors`(provider: ProviderID) async throws {
         let seeds = try Seeds(of: provider)
         // An answer of another provider counts as damage too.
         let others = try ProviderID.allCases.flatMap { try Seeds(of: $0).all }
@@ -124,7 +124,7 @@ struct AnswerFuzzTests {
     /// Shops with the same layout are read with the help of the previous one's layout.
     ///
     /// An empty list in each of them prevents that, and must not change the result: neither the content of damaged shops, nor the error.
-    @Test func shopsAreReadAlikeWithAndWithoutALayout() async throws {
+    @Test func `Shops are read alike with and without a layout`() async throws {
         func ask(_ shops: [[UInt8]], insertion: String) async -> Result<ProviderAnswer, SearchError> {
             let list = shops.map { $0.prefix(1) + Array(insertion.utf8) + $0.dropFirst() }
             let body =
@@ -189,7 +189,7 @@ struct AnswerFuzzTests {
     private static func repeated(_ text: (Int) -> String) -> String { (0..<60_000).map(text).joined(separator: ",") }
 
     /// Bodies near the limit of two megabytes with as many entries as fit: the time must grow with the size, not its square.
-    @Test func manySmallEntriesTakeNoLonger() async throws {
+    @Test func `Many small entries take no longer`() async throws {
         let shops = Self.repeated { #"{"id":"\#($0)","name":"n"}"# }
         let hotpepper = try await Providers.hotpepper(FakeHTTP(#"{"results":{"shop":[\#(shops)]}}"#)).ask(
             Providers.search())
@@ -210,7 +210,7 @@ struct AnswerFuzzTests {
     }
 
     @Test(arguments: ["[", #"{"results":"#, #"{"places":["#, #"{"error":"#, #""\\"#, "<", "\u{0}", " ", "9"])
-    func twoMegabytesOfOneThingAreAnError(piece: String) async {
+    func `Two megabytes of one thing are an error`(piece: String) async {
         let body = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
         for provider in [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy] {
             for status in [200, 400] {

@@ -54,12 +54,12 @@ struct AnswerRuleTests {
         Answer(.hotpepper, .search, #"{"results":{"message":"x"}}"#, .badResponse),
         Answer(.hotpepper, .details, #"{"results":[]}"#, .badResponse),
     ])
-    func objectWithoutAMemberOfTheAPIIsNoAnswer(answer: Answer) async {
+    func `Object without a member of the API is no answer`(answer: Answer) async {
         #expect(await answer.failure()?.code == answer.code)
     }
 
     /// `auto` falls back to the next provider only after a failure that allows it.
-    @Test func gatewayInFrontOfGoogleIsAFailureThatAnotherProviderMayCure() async throws {
+    @Test func `Gateway in front of Google is a failure that another provider may cure`() async throws {
         let error = await Answer(.googlePlaces, .search, #"{"message":"x"}"#, nil).failure()
         #expect(error?.code.isRetryable == true)
     }
@@ -77,7 +77,9 @@ struct AnswerRuleTests {
         ("accessNotConfigured", .unauthorized, false), ("ipRefererBlocked", .unauthorized, false),
         ("backendError", .upstreamUnavailable, true), ("forbidden", .unauthorized, false),
     ])
-    func reasonOfGooglesOlderFormatDecides(reason: String, code: SearchError.Code, allowsAttempt: Bool) async throws {
+    func `Reason of googles older format decides`(reason: String, code: SearchError.Code, allowsAttempt: Bool)
+        async throws
+    {
         for operation in [SearchOperation.search, .details, .photo] {
             let answer = Answer(.googlePlaces, operation, Self.older(reason), code)
             let error = try #require(await answer.failure(status: 403))
@@ -99,14 +101,14 @@ struct AnswerRuleTests {
         (#""errors":[{"reason":"rateLimitExceeded"}],"status":"PERMISSION_DENIED""#, .rateLimited),
         (#""errors":[],"status":"PERMISSION_DENIED""#, .unauthorized),
     ])
-    func reasonOfDetailsCountsBeforeTheOlderFormatAndThatBeforeTheStatus(
+    func `Reason of details counts before the older format and that before the status`(
         members: String, code: SearchError.Code
     ) async {
         let answer = Answer(.googlePlaces, .search, #"{"error":{"code":403,\#(members)}}"#, code)
         #expect(await answer.failure(status: 403)?.code == code)
     }
 
-    @Test func quotaOfADayIsToldByItsID() async {
+    @Test func `Quota of a day is told by its id`() async {
         let body =
             #"{"error":{"code":403,"details":[{"reason":"quotaExceeded","metadata":{"quota_limit":"SearchPerDayPerProject"}}]}}"#
         let error = await Answer(.googlePlaces, .search, body, .rateLimited).failure(status: 403)
@@ -123,7 +125,7 @@ struct AnswerRuleTests {
     ]
 
     @Test(arguments: spoiltTexts.map(\.name))
-    func spoiltTextCostsACharacterAndNotTheAnswer(name: String) async throws {
+    func `Spoilt text costs a character and not the answer`(name: String) async throws {
         let text = try #require(Self.spoiltTexts.first { $0.name == name }).bytes
         let bodies: [(ProviderID, String)] = [
             (.hotpepper, #"{"results":{"shop":[{"id":"J1","name":"TEXT"},{"id":"J2","name":"c","address":"TEXT"}]}}"#),
@@ -146,12 +148,12 @@ struct AnswerRuleTests {
         }
     }
 
-    @Test func spoiltMessageOfAnErrorDoesNotHideItsReason() async {
+    @Test func `Spoilt message of an error does not hide its reason`() async {
         let body = #"{"error":{"code":403,"message":"a\#n\#tb","errors":[{"reason":"rateLimitExceeded"}]}}"#
         #expect(await Answer(.googlePlaces, .search, body, nil).failure(status: 403)?.code == .rateLimited)
     }
 
-    @Test func controlCharacterOutsideAStringIsNoJSON() async {
+    @Test func `Control character outside a string is no JSON`() async {
         let body = "{\"results\":\u{01}{\"shop\":[]}}"
         #expect(await Answer(.hotpepper, .search, body, nil).failure()?.code == .badResponse)
     }

@@ -108,7 +108,7 @@ struct FixtureTests {
     ]
 
     @Test(arguments: hotpepper + googlePlaces + legacy)
-    func answersAreReadWhole(expected: Expected) async throws {
+    func `Answers are read whole`(expected: Expected) async throws {
         let request = expected.isDetails ? Providers.details("asked") : Providers.search(limit: 100)
         let answer = try await expected.recorded.service().ask(request)
         #expect(answer.places.map(\.line) == expected.lines)
@@ -120,7 +120,7 @@ struct FixtureTests {
     }
 
     /// The placeholder picture for "no image" is omitted; the tracking query of a page's URL is kept.
-    @Test func shopKeepsItsPictureAndItsPagesAddress() async throws {
+    @Test func `Shop keeps its picture and its pages address`() async throws {
         let places = try await RecordedAnswer("hotpepper/gourmet-first-of-two-pages.json").service().ask(
             Providers.search()
         )
@@ -145,11 +145,11 @@ struct FixtureTests {
             ]
         ),
     ])
-    func whoMustBeNamedIsNamed(path: String, attributions: [String]) async throws {
+    func `Who must be named is named`(path: String, attributions: [String]) async throws {
         #expect(try await Set(RecordedAnswer(path).service().ask(Providers.search()).attributions) == Set(attributions))
     }
 
-    @Test func everyFixtureIsInATable() throws {
+    @Test func `Every fixture is in a table`() throws {
         let answers = (Self.hotpepper + Self.googlePlaces + Self.legacy).map(\.recorded.path)
         let failures = ProviderFailureTests.failures.map(\.recorded.path)
         let others = ["google-places-new/photo-media.json", "google-places-legacy/photo-redirect.html"]

@@ -82,7 +82,7 @@ struct PageTokenTests {
 
     /// Providers' own tokens, typing mistakes, and damaged copies of a token.
     @Test(arguments: ["garbage", "21", "CpQC-AgE_x", "~", "1h", "1h.AAAAAAAA.2", "1h.AAAAAAAA.", "9h.AAAAAAAA.2", "…"])
-    func searchWithTokenThatIsNotOursIsRefusedWithoutACall(token: String) async {
+    func `Search with token that is not ours is refused without a call`(token: String) async {
         for provider in [.auto] + ProviderID.allCases.map(ProviderChoice.named) {
             var request = Self.search(pageToken: token)
             request.provider = provider
@@ -99,7 +99,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func nextPageIsAskedOfTheProviderThatGaveTheToken(provider: ProviderID) async throws {
+    func `Next page is asked of the provider that gave the token`(provider: ProviderID) async throws {
         let token = try await Self.firstPage(of: provider)
         for choice in [ProviderChoice.auto, .named(provider)] {
             var request = Self.search(pageToken: token)
@@ -126,7 +126,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func tokenSentToAnotherProviderIsRefusedWithoutACall(provider: ProviderID) async throws {
+    func `Token sent to another provider is refused without a call`(provider: ProviderID) async throws {
         let token = try await Self.firstPage(of: provider)
         for other in ProviderID.allCases where other != provider {
             var request = Self.search(pageToken: token)
@@ -151,7 +151,7 @@ struct PageTokenTests {
         ("words moved from one member to the next", { ($0.category, $0.keyword) = ("cafe抹", "茶") }),
     ]
     @Test(arguments: otherSearches)
-    func tokenSentWithAnotherSearchIsRefusedWithoutACall(
+    func `Token sent with another search is refused without a call`(
         name: String, change: @Sendable (inout SearchRequest) -> Void
     ) async throws {
         for provider in ProviderID.allCases {
@@ -169,7 +169,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func nextPageMayBeAskedForWithAnotherLimitTimeoutAndSession(provider: ProviderID) async throws {
+    func `Next page may be asked for with another limit timeout and session`(provider: ProviderID) async throws {
         var request = Self.search(pageToken: try await Self.firstPage(of: provider))
         (request.limit, request.timeout, request.sessionID) = (7, .seconds(9), "s-2")
         request.requestID = "another"
@@ -180,14 +180,14 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func detailsIgnoreAPageToken(provider: ProviderID) async {
+    func `Details ignore a page token`(provider: ProviderID) async {
         var request = Providers.details(provider == .hotpepper ? "J000000001" : "a")
         (request.provider, request.pageToken) = (.named(provider), "garbage")
         let (_, calls) = await Self.run(request)
         #expect(calls[provider]?.count == 1)
     }
 
-    @Test func tokenOfAProviderThatHasNoKeyHereIsUnauthorized() async throws {
+    @Test func `Token of a provider that has no key here is unauthorized`() async throws {
         let token = try await Self.firstPage(of: .hotpepper)
         let http = FakeHTTP(#"{"places":[]}"#)
         let interactor = SearchInteractor(

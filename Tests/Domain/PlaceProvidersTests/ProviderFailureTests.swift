@@ -132,7 +132,7 @@ struct ProviderFailureTests {
     ]
 
     @Test(arguments: failures)
-    func eachFailureOfAFixtureHasItsCode(expected: Expected) async throws {
+    func `Each failure of a fixture has its code`(expected: Expected) async throws {
         let request =
             switch expected.operation {
             case .search: Providers.search()
@@ -159,7 +159,7 @@ struct ProviderFailureTests {
         .tooLarge, .cancelled,
         .invalidRequest,
     ])
-    func failureOfTheTransportHoldsNoKey(kind: HTTPError.Kind) async {
+    func `Failure of the transport holds no key`(kind: HTTPError.Kind) async {
         let http = FakeHTTP([.failure(HTTPError(kind, "broken"))])
         for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
         {
@@ -170,7 +170,7 @@ struct ProviderFailureTests {
     }
 
     /// A front end may echo the request in a link or a name: this must not reach an event.
-    @Test func answerThatRepeatsTheKeyIsRefused() async {
+    @Test func `Answer that repeats the key is refused`() async {
         let hotpepper = [
             #"{"id":"a","name":"x","urls":{"pc":"https://a/?key=KEY"}}"#, #"{"id":"a","name":"KEY"}"#,
             #"{"id":"a","name":"x","genre":{"name":"\u004BEY"}}"#,
@@ -210,7 +210,7 @@ struct ProviderFailureTests {
     }
 
     /// `test`, a key for simulators: it may occur in any answer, and is no secret.
-    @Test func answerThatHoldsAShortKeyIsTaken() async {
+    @Test func `Answer that holds a short key is taken`() async {
         let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
         let service = GooglePlacesService(
             http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: "test"))
@@ -218,7 +218,7 @@ struct ProviderFailureTests {
     }
 
     /// The same holds for texts made from its parts.
-    @Test func descriptionOfAServiceHoldsNoKey() {
+    @Test func `Description of a service holds no key`() {
         let http = FakeHTTP("")
         var texts: [String] = []
         for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
@@ -230,7 +230,7 @@ struct ProviderFailureTests {
         #expect(texts.allSatisfy { $0.contains(".test") })
     }
 
-    @Test func serviceWithoutAKeyMakesNoCall() async {
+    @Test func `Service without a key makes no call`() async {
         let http = FakeHTTP("{}")
         let configuration = ProviderConfiguration(baseURL: "https://x.test", apiKey: "")
         let services: [any PlaceService] = [
@@ -248,7 +248,7 @@ struct ProviderFailureTests {
 
     /// A provider's status is copied into events only if it looks like a status name.
     @Test(arguments: ["two words", "a\\nb", "\\u0000", String(repeating: "A", count: 65), "<b>", "状態"])
-    func statusThatIsNoNameIsNotPassedOn(status: String) async {
+    func `Status that is no name is not passed on`(status: String) async {
         let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(
             Providers.search())
         #expect(legacy?.code == (status.hasPrefix("A") ? .upstreamRejected : .badResponse))
@@ -261,7 +261,7 @@ struct ProviderFailureTests {
 
     /// Each provider, with seconds, and with a date (RFC 9110, 5.6.7).
     @Test(arguments: [429, 503])
-    func retryAfterOfEachProviderIsHeeded(status: Int) async {
+    func `Retry after of each provider is heeded`(status: Int) async {
         let bodies = ["", #"{"error":{"status":"\#(status == 429 ? "RESOURCE_EXHAUSTED" : "UNAVAILABLE")"}}"#]
         for body in bodies {
             let http = FakeHTTP(status, body, retryAfter: "12")

@@ -32,7 +32,7 @@ struct ProviderRequestTests {
         .success(HTTPResponse(status: 200, body: Array(body.utf8)))
     }
 
-    @Test func hotpepper() async {
+    @Test func `Hotpepper`() async {
         var request = Self.everything
         request.openNow = nil
         request.pageToken = "21"
@@ -56,7 +56,7 @@ struct ProviderRequestTests {
     }
 
     /// A comma would separate keywords.
-    @Test func hotpepperGetsBlanksForTheCommasOfAKeyword() async {
+    @Test func `Hotpepper gets blanks for the commas of a keyword`() async {
         var request = Providers.search()
         request.keyword = "ラ,b,,"
         let url = await Self.sent(.hotpepper, request).first?.url
@@ -68,12 +68,12 @@ struct ProviderRequestTests {
         ("ramen_restaurant", "G013"), ("ramen_restauranx", nil), ("g017", "G017"), ("G17", nil), ("hospital", nil),
         ("", nil),
     ])
-    func hotpepperHasAGenreForACategory(category: String, genre: String?) {
+    func `Hotpepper has a genre for a category`(category: String, genre: String?) {
         #expect(HotpepperRequest.genre(for: category) == genre)
     }
 
     @Test(arguments: [Providers.search(), Providers.details("J009900001"), Providers.photo("J009900001")])
-    func hotpepperIsAskedForEverythingWhereTheSettingSaysFull(request: SearchRequest) async {
+    func `Hotpepper is asked for everything where the setting says full`(request: SearchRequest) async {
         let http = FakeHTTP("")
         _ = await Providers.hotpepper(http, response: .full).failure(request)
         #expect(http.requests.count == 1)
@@ -81,7 +81,7 @@ struct ProviderRequestTests {
     }
 
     /// Hot Pepper reads a comma as "and another value", even an encoded one.
-    @Test func commaInAKeywordIsSentToHotpepperAsABlank() async {
+    @Test func `Comma in a keyword is sent to Hotpepper as a blank`() async {
         let sent = await Self.sent(.hotpepper, Providers.search(keyword: "a,b、c"))
         #expect(sent[0].url.contains("&keyword=a%20b%E3%80%81c&"))
     }
@@ -96,7 +96,7 @@ struct ProviderRequestTests {
     }
 
     @Test(arguments: [(7, 7), (20, 20), (50, 20)])
-    func googlePlacesNearby(limit: Int, count: Int) async {
+    func `Google places nearby`(limit: Int, count: Int) async {
         let sent = await Self.sent(
             .googlePlaces, Providers.search(category: "cafe", radius: 1499.5, language: "zh-TW", limit: limit))
         #expect(sent.map(\.url) == ["https://new.test/v1/places:searchNearby"])
@@ -110,7 +110,7 @@ struct ProviderRequestTests {
         )
     }
 
-    @Test func googlePlacesText() async {
+    @Test func `Google places text`() async {
         let sent = await Self.sent(.googlePlaces, Self.everything)
         #expect(sent.map(\.url) == ["https://new.test/v1/places:searchText"])
         #expect(Self.headers(sent[0]).last == "X-Goog-FieldMask: \(Self.searchMask),nextPageToken")
@@ -123,14 +123,14 @@ struct ProviderRequestTests {
     }
 
     /// The next page must repeat all other parameters.
-    @Test func nextPageOfATextSearchRepeatsTheRequest() async {
+    @Test func `Next page of a text search repeats the request`() async {
         var next = Self.everything
         next.pageToken = "token/+ \"1\""
         let (first, second) = await (Self.sent(.googlePlaces, Self.everything), Self.sent(.googlePlaces, next))
         #expect(Self.text(second[0]) == Self.text(first[0]).dropLast() + #","pageToken":"token/+ \"1\""}"#)
     }
 
-    @Test func googlePlacesDetailsAndPhoto() async {
+    @Test func `Google places details and photo`() async {
         let details = await Self.sent(.googlePlaces, Providers.details("ChIJ_x-1?a/b", language: "ja"))
         #expect(details.map(\.url) == ["https://new.test/v1/places/ChIJ_x-1%3Fa%2Fb?languageCode=ja"])
         let mask = Self.searchMask.replacing("places.", with: "") + ",photos,websiteUri"
@@ -148,7 +148,7 @@ struct ProviderRequestTests {
         #expect(Self.headers(photo[1]) == ["X-Goog-Api-Key: \(Self.key)"])
     }
 
-    @Test func googlePlacesLegacy() async {
+    @Test func `Google places legacy`() async {
         let search = await Self.sent(.googlePlacesLegacy, Self.everything)
         #expect(
             search.map(\.url) == [
@@ -183,7 +183,7 @@ struct ProviderRequestTests {
     }
 
     /// `opennow` applies by its presence. A keyword that repeats the type would find nothing.
-    @Test func filterThatIsOffAndKeywordThatRepeatsTheTypeAreNotSent() async {
+    @Test func `Filter that is off and keyword that repeats the type are not sent`() async {
         let url = await Self.sent(
             .googlePlacesLegacy, Providers.search(category: "hospital", keyword: "Hospital", openNow: false))[0].url
         #expect(!url.contains("opennow"))
@@ -201,7 +201,7 @@ struct ProviderRequestTests {
             (-1e-7, "-0.0000001"),
             (4.9e-8, "0"), (179.99999996, "180"), (-90, "-90"), (0.1 + 0.2, "0.3"), (139.69171234567, "139.6917123"),
         ] as [(Double, String)])
-    func coordinatesAreShortPlainDecimals(degrees: Double, text: String) async {
+    func `Coordinates are short plain decimals`(degrees: Double, text: String) async {
         #expect(degrees.plainDecimal == text)
         var request = Providers.search()
         request.location = Coordinate(latitude: degrees / 2, longitude: degrees)
@@ -216,7 +216,7 @@ struct ProviderRequestTests {
         (-89.9, 0),
         (90, 0),
     ])
-    func boxOfATextSearchHoldsItsCircle(latitude: Double, longitude: Double) {
+    func `Box of a text search holds its circle`(latitude: Double, longitude: Double) {
         let centre = Coordinate(latitude: latitude, longitude: longitude)
         for radius in [100.0, 1500, 50_000] {
             let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
@@ -245,7 +245,7 @@ struct ProviderRequestTests {
     private static let notYet = HTTPResponse(status: 200, body: Array(#"{"status":"INVALID_REQUEST"}"#.utf8))
 
     /// After three retries, each two seconds later, the token is invalid.
-    @Test func tokenThatStaysInvalidIsRefusedAfterFourCalls() async throws {
+    @Test func `Token that stays invalid is refused after four calls`() async throws {
         let http = FakeHTTP([.success(Self.notYet)])
         let service = Providers.legacy(http)
         let request = Providers.search(pageToken: "t")
@@ -267,7 +267,7 @@ struct ProviderRequestTests {
     }
 
     /// No other failure is retried: not without a token, and not after another rejection.
-    @Test func onlyATokenIsWaitedFor() async {
+    @Test func `Only a token is waited for`() async {
         let refused = HTTPResponse(status: 200, body: Array(#"{"status":"REQUEST_DENIED"}"#.utf8))
         for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
             let http = FakeHTTP([.success(answer)])
@@ -279,7 +279,7 @@ struct ProviderRequestTests {
     // MARK: - Pictures
 
     /// An "over quota" picture is no photo; a redirect to a picture is one.
-    @Test func pictureOfAQuotaNoticeIsNoPhotoAndARedirectIsOne() async throws {
+    @Test func `Picture of a quota notice is no photo and a redirect is one`() async throws {
         let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
         func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
             Providers.google(

@@ -33,7 +33,7 @@ struct RecordingsTests {
     }
 
     @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func hotpeppersAnswersAreRead() async throws {
+    func `Hotpeppers answers are read`() async throws {
         for (name, body) in Self.bodies(of: "hotpepper") where !name.hasPrefix("master") {
             let http = FakeHTTP([.success(HTTPResponse(status: 200, body: body))])
             let service = Providers.hotpepper(http)
@@ -51,7 +51,7 @@ struct RecordingsTests {
     }
 
     @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func theLegacyServicesAnswersAreRead() async throws {
+    func `The legacy services answers are read`() async throws {
         for (name, body) in Self.bodies(of: "google-places-legacy") where name.hasSuffix(".json") {
             let service = Providers.legacy(FakeHTTP([.success(HTTPResponse(status: 200, body: body))]))
             let isDetails = name.hasPrefix("details")
@@ -77,7 +77,7 @@ struct RecordingsTests {
     }
 
     @Test(.enabled(if: isThere, "recordings of provider answers are not beside the repository"))
-    func theNewServicesAnswersAreRead() async throws {
+    func `The new services answers are read`() async throws {
         for (name, body) in Self.bodies(of: "google-places-new") {
             func service(_ status: Int = 200) -> GooglePlacesService {
                 Providers.google(FakeHTTP([.success(HTTPResponse(status: status, body: body))]))

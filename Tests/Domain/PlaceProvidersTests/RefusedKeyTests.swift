@@ -45,7 +45,7 @@ struct RefusedKeyTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func oneForbiddenKeywordDoesNotShutTheProviderForOthers(provider: ProviderID) async throws {
+    func `One forbidden keyword does not shut the provider for others`(provider: ProviderID) async throws {
         let http = FakeHTTP([Self.forbidden, Self.answer(200, try #require(Self.answers[provider]))])
         let codes = try await Self.codes(of: ["' OR 1=1 --", "ramen", "sushi"], from: provider, http)
         #expect(codes == [.unauthorized, nil, nil])
@@ -54,7 +54,7 @@ struct RefusedKeyTests {
 
     /// If a front end rejects a key without a reason, the breaker opens after failing calls, as in any outage.
     @Test(arguments: ProviderID.allCases)
-    func providerThatForbidsEverythingIsShutSoon(provider: ProviderID) async throws {
+    func `Provider that forbids everything is shut soon`(provider: ProviderID) async throws {
         let http = FakeHTTP([Self.forbidden])
         let codes = try await Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
         #expect(codes.prefix(20).allSatisfy { $0 == .unauthorized })
@@ -72,7 +72,7 @@ struct RefusedKeyTests {
         (.googlePlacesLegacy, 403, #"{"status":"REQUEST_DENIED"}"#),
     ]
     @Test(arguments: refusals)
-    func answerThatBlamesTheKeyShutsTheProviderAtOnce(
+    func `Answer that blames the key shuts the provider at once`(
         provider: ProviderID, status: Int, body: String
     ) async throws {
         let http = FakeHTTP([Self.answer(status, body)])

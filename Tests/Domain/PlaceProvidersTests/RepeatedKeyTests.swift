@@ -33,7 +33,7 @@ struct RepeatedKeyTests {
     }
 
     @Test(arguments: [key, "BAD_KEY_" + key, key.lowercased(), #"\u0053ECRET0123456789"#])
-    func statusThatRepeatsTheKeyIsLeftOut(status: String) async throws {
+    func `Status that repeats the key is left out`(status: String) async throws {
         for (provider, httpStatus, body) in answers(repeating: status) {
             let error = try #require(await failure(provider, httpStatus, body))
             #expect(error.providerStatus == nil, "\(provider) \(httpStatus)")
@@ -42,7 +42,7 @@ struct RepeatedKeyTests {
         }
     }
 
-    @Test func statusThatDoesNotRepeatTheKeyStays() async throws {
+    @Test func `Status that does not repeat the key stays`() async throws {
         for (provider, httpStatus, body) in answers(repeating: "SECRET_OTHER") {
             let error = try #require(await failure(provider, httpStatus, body))
             #expect(error.providerStatus == "SECRET_OTHER")
@@ -50,7 +50,7 @@ struct RepeatedKeyTests {
     }
 
     /// A key of digits may come back as a number.
-    @Test func numberThatIsTheKeyIsLeftOut() async throws {
+    @Test func `Number that is the key is left out`() async throws {
         let http = FakeHTTP(#"{"results":{"error":[{"code":1234567890123,"message":"no"}]}}"#)
         let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: "1234567890123")
         let service = HotpepperService(http: http, configuration: configuration)
@@ -69,7 +69,7 @@ struct RepeatedKeyTests {
     ]
 
     @Test(arguments: spellings)
-    func resultThatRepeatsTheKeyIsRefused(spelling: String) async throws {
+    func `Result that repeats the key is refused`(spelling: String) async throws {
         let shop = #"{"id":"J001","name":"A","urls":{"pc":"https://shop.test/?q=\#(spelling)&r=1"}}"#
         let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
         let error = try #require(await failure(.hotpepper, 200, body), "\(spelling)")
@@ -81,13 +81,13 @@ struct RepeatedKeyTests {
         "100% SECRET", "%E3%81%82%53", "SECRET&amp;0123456789", "%", "%5", "&#", "&#x;", #"\\u00"#, "&#99999999;",
         "%53ECRET-0123456789",
     ])
-    func resultWithOtherEscapesIsTaken(text: String) async {
+    func `Result with other escapes is taken`(text: String) async {
         let shop = #"{"id":"J001","name":"A","address":"\#(text)"}"#
         let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
         #expect(await failure(.hotpepper, 200, body) == nil, "\(text)")
     }
 
-    @Test func redirectOfAPictureThatHoldsTheKeyIsRefused() async throws {
+    @Test func `Redirect of a picture that holds the key is refused`() async throws {
         let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: Self.key)
         let found = #"{"status":"OK","result":{"place_id":"p","name":"A","photos":[{"photo_reference":"r"}]}}"#
         let picture = HTTPResponse(

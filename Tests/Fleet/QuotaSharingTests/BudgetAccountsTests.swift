@@ -67,7 +67,7 @@ struct BudgetAccountsTests {
 
     // MARK: - Other fleets
 
-    @Test func newFleetHasItsCallsAndItsOrdersAfterThousandOtherGroups() throws {
+    @Test func `New fleet has its calls and its orders after thousand other groups`() throws {
         let member = Self.member()
         Self.read(Self.thousandGroups, by: member)
         #expect(member.ledger == BudgetLedger(), "nothing is kept of other fleets")
@@ -80,7 +80,7 @@ struct BudgetAccountsTests {
     }
 
     /// `make scale` measures larger numbers. These bounds are ten times the measured values.
-    @Test func messageOfAnotherGroupCostsLittleTimeAndNoMemory() throws {
+    @Test func `Message of another group costs little time and no memory`() throws {
         let member = Self.member()
         let bytes = Self.thousandGroups.map { FleetCodec.bytes(of: .budget($0)) }
         let begin = ContinuousClock.now
@@ -98,7 +98,7 @@ struct BudgetAccountsTests {
         #expect(FleetCodec.bytes(of: .budget(state)).count < 600)
     }
 
-    @Test func historyGoesOnFromTheSnapshotOfItsOwnFleetOnly() throws {
+    @Test func `History goes on from the snapshot of its own fleet only`() throws {
         func member(of fleet: String, reading messages: [BudgetMessage]) -> BudgetMember {
             let member = BudgetMember(
                 name: "new-0", budgets: ["p": 100], scopes: ["p": Self.scope(fleet: fleet)], at: Self.start)
@@ -123,7 +123,7 @@ struct BudgetAccountsTests {
 
     private static func label(_ day: Int) -> String { "day \(1000 + day)" }
 
-    @Test func accountsAndReplacedKeysEndWithTheirDays() {
+    @Test func `Accounts and replaced keys end with their days`() {
         let member = Self.member()
         for day in 0..<400 {
             // A worker is restarted with another key each day, and another one replaces its key while it runs.
@@ -142,7 +142,7 @@ struct BudgetAccountsTests {
     }
 
     /// One member's clock is wrong; the day that the others use stays.
-    @Test func clockThatIsWrongEndsNoDayOfOtherAccounts() {
+    @Test func `Clock that is wrong ends no day of other accounts`() {
         var ledger = BudgetLedger()
         for number in 0..<50 {
             let wrong = Self.entry(Self.scope("wrong \(number)"), day: "2099-01-\(number)")
@@ -168,7 +168,7 @@ struct BudgetAccountsTests {
         BudgetMessage(sender: key, number: 1, entries: [entry(scope(key))])
     }
 
-    @Test func keyWithoutAnAccountGetsNoCallsAndThatIsShownAndReportedOnce() {
+    @Test func `Key without an account gets no calls and that is shown and reported once`() {
         let member = Self.memberWithoutRoom()
         member.accounts[0].setWaiting(1)
         for second in 1..<10 { _ = member.tick(at: Self.start + .seconds(second)) }
@@ -185,13 +185,13 @@ struct BudgetAccountsTests {
         #expect(ledger.apply(Self.message(of: "one more"), at: 301)?.granted == [0])
     }
 
-    @Test func orderIsAppliedWithoutRoomToo() {
+    @Test func `Order is applied without room too`() {
         let member = Self.memberWithoutRoom()
         Self.read([Self.order(0)], from: 300, by: member)
         #expect(member.ledger.left(of: Self.scope("k7"), on: Self.day, limit: 100) == 0)
     }
 
-    @Test func keyGetsAnAccountOnTheNextDay() throws {
+    @Test func `Key gets an account on the next day`() throws {
         let member = Self.memberWithoutRoom()
         Self.setDay("2026-11-24", of: member)
         #expect(!member.accounts[0].status.isFull)
@@ -202,7 +202,7 @@ struct BudgetAccountsTests {
     // MARK: - Orders
 
     /// The emergency stop.
-    @Test func callsThatWereReservedBeforeABudgetOfZeroAreNotMade() throws {
+    @Test func `Calls that were reserved before a budget of zero are not made`() throws {
         let member = Self.member()
         #expect(try Self.ask(member, at: 0) != nil)
         #expect(member.accounts[0].reservation.held > 0)
@@ -210,7 +210,7 @@ struct BudgetAccountsTests {
         #expect(member.accounts[0].tryTake(at: Self.start + .seconds(1)) == nil)
     }
 
-    @Test func orderForAnotherDayIsNotAcknowledged() {
+    @Test func `Order for another day is not acknowledged`() {
         for (day, fleet, isAcknowledged) in [(Self.day, "f", true), ("2026-11-22", "f", false), (Self.day, "g", false)]
         {
             let member = Self.member()
@@ -222,7 +222,7 @@ struct BudgetAccountsTests {
     // MARK: - Forged messages
 
     /// Every writer of the topic can use a member's name and number.
-    @Test func forgedRecordUnderAMembersOwnNameEndsNothing() throws {
+    @Test func `Forged record under a members own name ends nothing`() throws {
         let member = Self.member()
         member.accounts[0].setWaiting(1)
         let message = try #require(member.tick(at: Self.start))
@@ -232,7 +232,7 @@ struct BudgetAccountsTests {
         #expect(try Self.ask(member, at: 1) != nil, "it asks again")
     }
 
-    @Test func forgedTotalsAreSummedWithoutATrap() {
+    @Test func `Forged totals are summed without a trap`() {
         var status = BudgetStatus(nil)
         status.made = ["search": .max, "photo": .max]
         #expect(status.used == .max)

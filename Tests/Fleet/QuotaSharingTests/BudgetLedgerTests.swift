@@ -26,7 +26,7 @@ struct BudgetLedgerTests {
         return BudgetMessage(sender: "person \(number)", number: 1, order: order)
     }
 
-    @Test func reservationGetsWhatIsLeft() {
+    @Test func `Reservation gets what is left`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.granted == [7])
         #expect(ledger.apply(Self.message(1, from: "b", take: 7), at: 1)?.granted == [3])
@@ -35,7 +35,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(2, from: "b", take: 5), at: 4)?.granted == [2])
     }
 
-    @Test func doubledAndOvertakenMessageDoesNothing() {
+    @Test func `Doubled and overtaken message does nothing`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(2, take: 3), at: 0)
         #expect(ledger.apply(Self.message(2, take: 3), at: 1) == nil)
@@ -43,7 +43,7 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.taken == 3)
     }
 
-    @Test func eachMemberGoesByTheBudgetOfItsSettings() {
+    @Test func `Each member goes by the budget of its settings`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 20, limit: 10), at: 0)?.granted == [10])
         #expect(ledger.apply(Self.message(1, from: "new", take: 20, limit: 15), at: 1)?.granted == [5])
@@ -51,7 +51,7 @@ struct BudgetLedgerTests {
         #expect(ledger.days["p"]?["2026-11-23"]?.budget == 10)
     }
 
-    @Test func orderedBudgetCountsForAllUntilTheDayEnds() {
+    @Test func `Ordered budget counts for all until the day ends`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 10), at: 0)
         ledger.apply(Self.order(1, limit: 12), at: 1)
@@ -59,7 +59,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(3, take: 99, day: "2026-11-24"), at: 3)?.granted == [10])
     }
 
-    @Test func resetKeepsWhatIsReservedAndNotMade() throws {
+    @Test func `Reset keeps what is reserved and not made`() throws {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 9, made: 6), at: 0)
         ledger.apply(Self.order(1, isReset: true), at: 1)
@@ -69,7 +69,7 @@ struct BudgetLedgerTests {
         #expect(day.since == "2026-11-23T12:00:00Z")
     }
 
-    @Test func fourFifthsAreNoticedOnce() {
+    @Test func `Four fifths are noticed once`() {
         var ledger = BudgetLedger()
         #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.warned == [])
         #expect(ledger.apply(Self.message(2, take: 1), at: 1)?.warned == ["p"])
@@ -77,7 +77,7 @@ struct BudgetLedgerTests {
         #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
     }
 
-    @Test func clockThatIsWrongByYearsDoesNotPushThePresentDayOut() {
+    @Test func `Clock that is wrong by years does not push the present day out`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
         ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
@@ -86,14 +86,14 @@ struct BudgetLedgerTests {
     }
 
     @Test(arguments: [Int.min, -1, Int.max])
-    func hostileNumbersDoNotOverflow(number: Int) {
+    func `Hostile numbers do not overflow`(number: Int) {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: number, giveBack: number, limit: number), at: 0)
         ledger.apply(Self.message(2, take: number, giveBack: number, limit: number), at: 1)
         #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
     }
 
-    @Test func stateIsTheSameAfterItWasWrittenAndRead() {
+    @Test func `State is the same after it was written and read`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
         ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)
@@ -112,7 +112,7 @@ struct BudgetLedgerTests {
         ledger.day("2026-11-23", of: scope)?.taken
     }
 
-    @Test func eachFleetAndEachKeyHasABudgetOfItsOwn() {
+    @Test func `Each fleet and each key has a budget of its own`() {
         var ledger = BudgetLedger()
         for (offset, scope) in [Self.scope("f", "k"), Self.scope("g", "k"), Self.scope("f", "l")].enumerated() {
             let message = Self.message(1, from: scope.name, take: 10, for: scope)
@@ -122,7 +122,7 @@ struct BudgetLedgerTests {
     }
 
     /// Workers without scopes share one budget. Other workers must not reserve the calls that these have taken.
-    @Test func callsOfOlderWorkersCountForEveryFleet() {
+    @Test func `Calls of older workers count for every fleet`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "known", take: 1, for: Self.scope("f", "k")), at: 0)
         #expect(ledger.apply(Self.message(1, from: "old", take: 4), at: 1)?.granted == [4])
@@ -134,7 +134,7 @@ struct BudgetLedgerTests {
         #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 2)
     }
 
-    @Test func orderCountsForEveryKeyOfItsFleetAlsoThoseThatComeLater() {
+    @Test func `Order counts for every key of its fleet also those that come later`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "a", take: 1, for: Self.scope("f", "k")), at: 0)
         ledger.apply(Self.message(1, from: "b", take: 1, for: Self.scope("g", "k")), at: 1)
@@ -151,7 +151,7 @@ struct BudgetLedgerTests {
             renewals: [BudgetMessage.Renewal(provider: "p", fleet: "f", old: old, new: new)])
     }
 
-    @Test func replacedKeyGoesOnWithTheBudgetOfTheOldOne() {
+    @Test func `Replaced key goes on with the budget of the old one`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, from: "a", take: 6, for: Self.scope("f", "old")), at: 0)
         // One worker was restarted with the new key, another read it from its file.
@@ -168,14 +168,14 @@ struct BudgetLedgerTests {
         #expect(ledger.accounts(of: "p", fleet: "f").count == 1)
     }
 
-    @Test func resetOfADayWithoutCallsDoesNotHideItsWarning() {
+    @Test func `Reset of a day without calls does not hide its warning`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.order(1, isReset: true), at: 0)
         #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["p"])
     }
 
     /// A member whose clock jumps names more days than are kept.
-    @Test func dayThatIsSpokenOfStaysWhateverOtherDaysAreNamed() {
+    @Test func `Day that is spoken of stays whatever other days are named`() {
         var ledger = BudgetLedger()
         ledger.apply(Self.message(1, take: 4), at: 0)
         for day in 10..<30 {
@@ -189,7 +189,7 @@ struct BudgetLedgerTests {
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
-    func stateOfAnyNumbersIsReadAndGoneOnWith(number: String) {
+    func `State of any numbers is read and gone on with`(number: String) {
         let day = """
             {"taken":\(number),"made":{"search":\(number),"photo":\(number)},"limit":\(number),"isWarned":false,\
             "touched":\(number)}

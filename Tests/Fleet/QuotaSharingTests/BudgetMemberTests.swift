@@ -22,7 +22,7 @@ struct BudgetMemberTests {
         return member
     }
 
-    @Test func idleAndUsedUpProvidersDoNotDelayOthersWhenTheTopicTimesOut() throws {
+    @Test func `Idle and used up providers do not delay others when the topic times out`() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
         let busy = try #require(member.accounts.firstIndex { $0.provider == "busy" })
         member.accounts[busy].setWaiting(1)
@@ -54,7 +54,7 @@ struct BudgetMemberTests {
         #expect(!calm.isTimedOut(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
     }
 
-    @Test func memberLooksAtItsClockNoMoreOftenWhenTheDayIsUsedUp() throws {
+    @Test func `Member looks at its clock no more often when the day is used up`() throws {
         let member = Self.member(["p": 8])
         var now = Self.start
         var offset: Int64 = 0
@@ -74,7 +74,7 @@ struct BudgetMemberTests {
         #expect(member.nextTick(at: now) == BudgetTerms.tick)
     }
 
-    @Test func topicThatTakesNothingCostsNoMemory() {
+    @Test func `Topic that takes nothing costs no memory`() {
         let member = Self.member(["p": 1000])
         var numbers: Set<UInt64> = []
         for second in 0..<3600 {
@@ -84,7 +84,7 @@ struct BudgetMemberTests {
         #expect(numbers.count == 8)
     }
 
-    @Test func membersWithThatBudgetAnswerAQuestion() throws {
+    @Test func `Members with that budget answer a question`() throws {
         for (provider, fleet, isAnswered) in [("p", "f", true), ("p", "g", false), ("q", "f", false)] {
             let member = Self.member(["p": 1000])
             let question = BudgetMessage.Question(provider: provider, fleet: fleet)
@@ -93,7 +93,7 @@ struct BudgetMemberTests {
         }
     }
 
-    @Test func replacedKeyIsToldUntilItIsReadBack() throws {
+    @Test func `Replaced key is told until it is read back`() throws {
         let member = Self.member(["p": 1000])
         member.renewScope(Self.scope("p", "l"), of: "p")
         let lost = try #require(member.tick(at: Self.start + .seconds(1)))
@@ -106,7 +106,7 @@ struct BudgetMemberTests {
         #expect(try #require(member.tick(at: Self.start + .seconds(9))).renewals == nil)
     }
 
-    @Test func topicThatWasMadeAnewIsToldWhatIsTaken() throws {
+    @Test func `Topic that was made anew is told what is taken`() throws {
         let member = Self.member(["p": 1000])
         let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 1000, take: 400)
         member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)
@@ -121,7 +121,7 @@ struct BudgetMemberTests {
     }
 
     /// The topic is recreated while the member reads it again from its beginning, because unread records were deleted.
-    @Test func countIsKeptWhenTheTopicIsMadeAnewWhileItIsReadAgain() throws {
+    @Test func `Count is kept when the topic is made anew while it is read again`() throws {
         let member = Self.member(["p": 10])
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
         member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
@@ -135,7 +135,7 @@ struct BudgetMemberTests {
     }
 
     /// A member that starts on a recreated topic may read it before the others have written the day's count.
-    @Test func memberThatCameBeforeTheStateTakesItOver() throws {
+    @Test func `Member that came before the state takes it over`() throws {
         let known = Self.member(["p": 10])
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
         known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
@@ -162,7 +162,7 @@ struct BudgetMemberTests {
     /// A member that had not read the last records before the topic was deleted has an older count than the one that writes it.
     ///
     /// The first record of the new topic is about something else, and the count is written before that record is read.
-    @Test func memberThatWasBehindTakesTheStateOver() throws {
+    @Test func `Member that was behind takes the state over`() throws {
         let (known, behind) = (Self.member(["p": 10]), Self.member(["p": 10], name: "behind-0"))
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
         known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
@@ -179,7 +179,7 @@ struct BudgetMemberTests {
     }
 
     /// Three members have read different parts of the deleted topic. The one with the oldest count writes first.
-    @Test func countIsThatOfTheMemberThatHadReadMost() throws {
+    @Test func `Count is that of the member that had read most`() throws {
         let members = (0..<3).map { Self.member(["p": 100], name: "m\($0)-0") }
         let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 100, take: 30)
         for (number, member) in members.enumerated() {
@@ -211,7 +211,7 @@ struct BudgetMemberTests {
     }
 
     /// Another member may have read more of the former topic, and not have published its count yet.
-    @Test func memberAsksForNothingWhenTheTopicWasJustMadeAnew() throws {
+    @Test func `Member asks for nothing when the topic was just made anew`() throws {
         let member = Self.member(["p": 100])
         member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
         member.accounts[0].setWaiting(1)
@@ -224,7 +224,7 @@ struct BudgetMemberTests {
     }
 
     /// The end of a transaction takes an offset and is no record.
-    @Test func historyEndsWhereTheTopicDoesWithoutARecordThere() {
+    @Test func `History ends where the topic does without a record there`() {
         let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
         member.read(nil, at: 0, now: Self.start)

@@ -22,7 +22,7 @@ struct BudgetSharingTests {
 
     /// Waiting work uses the whole budget and no more, and members that have read the same records agree.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func fleetMakesAllCallsOfTheBudgetAndNoneMore(seed: UInt64) {
+    func `Fleet makes all calls of the budget and none more`(seed: UInt64) {
         let fleet = BudgetFleet(of: 4, budget: 300, dayLength: .seconds(40))
         fleet.delays = Self.unreliable(seed)
         fleet.demand = 20
@@ -36,7 +36,7 @@ struct BudgetSharingTests {
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func allCallsAreReportedAlthoughMessagesAreLost(seed: UInt64) {
+    func `All calls are reported although messages are lost`(seed: UInt64) {
         let fleet = BudgetFleet(of: 3, budget: 100_000, dayLength: .seconds(1000))
         fleet.delays = Self.unreliable(seed)
         fleet.demand = 20
@@ -50,7 +50,7 @@ struct BudgetSharingTests {
     }
 
     /// A member that starts reads the newest records, with a snapshot among them.
-    @Test func memberThatReadsASnapshotAgreesWithTheOthers() {
+    @Test func `Member that reads a snapshot agrees with the others`() {
         let fleet = BudgetFleet(of: 2, budget: 100_000, dayLength: .seconds(10_000))
         fleet.demand = 0.5
         fleet.run(until: 760)
@@ -64,7 +64,7 @@ struct BudgetSharingTests {
         #expect(fleet.members[2].ledger == fleet.members[0].ledger)
     }
 
-    @Test func fleetWarnsOnceADayWhenFourFifthsAreTaken() {
+    @Test func `Fleet warns once a day when four fifths are taken`() {
         let fleet = BudgetFleet(of: 4, budget: 300, dayLength: .seconds(20))
         fleet.demand = 30
         fleet.run(until: 59)
@@ -72,7 +72,7 @@ struct BudgetSharingTests {
     }
 
     /// docs/internals/budgets.md contains the printed figures.
-    @Test func largeFleetPublishesLittleMoreThanASmallOne() {
+    @Test func `Large fleet publishes little more than a small one`() {
         let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 60
         let fleet = BudgetFleet(of: count, budget: 100_000_000, dayLength: .seconds(1000))
         fleet.demand = 5
@@ -86,7 +86,7 @@ struct BudgetSharingTests {
         #expect(fleet.calls["day 1000"] ?? 0 > count * 50)
     }
 
-    @Test func idleFleetPublishesNothing() {
+    @Test func `Idle fleet publishes nothing`() {
         let fleet = BudgetFleet(of: 6, budget: 300, dayLength: .seconds(20))
         fleet.run(until: 300)
         #expect(fleet.messages == 0)

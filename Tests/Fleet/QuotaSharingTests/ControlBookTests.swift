@@ -19,42 +19,42 @@ struct ControlBookTests {
         return book.inForce(for: instance, at: time).map { $0.number?.value }
     }
 
-    @Test func laterOfTwoOrdersAboutTheSameThingCounts() {
+    @Test func `Later of two orders about the same thing counts`() {
         #expect(rates([order(number: 5), order(number: 7)]) == [7])
         #expect(rates([order(number: 5), order(of: "google-places", number: 7)]) == [5, 7])
     }
 
-    @Test func orderToOneWorkerCountsThereBeforeTheFleets() {
+    @Test func `Order to one worker counts there before the fleets`() {
         let orders = [order(number: 5), order(number: 7, for: "a")]
         #expect(rates(orders, for: "a") == [7])
         #expect(rates(orders, for: "b") == [5])
         #expect(rates(orders, for: nil) == [5])
     }
 
-    @Test func fleetsOrderCountsAgainWhenTheWorkersIsOver() {
+    @Test func `Fleets order counts again when the workers is over`() {
         let orders = [order(number: 5), order(number: 7, for: "a", until: 100)]
         #expect(rates(orders, at: 99) == [7])
         #expect(rates(orders, at: 100) == [5])
     }
 
-    @Test func laterOrderToTheFleetReplacesThoseToSingleWorkers() {
+    @Test func `Later order to the fleet replaces those to single workers`() {
         #expect(rates([order(number: 7, for: "a"), order(number: 5)]) == [5])
         #expect(rates([order(number: 7, for: "a"), order(isTakenBack: true)]) == [])
     }
 
-    @Test func oneWorkerIsTakenOutOfAnOrderToTheFleet() {
+    @Test func `One worker is taken out of an order to the fleet`() {
         let orders = [order(number: 5), order(for: "a", isTakenBack: true)]
         #expect(rates(orders, for: "a") == [])
         #expect(rates(orders, for: "b") == [5])
         #expect(rates(orders + [order(number: 6)], for: "a") == [6])
     }
 
-    @Test func orderEndsWithItsTime() {
+    @Test func `Order ends with its time`() {
         #expect(rates([order(number: 5, until: 100)], at: 99) == [5])
         #expect(rates([order(number: 5, until: 100)], at: 100) == [])
     }
 
-    @Test func whatIsOverIsForgottenWithItsExceptions() {
+    @Test func `What is over is forgotten with its exceptions`() {
         var book = ControlBook()
         for order in [order(number: 5, until: 100), order(for: "a", isTakenBack: true)] { book.apply(order) }
         #expect(book.nextEnd(after: 99) == 100)
@@ -65,14 +65,14 @@ struct ControlBookTests {
         #expect(book.orders.isEmpty)
     }
 
-    @Test func drainAndTakingBackLeaveNothing() {
+    @Test func `Drain and taking back leave nothing`() {
         #expect(rates([order(.drain, of: nil, for: "a")]) == [])
         var book = ControlBook()
         book.apply(order(for: "a", isTakenBack: true))
         #expect(book.orders.isEmpty)
     }
 
-    @Test func ordersToWorkersThatAreGoneDoNotPileUp() {
+    @Test func `Orders to workers that are gone do not pile up`() {
         var book = ControlBook()
         book.apply(order(number: 1))
         for number in 0..<1000 { book.apply(order(number: 2, for: "\(number)")) }

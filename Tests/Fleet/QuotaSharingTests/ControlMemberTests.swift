@@ -41,7 +41,7 @@ struct ControlMemberTests {
         member.book.inForce(for: member.name, at: 0).map(\.provider)
     }
 
-    @Test func ordersAreKnownOnceTheTopicIsReadToItsEnd() {
+    @Test func `Orders are known once the topic is read to its end`() {
         let member = ControlMember(name: "a", fleet: "f", at: start)
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
         _ = member.read(message(Self.pause("hotpepper")), at: 0, now: start)
@@ -52,23 +52,23 @@ struct ControlMemberTests {
         #expect(paused(member) == ["hotpepper"])
     }
 
-    @Test func ordersOfOtherFleetsAreIgnored() {
+    @Test func `Orders of other fleets are ignored`() {
         #expect(paused(member([message(Self.pause("hotpepper"), fleet: "other")])) == [])
     }
 
-    @Test func startWithoutASnapshotReadsOlderRecords() {
+    @Test func `Start without a snapshot reads older records`() {
         let member = member([nil, nil], from: 10, oldest: 0)
         #expect(member.needsOlderRecords)
         #expect(!member.isKnown)
     }
 
-    @Test func ordersOutlastTheRecordsThatGaveThemInASnapshot() {
+    @Test func `Orders outlast the records that gave them in a snapshot`() {
         let orders = [Self.pause("hotpepper")]
         let member = member([snapshot(orders, upTo: 9), message(Self.pause("google-places"))], from: 10, oldest: 3)
         #expect(paused(member) == ["hotpepper", "google-places"])
     }
 
-    @Test func ordersBetweenASnapshotAndItsRecordCount() {
+    @Test func `Orders between a snapshot and its record count`() {
         let records = [
             message(Self.pause("hotpepper")), message(Self.pause("google-places")),
             snapshot([Self.pause("hotpepper")], upTo: 10),
@@ -76,11 +76,11 @@ struct ControlMemberTests {
         #expect(paused(member(records, from: 10, oldest: 3)) == ["hotpepper", "google-places"])
     }
 
-    @Test func snapshotThatContainsNotAllBeforeIsOfNoUse() {
+    @Test func `Snapshot that contains not all before is of no use`() {
         #expect(member([snapshot([], upTo: 7)], from: 10, oldest: 3).needsOlderRecords)
     }
 
-    @Test func whatIsReadTwiceCountsOnce() {
+    @Test func `What is read twice counts once`() {
         let member = member([message(Self.pause("hotpepper")), message(Self.pause("hotpepper", isTakenBack: true))])
         #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
         #expect(paused(member) == [])
@@ -88,7 +88,7 @@ struct ControlMemberTests {
 
     // MARK: - Orders and queries for a process
 
-    @Test func newOrdersAndQuestionsToThisProcessAreNews() {
+    @Test func `New orders and questions to this process are news`() {
         let member = member([])
         let own = Self.pause("hotpepper", for: "a")
         #expect(member.read(message(own), at: 0, now: start) == .order(own, sender: "tool"))
@@ -101,7 +101,7 @@ struct ControlMemberTests {
         #expect(member.read(other, at: 3, now: start) == nil)
     }
 
-    @Test func oldQuestionsAndOrdersAreNotAnswered() {
+    @Test func `Old questions and orders are not answered`() {
         let member = ControlMember(name: "a", fleet: "f", at: start)
         member.begin(FleetTopicExtent(first: 0, end: 9, oldest: 0), at: start)
         #expect(member.read(message(Self.pause("hotpepper")), at: 0, now: start) == nil)
@@ -115,7 +115,7 @@ struct ControlMemberTests {
 
     // MARK: - Snapshots
 
-    @Test func oneSnapshotIsWrittenEachTenMinutesWhileThereIsAnOrder() {
+    @Test func `One snapshot is written each ten minutes while there is an order`() {
         let member = member([message(Self.pause("hotpepper"))])
         #expect(member.tick(at: start + .seconds(599), wall: 0) == nil)
         let written = member.tick(at: start + .seconds(751), wall: 0)
@@ -127,7 +127,7 @@ struct ControlMemberTests {
         #expect(member.tick(at: start + .seconds(1500), wall: 0) == nil, "another process has written it")
     }
 
-    @Test func emptySnapshotIsWrittenAfterManyRecordsOnly() {
+    @Test func `Empty snapshot is written after many records only`() {
         let member = member([])
         #expect(member.tick(at: start + .seconds(86_400), wall: 0) == nil)
         _ = member.read(nil, at: 12_600, now: start)
@@ -135,7 +135,7 @@ struct ControlMemberTests {
         #expect(member.tick(at: start, wall: 0) == nil)
     }
 
-    @Test func whatIsOverIsNotWrittenDown() {
+    @Test func `What is over is not written down`() {
         var order = Self.pause("hotpepper")
         order.until = 100
         let member = member([message(order)])
@@ -144,7 +144,7 @@ struct ControlMemberTests {
     }
 
     /// A worker's clock that is ahead must not remove a pause from the snapshot that new workers read.
-    @Test func clockThatIsAheadDropsNoOrderThatLasts() throws {
+    @Test func `Clock that is ahead drops no order that lasts`() throws {
         var order = Self.pause("hotpepper")
         order.until = 3_600_000
         let ahead = member([message(order)])
@@ -160,7 +160,7 @@ struct ControlMemberTests {
     }
 
     /// The clock of the order's sender is ahead, so by the workers' clocks it lasts longer.
-    @Test func orderThatLastsByTheOwnClockIsKeptHoweverLongAgoItWasRead() {
+    @Test func `Order that lasts by the own clock is kept however long ago it was read`() {
         var order = Self.pause("hotpepper")
         (order.at, order.until) = (7_200_000, 9_000_000)
         let member = member([message(order)])
@@ -170,7 +170,7 @@ struct ControlMemberTests {
 
     // MARK: - A recreated topic
 
-    @Test func processThatKnowsTheOrdersWritesThemIntoTheNewTopicAndOthersTakeThemOver() throws {
+    @Test func `Process that knows the orders writes them into the new topic and others take them over`() throws {
         let knowing = member([message(Self.pause("hotpepper"))])
         let extent = FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true)
         knowing.begin(extent, at: start)
@@ -183,7 +183,7 @@ struct ControlMemberTests {
         #expect(paused(new) == ["hotpepper", "google-places"])
     }
 
-    @Test func ordersStayInForceWhileTheTopicIsReadAgain() {
+    @Test func `Orders stay in force while the topic is read again`() {
         let member = member([message(Self.pause("hotpepper"))])
         member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: start)
         #expect(paused(member) == ["hotpepper"])

@@ -212,11 +212,11 @@ struct FleetCodecTests {
         ),
     ]
 
-    @Test(arguments: messages) func messageHasTheseBytes(message: FleetMessage, text: String) {
+    @Test(arguments: messages) func `Message has these bytes`(message: FleetMessage, text: String) {
         #expect(String(decoding: FleetCodec.bytes(of: message), as: UTF8.self) == text)
     }
 
-    @Test(arguments: messages) func messageIsReadAsItWasWritten(message: FleetMessage, text: String) {
+    @Test(arguments: messages) func `Message is read as it was written`(message: FleetMessage, text: String) {
         #expect(FleetCodec.message(Array(text.utf8)) == message)
     }
 }

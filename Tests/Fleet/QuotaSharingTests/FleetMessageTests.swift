@@ -31,7 +31,7 @@ struct FleetMessageTests {
         #"{"control":{"fleet":"f","order":{"at":1e30,"by":"b","control":"rate"},"sender":"s"}}"#,
     ]
 
-    @Test(arguments: unusable) func unusableTextIsRefused(text: String) {
+    @Test(arguments: unusable) func `Unusable text is refused`(text: String) {
         #expect(FleetCodec.message(Array(text.utf8)) == nil)
     }
 
@@ -62,11 +62,11 @@ struct FleetMessageTests {
         ),
     ]
 
-    @Test(arguments: usable) func unknownAndEmptyMembersAreIgnored(text: String, message: FleetMessage) {
+    @Test(arguments: usable) func `Unknown and empty members are ignored`(text: String, message: FleetMessage) {
         #expect(FleetCodec.message(Array(text.utf8)) == message)
     }
 
-    @Test func controlAndMembersOfALaterVersionAreKept() throws {
+    @Test func `Control and members of a later version are kept`() throws {
         let text =
             #"{"control":{"fleet":"f","order":{"at":1,"by":"b","control":"later","more":[1]},"sender":"s","x":1}}"#
         guard case .control(let message)? = FleetCodec.message(Array(text.utf8)) else {

@@ -15,12 +15,12 @@ struct FleetSharingTests {
     ]
 
     @Test(arguments: shares)
-    func workerHasTheShareOfItsPartitions(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
+    func `Worker has the share of its partitions`(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
         #expect(mode.value(assigned: assigned, of: partitions) == share)
     }
 
     /// Messages are lost, duplicated, late and out of order, members are suspended, and partitions move.
-    @Test(arguments: 1...40 as ClosedRange<UInt64>) func sharesNeverSumToMoreThanTheLimit(seed: UInt64) {
+    @Test(arguments: 1...40 as ClosedRange<UInt64>) func `Shares never sum to more than the limit`(seed: UInt64) {
         var random = SplitMix64(state: seed)
         let fleet = LeaseFleet(of: 4)
         fleet.delays = {
@@ -57,7 +57,7 @@ struct FleetSharingTests {
     }
 
     /// A message that is older than one already read changes nothing.
-    @Test func grantThatComesLateDoesNotReplaceANewerOne() throws {
+    @Test func `Grant that comes late does not replace a newer one`() throws {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(1, of: 1)
         fleet.run(until: 4)
@@ -81,7 +81,7 @@ struct FleetSharingTests {
     }
 
     /// A member that owns only partitions of other topics than the first one has requests but no share.
-    @Test func memberWithoutAShareWaitsWhileNobodyHasQuotaToLeaseOut() {
+    @Test func `Member without a share waits while nobody has quota to lease out`() {
         let fleet = LeaseFleet(of: 2, partitions: 1)
         let (owner, other) = (fleet.members[0], fleet.members[1])
         #expect(other.isSettling(at: fleet.now), "nobody has quota to lease out yet")
@@ -100,7 +100,7 @@ struct FleetSharingTests {
     }
 
     /// A lessee whose messages stop has stopped using the lease before its lessor uses that share again.
-    @Test func lessorReservesALeaseForLongerThanItLasts() throws {
+    @Test func `Lessor reserves a lease for longer than it lasts`() throws {
         let fleet = LeaseFleet(of: 2)
         fleet.setDemand(1, of: 1)
         fleet.run(until: 4)
@@ -133,7 +133,7 @@ struct FleetSharingTests {
     }
 
     /// A member that has no demand for a lease returns it at once, so that its lessor need not wait for the end of the lease.
-    @Test func lesseeReleasesALeaseForWhichItHasNoDemand() {
+    @Test func `Lessee releases a lease for which it has no demand`() {
         let used = Self.used(for: 12) { second, member in
             // The demand moves from the first to the second member after six seconds; the third has none.
             (second < 6 ? 0 : 1) == member ? 1 : 0
@@ -142,27 +142,27 @@ struct FleetSharingTests {
     }
 
     @Test(arguments: [[1, 1, 1], [1, 0.1, 0.1], [1, 0, 0], [0.5, 0.5, 0.02], [1, 1, 0]])
-    func waitingWorkUsesTheLimitFromThreeSecondsAfterTheStart(demands: [Double]) {
+    func `Waiting work uses the limit from three seconds after the start`(demands: [Double]) {
         let used = Self.used(for: 20) { _, member in demands[member] }
         let averages = (6...used.count - 20).map { begin in used[begin..<begin + 20].reduce(0, +) / 20 }
         #expect(averages.allSatisfy { $0 > 0.95 }, "\(used)")
         #expect(used.dropFirst(10).allSatisfy { $0 > 0.99 }, "\(used)")
     }
 
-    @Test func loadThatMovesFromMemberToMemberUsesTheLimitThreeSecondsLater() {
+    @Test func `Load that moves from member to member uses the limit three seconds later`() {
         let used = Self.used(for: 60) { second, member in Int(second / 5) % 3 == member ? 1 : 0 }
         for (half, share) in used.enumerated() where half % 10 >= 6 {
             #expect(share > 0.99, "\(Double(half) / 2) s: \(used)")
         }
     }
 
-    @Test func lessorHasItsOwnShareBackWithinTwoSeconds() {
+    @Test func `Lessor has its own share back within two seconds`() {
         let used = Self.used(for: 20) { second, member in member == 0 || second >= 10 ? 1 : 0 }
         #expect(used[24...].allSatisfy { $0 > 0.99 }, "\(used)")
     }
 
     @Test(arguments: [0.0, 0.05])
-    func fleetWithoutShortagePublishesNextToNothing(demand: Double) {
+    func `Fleet without shortage publishes next to nothing`(demand: Double) {
         let fleet = LeaseFleet(of: 6)
         for member in 0..<6 { fleet.setDemand(demand, of: member) }
         fleet.run(until: 5)
@@ -174,7 +174,7 @@ struct FleetSharingTests {
 
     /// docs/internals/fleet.md contains the printed figures.
     @Test(.timeLimit(.minutes(60)), arguments: ["one of them has work", "half of them have", "none has"])
-    func largeFleetUsesTheLimitWithinTwoSeconds(load: String) {
+    func `Large fleet uses the limit within two seconds`(load: String) {
         let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 24
         let fleet = LeaseFleet(of: count, partitions: count)
         fleet.run(until: 3)

@@ -87,7 +87,9 @@ struct FleetWaitingTests {
 
     /// docs/internals/fleet.md contains the printed figures.
     @Test(arguments: cases)
-    func interactiveCallsWaitShortlyWhereOthersHaveBatchWork(rate: Double, firstHasBatch: Bool, leastUsed: Double) {
+    func `Interactive calls wait shortly where others have batch work`(
+        rate: Double, firstHasBatch: Bool, leastUsed: Double
+    ) {
         let outcome = run(perSecond: rate, firstHasBatch: firstHasBatch, seed: 1)
         let used = Double(outcome.calls) / (60 * Self.limit.perSecond)
         #expect(outcome.waits.count > Int(rate) * 50)

@@ -3,20 +3,20 @@ import Testing
 
 struct Base64Tests {
     @Test(arguments: [Base64.Alphabet.standard, .url])
-    func whatIsEncodedIsDecodedAgain(alphabet: Base64.Alphabet) {
+    func `What is encoded is decoded again`(alphabet: Base64.Alphabet) {
         for length in 0..<70 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
             #expect(Base64.decode(Base64.encode(bytes, as: alphabet), as: alphabet) == bytes)
         }
     }
 
-    @Test func alphabetsDifferInTwoCharactersAndInPadding() {
+    @Test func `Alphabets differ in two characters and in padding`() {
         #expect(Base64.encode(Array("foobar".utf8)) == "Zm9vYmFy" && Base64.encode(Array("fooba".utf8)) == "Zm9vYmE=")
         #expect(Base64.encode([0xFB, 0xFF], as: .standard) == "+/8=")
         #expect(Base64.encode([0xFB, 0xFF], as: .url) == "-_8")
     }
 
-    @Test func bitsOfANumberAreWrittenAsItsBytesAre() {
+    @Test func `Bits of a number are written as its bytes are`() {
         for seed in 0..<200 as Range<UInt64> {
             let bits = (seed &* 0x9E37_79B9_7F4A_7C15) >> 16
             var text: [UInt8] = []
@@ -27,12 +27,12 @@ struct Base64Tests {
     }
 
     @Test(arguments: ["Zg", "Zg=", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm9-", "あ"])
-    func otherTextIsRefused(text: String) {
+    func `Other text is refused`(text: String) {
         #expect(Base64.decode(text) == nil)
     }
 
     @Test(arguments: ["Zg==", "Zh", "Z", "Zm9vY", "+/8", "Zm9v\n", "あ"])
-    func otherTextIsRefusedForURLs(text: String) {
+    func `Other text is refused for UR ls`(text: String) {
         #expect(Base64.decode(text, as: .url) == nil)
     }
 }

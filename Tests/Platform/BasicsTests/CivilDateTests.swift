@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 struct CivilDateTests {
-    @Test func everyDayOfFourCenturiesComesBack() {
+    @Test func `Every day of four centuries comes back`() {
         var date = CivilDate(daysSinceEpoch: -1)
         var wrong: [Int64] = []
         for day in Int64(0)..<146_097 {
@@ -20,7 +20,7 @@ struct CivilDateTests {
     }
 
     @Test(arguments: [(2023, 2, 29), (2100, 2, 29), (2024, 13, 1), (2024, 0, 1), (2024, 4, 31), (2024, 1, 0)])
-    func dayThatDoesNotExistIsNone(year: Int64, month: Int64, day: Int64) {
+    func `Day that does not exist is none`(year: Int64, month: Int64, day: Int64) {
         #expect(CivilDate(year: year, month: month, day: day) == nil)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct InstantTests {
     private let instant = Instant(nanoseconds: 5)
 
-    @Test func addsAndSubtractsDurations() {
+    @Test func `Adds and subtracts durations`() {
         #expect(instant + .seconds(2) == Instant(nanoseconds: 2_000_000_005))
         #expect(instant - .seconds(2) == Instant(nanoseconds: -1_999_999_995))
         #expect(instant.advanced(by: .nanoseconds(-5)) == Instant(nanoseconds: 0))
@@ -12,12 +12,12 @@ import Testing
         #expect(Instant(nanoseconds: 9).duration(to: instant) == .nanoseconds(-4))
     }
 
-    @Test func whatIsShorterThanANanosecondIsCutOff() {
+    @Test func `What is shorter than a nanosecond is cut off`() {
         #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1_999_999_999) == Instant(nanoseconds: 6))
         #expect(instant + Duration(secondsComponent: 100, attosecondsComponent: 999_999_999) - instant == .seconds(100))
     }
 
-    @Test func resultsThatDoNotFitAreTheNearestThatDo() {
+    @Test func `Results that do not fit are the nearest that do`() {
         let (first, last) = (Instant(nanoseconds: .min), Instant(nanoseconds: .max))
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
 
@@ -31,7 +31,7 @@ import Testing
 
     /// The three ways of dividing a duration, by its length, agree with `components`.
     @Test(arguments: [0, 1, 9_223_372_035, 9_223_372_037, 4_722_366_482_869, 4_722_366_482_870, 315_360_000_000])
-    func durationsOfEveryLengthAreWholeNanoseconds(milliseconds: Int64) {
+    func `Durations of every length are whole nanoseconds`(milliseconds: Int64) {
         for rest in [Int64(0), 1, 999_999] {
             for sign in [Int64(1), -1] {
                 let nanoseconds = sign * (milliseconds * 1_000_000 + rest)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func theSystemClockGoesForward() async throws {
+    @Test func `The system clock goes forward`() async throws {
         let start = SystemClock.now
         try await SystemClock().sleep(until: start + .milliseconds(5), tolerance: nil)
         #expect(SystemClock.now - start >= .milliseconds(5))

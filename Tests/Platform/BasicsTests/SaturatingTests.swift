@@ -6,7 +6,7 @@ import Testing
 struct SaturatingTests {
     static let extremes: [Int64] = [.min, .min + 1, -1000, -1, 0, 1, 1000, .max - 1, .max]
 
-    @Test func resultsAreExactOrTheNearestThatFits() {
+    @Test func `Results are exact or the nearest that fits`() {
         for a in Self.extremes {
             for b in Self.extremes {
                 let (wideA, wideB) = (Int128(a), Int128(b))
@@ -17,7 +17,7 @@ struct SaturatingTests {
         }
     }
 
-    @Test func unsignedNumbersEndAtZero() {
+    @Test func `Unsigned numbers end at zero`() {
         #expect((3 as UInt).saturatingSubtracting(5) == 0)
         #expect(UInt.max.saturatingAdding(1) == .max)
         #expect(UInt8(200).saturatingMultiplied(by: 2) == 255)
@@ -28,18 +28,18 @@ struct SaturatingTests {
             (0, 0), (1.9, 1), (-1.9, -1), (1e300, .max), (-1e300, .min), (.infinity, .max), (-.infinity, .min),
             (.nan, 0), (0x1p63, .max), (-0x1p63, .min), (0x1p62, 1 << 62),
         ] as [(Double, Int)])
-    func anyDoubleBecomesAWholeNumber(value: Double, expected: Int) {
+    func `Any double becomes a whole number`(value: Double, expected: Int) {
         #expect(Int(saturating: value) == expected)
     }
 
-    @Test func doublesBecomeSmallAndUnsignedNumbersToo() {
+    @Test func `Doubles become small and unsigned numbers too`() {
         #expect(UInt8(saturating: 300) == 255)
         #expect(UInt8(saturating: -1) == 0)
         #expect(UInt8(saturating: -0.5) == 0)
         #expect(UInt8(saturating: 255.9) == 255)
     }
 
-    @Test func durationOfAnyNumberOfSecondsCanBeAddedToAnInstant() {
+    @Test func `Duration of any number of seconds can be added to an instant`() {
         for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300, 0, 1.5] {
             let later = Instant.now + .seconds(saturating: seconds)
             #expect(later + .seconds(saturating: seconds) == later + .seconds(saturating: seconds))
@@ -49,7 +49,7 @@ struct SaturatingTests {
         #expect(Duration.seconds(saturating: 1e300).wholeNanoseconds > .max - 1_000_000_000)
     }
 
-    @Test func timesOfAnyNumberHaveADifference() {
+    @Test func `Times of any number have a difference`() {
         let (first, last) = (WallTime(milliseconds: .min), WallTime(milliseconds: .max))
         #expect(last.duration(since: first) > .seconds(9998 * 365 * 86_400))
         #expect(first.duration(since: last) < .zero)

@@ -11,14 +11,14 @@ struct WallTimeTests {
         (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
     ]
     @Test(arguments: times)
-    func timeIsWrittenAsRFC3339AndReadBack(time: (milliseconds: Int64, text: String)) {
+    func `Time is written as RFC3339 and read back`(time: (milliseconds: Int64, text: String)) {
         let value = WallTime(milliseconds: time.milliseconds)
         #expect(value.description == time.text)
         #expect(WallTime(rfc3339: Array(time.text.utf8)) == value)
     }
 
     @Test(arguments: [Int64.min, .max])
-    func timeOutOfRangeBecomesTheNearestInside(milliseconds: Int64) {
+    func `Time out of range becomes the nearest inside`(milliseconds: Int64) {
         #expect(WallTime(milliseconds: milliseconds).description.count == 24)
     }
 
@@ -30,7 +30,7 @@ struct WallTimeTests {
         ("2026-11-21T09:30:00-00:00", "2026-11-21T09:30:00.000Z"),
     ]
     @Test(arguments: same)
-    func otherSpellingsAreTheSameTime(texts: (given: String, written: String)) {
+    func `Other spellings are the same time`(texts: (given: String, written: String)) {
         #expect(WallTime(rfc3339: Array(texts.given.utf8))?.description == texts.written)
     }
 
@@ -41,7 +41,7 @@ struct WallTimeTests {
         "2026-01-01T00:00:00Zx", "0000-12-31T00:00:00Z", "0001-01-01T00:00:00+00:01", "２０26-01-01T00:00:00Z",
         "2026-01-01T00:00:00." + String(repeating: "1", count: 10_000) + "Z",
     ])
-    func textThatIsNoTimeIsRefused(text: String) {
+    func `Text that is no time is refused`(text: String) {
         #expect(WallTime(rfc3339: Array(text.utf8)) == nil)
     }
 }

@@ -22,7 +22,7 @@ struct ConditionTests {
         var isAwaited: Bool { condition.isAwaited }
     }
 
-    @Test func signalResumesOneInOrderAndBroadcastAll() async throws {
+    @Test func `Signal resumes one in order and broadcast all`() async throws {
         let room = Room()
         await room.signal()
         var tasks: [Task<Void, Never>] = []
@@ -65,7 +65,7 @@ struct SuspendTests {
         }
     }
 
-    @Test func callerGoesOnAtOnceWhenTheConditionHolds() async {
+    @Test func `Caller goes on at once when the condition holds`() async {
         let door = Door()
         await door.open()
 
@@ -74,7 +74,7 @@ struct SuspendTests {
         #expect(await door.timesKept == 0)
     }
 
-    @Test func callerWaitsUntilTheKeptContinuationIsResumed() async throws {
+    @Test func `Caller waits until the kept continuation is resumed`() async throws {
         let door = Door()
         let passing = Task { await door.pass() }
         try await eventually("the caller waits") { await door.timesKept == 1 }

@@ -89,7 +89,7 @@ private enum PollerKind: CaseIterable, Sendable {
 
 struct EventLoopTests {
     @Test(arguments: PollerKind.allCases)
-    private func actorOnALoopRunsOnTheLoopsThread(kind: PollerKind) async throws {
+    private func `Actor on a loop runs on the loops thread`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -101,7 +101,7 @@ struct EventLoopTests {
         #expect(!loop.isCurrent)
     }
 
-    @Test func longestPassIsAtLeastAsLongAsTheLongestJob() async throws {
+    @Test func `Longest pass is at least as long as the longest job`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -116,7 +116,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func taskContinuesOnTheLoopWhenItIsResumedOnAnotherThread(kind: PollerKind) async throws {
+    private func `Task continues on the loop when it is resumed on another thread`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -125,7 +125,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func loopRunsEveryJobThatManyThreadsEnqueue(kind: PollerKind) async throws {
+    private func `Loop runs every job that many threads enqueue`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -136,7 +136,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func loopReportsReadinessUntilTheDescriptorIsUnwatched(kind: PollerKind) async throws {
+    private func `Loop reports readiness until the descriptor is unwatched`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -154,7 +154,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func timersFireInOrderUnlessTheyAreCancelled(kind: PollerKind) async throws {
+    private func `Timers fire in order unless they are cancelled`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -166,7 +166,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func loopCountsTheTimeInWhichItHasNothingToDo(kind: PollerKind) async throws {
+    private func `Loop counts the time in which it has nothing to do`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -178,7 +178,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func loopEndsItsThreadWhenItIsStopped(kind: PollerKind) async throws {
+    private func `Loop ends its thread when it is stopped`(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         let resident = Resident(loop)
         await resident.add()

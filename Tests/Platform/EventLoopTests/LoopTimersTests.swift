@@ -5,14 +5,14 @@ import Testing
 
 struct LoopTimersTests {
     /// A request that expires in a day is soon answered, and its timer is then cancelled.
-    @Test func cancelledTimersOfTomorrowAreNotKept() {
+    @Test func `Cancelled timers of tomorrow are not kept`() {
         var timers = LoopTimers()
         let tomorrow = Instant.now + .seconds(86_400)
         for _ in 0..<100_000 { timers.cancel(timers.add(at: tomorrow, rank: 0) {}) }
         #expect(timers.heapCount < 200)
     }
 
-    @Test func timersRunInOrderWhereOthersAreCancelled() {
+    @Test func `Timers run in order where others are cancelled`() {
         var timers = LoopTimers()
         let start = Instant.now
         var run: [Int] = []

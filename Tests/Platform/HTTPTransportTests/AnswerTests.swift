@@ -81,7 +81,9 @@ struct AnswerTests {
     }
 
     @Test(arguments: [("", HTTPError.Kind.reset), ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated)])
-    func resetIsTruncatedWhenTheAnswerHadBegunAndResetWhenNot(text: String, kind: HTTPError.Kind) async throws {
+    func `Reset is truncated when the answer had begun and reset when not`(text: String, kind: HTTPError.Kind)
+        async throws
+    {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(text)
@@ -93,7 +95,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [true, false])
-    func transportTakesABodyOfTheLimitAndRefusesOneByteMore(isAnnounced: Bool) async throws {
+    func `Transport takes a body of the limit and refuses one byte more`(isAnnounced: Bool) async throws {
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
                 let body = String(repeating: "A", count: request.starts(with: "GET /fits".utf8) ? 1000 : 1001)
@@ -119,7 +121,7 @@ struct AnswerTests {
     enum Flood: CaseIterable, Sendable { case announced, chunked, untilClosed, gzip, headers }
 
     @Test(arguments: Flood.allCases)
-    func transportStopsReadingAFloodAtTheLimit(flood: Flood) async throws {
+    func `Transport stops reading a flood at the limit`(flood: Flood) async throws {
         let (sent, isOver) = (Counter(), Counter())
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -150,7 +152,7 @@ struct AnswerTests {
         #expect(sent.value < 20_000_000)
     }
 
-    @Test func transportKeepsTheHeadersThatProvidersNeed() async throws {
+    @Test func `Transport keeps the headers that providers need`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(
@@ -167,7 +169,7 @@ struct AnswerTests {
                     readAt: readAt, contentType: "text/html"))
     }
 
-    @Test func closureReadsAnAnswerOnTheLoopAndIsNotCalledForAFailure() async throws {
+    @Test func `Closure reads an answer on the loop and is not called for a failure`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer("hello")
@@ -186,7 +188,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func headersOfAnAnswerAreNotInTheNext() async throws {
+    @Test func `Headers of an answer are not in the next`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer(headers: "Retry-After: 1\r\nLocation: /x\r\nContent-Type: text/plain\r\n")
@@ -201,7 +203,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func transportReadsARedirectAndDoesNotFollowIt(status: Int) async throws {
+    func `Transport reads a redirect and does not follow it`(status: Int) async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 \(status) Go\r\nLocation: /photo.jpg\r\nContent-Length: 0\r\n\r\n")

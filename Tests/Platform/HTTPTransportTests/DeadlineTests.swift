@@ -10,7 +10,7 @@ struct DeadlineTests {
     }
 
     @Test(arguments: Stall.allCases)
-    func callEndsAtItsDeadlineWhereverTheServerStalls(stall: Stall) async throws {
+    func `Call ends at its deadline wherever the server stalls`(stall: Stall) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             switch stall {
@@ -36,7 +36,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test func transportSendsNothingWhenTheDeadlineHasPassed() async throws {
+    @Test func `Transport sends nothing when the deadline has passed`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             #expect(await transport.failure(ofGetting: server.url, within: .zero) == .timeout)
@@ -46,7 +46,7 @@ struct DeadlineTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test func callTimesOutWhileItWaitsForAConnection() async throws {
+    @Test func `Call times out while it waits for a connection`() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.waitForClose()
@@ -66,7 +66,8 @@ struct DeadlineTests {
 
     /// The server never finishes the handshake. If the connect timeout comes first, there is time for another attempt.
     @Test(arguments: [(100, 20_000, HTTPError.Kind.connect), (20_000, 100, .timeout)])
-    func unfinishedHandshakeFailsByTheFirstLimit(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
+    func `Unfinished handshake fails by the first limit`(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws
+    {
         let server = try RawServer { $0.waitForClose() }
         try await withTransport {
             $0.connectTimeout = .milliseconds(connect)
@@ -76,7 +77,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test func fortyCallsEachEndAtTheirOwnDeadline() async throws {
+    @Test func `Forty calls each end at their own deadline`() async throws {
         let server = try RawServer { $0.waitForClose() }
         try await withTransport { transport in
             await withTaskGroup(of: (Duration, Duration, HTTPError.Kind?).self) { group in

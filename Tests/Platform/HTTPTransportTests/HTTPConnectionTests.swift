@@ -11,7 +11,7 @@ import Testing
 #endif
 
 struct HTTPConnectionTests {
-    @Test func callsInARowShareOneConnection() async throws {
+    @Test func `Calls in a row share one connection`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             for _ in 0..<20 { _ = try await transport.get(server.url) }
@@ -22,7 +22,7 @@ struct HTTPConnectionTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test func threeHundredCallsAreInFlightTogether() async throws {
+    @Test func `Three hundred calls are in flight together`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
@@ -53,7 +53,7 @@ struct HTTPConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func transportOpensAnotherConnectionWhenTheKeptOneIsClosed(method: HTTPRequest.Method) async throws {
+    func `Transport opens another connection when the kept one is closed`(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -68,8 +68,9 @@ struct HTTPConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func transportSendsNoRequestTwiceWhenAKeptConnectionIsClosedWithoutAnAnswer(method: HTTPRequest.Method) async throws
-    {
+    func `Transport sends no request twice when a kept connection is closed without an answer`(
+        method: HTTPRequest.Method
+    ) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -88,7 +89,7 @@ struct HTTPConnectionTests {
         #expect(server.requests.count == 6)
     }
 
-    @Test func callAfterAStaleConnectionOpensANewOneWhileOthersAreKept() async throws {
+    @Test func `Call after a stale connection opens a new one while others are kept`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -110,7 +111,7 @@ struct HTTPConnectionTests {
         #expect(server.requests.count == 11)
     }
 
-    @Test func transportOpensNoMoreConnectionsThanTheLimitWhenThereAreMoreCalls() async throws {
+    @Test func `Transport opens no more connections than the limit when there are more calls`() async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 connection.pause(milliseconds: 5)
@@ -128,7 +129,7 @@ struct HTTPConnectionTests {
         #expect(server.connectionCount == 3)
     }
 
-    @Test func transportSendsTheWholeURLToAProxy() async throws {
+    @Test func `Transport sends the whole URL to a proxy`() async throws {
         let server = try RawServer { $0.answerAll("via proxy") }
         let response = try await withTransport {
             $0.proxy = server.url
@@ -140,7 +141,7 @@ struct HTTPConnectionTests {
         #expect(request.starts(with: "GET http://name.invalid/x?y=z HTTP/1.1\r\n".utf8))
     }
 
-    @Test func shutdownCancelsTheCallsInFlight() async throws {
+    @Test func `Shutdown cancels the calls in flight`() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -162,7 +163,7 @@ struct HTTPConnectionTests {
     }
 
     /// libcurl closes a look-up's sockets without notifying the loop, and their numbers are reused, here for pipes.
-    @Test func loopReportsNewDescriptorsAfterNameLookUps() async throws {
+    @Test func `Loop reports new descriptors after name look ups`() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             _ = try await transport.get("http://localhost:\(server.port)")
@@ -173,7 +174,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test func nothingHoldsATransportThatWasShutDown() async throws {
+    @Test func `Nothing holds a transport that was shut down`() async throws {
         let server = try RawServer { $0.answerAll() }
         weak var released: HTTPTransport?
         try await withTransport { transport in

@@ -5,18 +5,18 @@ import Testing
 @testable import HTTPTransport
 
 struct HTTPFailureTests {
-    @Test func callFailsAsConnectWhenNobodyListens() async throws {
+    @Test func `Call fails as connect when nobody listens`() async throws {
         let port = try RawServer.unusedPort()
         #expect(try await withTransport { await $0.failure(ofGetting: "http://127.0.0.1:\(port)") } == .connect)
     }
 
-    @Test func callFailsAsDNSWhenTheNameHasNoAddress() async throws {
+    @Test func `Call fails as DNS when the name has no address`() async throws {
         // RFC 6761 reserves .invalid for names that never exist.
         #expect(try await withTransport { await $0.failure(ofGetting: "http://name.invalid") } == .dns)
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "", "\u{0}\u{1}\u{2}"])
-    func callFailsAsTLSWhenTheServerDoesNotSpeakIt(answer: String) async throws {
+    func `Call fails as TLS when the server does not speak it`(answer: String) async throws {
         let server = try RawServer { connection in
             connection.send(answer)
             // Closing with the client's greeting unread would reset the connection.
@@ -27,7 +27,7 @@ struct HTTPFailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func callFailsAsTLSWhenTheFileOfAuthoritiesIsMissing() async throws {
+    @Test func `Call fails as TLS when the file of authorities is missing`() async throws {
         let server = try RawServer { $0.waitForClose() }
         let kind = try await withTransport {
             $0.caFile = "/nonexistent/ca.pem"
@@ -37,7 +37,7 @@ struct HTTPFailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func everyCodeOfCurlsHasATextThatHoldsNothingOfTheURL() {
+    @Test func `Every code of curls has a text that holds nothing of the URL`() {
         var kinds: Set<HTTPError.Kind> = []
         for code in 1..<CURL_LAST.rawValue {
             for progress in [HTTPError.Progress.connecting, .waiting, .reading] {

@@ -12,7 +12,7 @@ import Testing
 /// Calls nginx, which has a certificate made for the test. Skipped if nginx or openssl is not installed.
 @Suite(.enabled(if: TLSServer.isAvailable, "nginx and openssl are needed"))
 struct TLSTests {
-    @Test func callsToATrustedServerShareOneHTTP2Connection() async throws {
+    @Test func `Calls to a trusted server share one HTTP2 connection`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         try await withTransport {
@@ -33,13 +33,13 @@ struct TLSTests {
         }
     }
 
-    @Test func transportRefusesACertificateOfAnUnknownAuthority() async throws {
+    @Test func `Transport refuses a certificate of an unknown authority`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         #expect(try await withTransport { await $0.failure(ofGetting: server.url) } == .tls)
     }
 
-    @Test func transportRefusesACertificateForAnotherName() async throws {
+    @Test func `Transport refuses a certificate for another name`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         let kind = try await withTransport {
@@ -50,7 +50,7 @@ struct TLSTests {
         #expect(kind == .tls)
     }
 
-    @Test func http2ConnectionStaysOpenWhenOneCallIsCancelledOrTimesOut() async throws {
+    @Test func `Http2 connection stays open when one call is cancelled or times out`() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         try await withTransport {

@@ -11,7 +11,7 @@ struct JSONFuzzTests {
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
 
     /// Every second document is damaged, in up to three bytes. Most of the damage is in one place, far from the ends.
-    @Test func readerAgreesWithFoundationAboutWhatIsJSON() {
+    @Test func `Reader agrees with foundation about what is JSON`() {
         var documents = RandomDocuments(seed: 1)
         var (accepted, refused) = (0, 0)
         for number in 0..<Self.inputs {
@@ -44,7 +44,7 @@ struct JSONFuzzTests {
     }
 
     /// Skipping, pulling and searching for members find the same error at the same offset, or none.
-    @Test func everyWayOfReadingGivesTheSameResult() {
+    @Test func `Every way of reading gives the same result`() {
         var documents = RandomDocuments(seed: 2)
         for _ in 0..<Self.inputs {
             var text = documents.document()
@@ -83,7 +83,7 @@ struct JSONFuzzTests {
     }
 
     /// Texts of several alphabets, some with invalid bytes. The standard library decides which are UTF-8.
-    @Test func appendedTextsThatAreNotUTF8AreRepairedAsTheStandardLibraryDoes() throws {
+    @Test func `Appended texts that are not UTF8 are repaired as the standard library does`() throws {
         var random = SplitMix64(state: 4)
         let pieces: [[UInt8]] =
             ["a", "ramen and more", "鳥", "東京都中央区", "ガー", "ठ", "힣", "é", "🍜", "\u{800}", "\u{D7FF}", "\u{10FFFF}"]
@@ -110,7 +110,7 @@ struct JSONFuzzTests {
     }
 
     /// Bytes of any kind, in buffers without room behind them.
-    @Test func readingAnyBytesEndsInAnErrorOrAValue() {
+    @Test func `Reading any bytes ends in an error or a value`() {
         var random = SplitMix64(state: 3)
         let grammar = Array(#"{}[]:,"\ntu0123456789eE+-. "#.utf8)
         for _ in 0..<Self.inputs {

@@ -32,7 +32,7 @@ struct JSONLayoutTests {
         return reader.lenientDouble(field).map { "(\($0))" }
     }
 
-    @Test func objectsThatAreWrittenAlikeAreFollowed() throws {
+    @Test func `Objects that are written alike are followed`() throws {
         let other = Self.shop.replacing("J1", with: "J234567890123456789").replacing("35.5", with: "-7e1")
         let found = try #require(try follow(other))
         #expect(found.fields == ["J234567890123456789", "(-70.0)", "居酒屋", "u"])
@@ -44,7 +44,7 @@ struct JSONLayoutTests {
         (#""genre":{"code":"G1","name":"居酒屋"},"#, ["J1", "(35.5)", nil, "u"]),
         (#","open":true"#, ["J1", "(35.5)", "居酒屋", "u"]),
     ])
-    func membersMayBeMissing(member: String, expected: [String?]) throws {
+    func `Members may be missing`(member: String, expected: [String?]) throws {
         #expect(try follow(Self.shop.replacing(member, with: ""))?.fields == expected)
     }
 
@@ -52,7 +52,7 @@ struct JSONLayoutTests {
         ("35.5", #""35.5""#, "35.5"), ("35.5", "null", nil), ("35.5", "true", nil), ("35.5", #""""#, ""),
         ("35.5", #""\u0033\"""#, "3\""), ("35.5", "1e999", nil),
     ])
-    func valuesMayBeOfAnotherKind(value: String, other: String, expected: String?) throws {
+    func `Values may be of another kind`(value: String, other: String, expected: String?) throws {
         let found = try #require(try follow(Self.shop.replacing(value, with: other)))
         #expect(found.fields == ["J1", expected, "居酒屋", "u"])
     }
@@ -63,14 +63,14 @@ struct JSONLayoutTests {
         ("12", "[12]"), ("12", "{}"), ("12", "01"), ("12", "1."), ("12", "1e"), ("12", "-"), ("12", "tru"), ("12", ""),
         ("鳥", #"\x"#), ("鳥", #"\u12g4"#), ("鳥", "\u{1}"), ("鳥", #"""#), (#""open":true"#, #""open":true,"new":1"#),
     ])
-    func whatIsWrittenInAnotherWayIsLeftToTheCaller(part: String, other: String) throws {
+    func `What is written in another way is left to the caller`(part: String, other: String) throws {
         #expect(try follow(Self.shop.replacing(part, with: other)) == nil)
     }
 
     @Test(arguments: [
         "{}", "[]", #""x""#, "7", #"{"a":[1]}"#, #"{"a":1,"a":2}"#, #"{"\u0061":1}"#, #"{"genre.name":1}"#,
     ])
-    func whatHasNoLayoutIsNotLearned(text: String) throws {
+    func `What has no layout is not learned`(text: String) throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: text.utf8.span)
         let isFollowed = try follow(Array(text.utf8), &layout) != nil
@@ -78,12 +78,12 @@ struct JSONLayoutTests {
     }
 
     @Test(arguments: [(1000, true), (2000, false)])
-    func anObjectOfTooManyMembersIsNotLearned(count: Int, isLearned: Bool) throws {
+    func `An object of too many members is not learned`(count: Int, isLearned: Bool) throws {
         let text = "{\((0..<count).map { #""\#($0)":1"# }.joined(separator: ","))}"
         #expect(try (follow(text, learning: text) != nil) == isLearned)
     }
 
-    @Test func aLayoutThatServesIsReplacedByALongerOneOnly() throws {
+    @Test func `A layout that serves is replaced by a longer one only`() throws {
         var layout = JSONLayout(Self.paths)
         let (shop, short) = (Array(Self.shop.utf8), Array(#"{"name":"x"}"#.utf8))
         layout.learn(from: shop.span)
@@ -96,7 +96,7 @@ struct JSONLayoutTests {
         #expect(try follow(short, &layout) != nil)
     }
 
-    @Test func anObjectThatEndsTooSoonIsNotFollowed() throws {
+    @Test func `An object that ends too soon is not followed`() throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: Self.shop.utf8.span)
         let text = Array(Self.shop.utf8)
@@ -107,7 +107,7 @@ struct JSONLayoutTests {
 
     /// Damaged objects, of all lengths up to several stretches of the index. What a layout can follow is JSON, ends at the same
     /// offset, and has the same values.
-    @Test func whatIsFollowedIsWhatAReaderReads() throws {
+    @Test func `What is followed is what a reader reads`() throws {
         var random = SplitMix64(state: 5)
         var (followed, left) = (0, 0)
         for number in 0..<4000 {
@@ -177,7 +177,7 @@ struct JSONLayoutTests {
 
     /// Bytes of all kinds, with lengths around multiples of words and stretches.
     @Test(arguments: [0, 1, 15, 63, 64, 65, 127, 1000, 1023, 1024, 1025, 1087, 1088, 2047, 2048, 2049, 5000])
-    func indexFindsEverySpecialByte(count: Int) {
+    func `Index finds every special byte`(count: Int) {
         var random = SplitMix64(state: UInt64(count))
         for rarity in [2, 40, 4000] {
             let bytes = (0..<count).map { _ in
@@ -200,7 +200,7 @@ struct JSONLayoutTests {
     }
 
     @Test(arguments: [#""\u0033\u0035""#, #""3\u0035""#, #""\u0020 35""#, #""35\n""#])
-    func numberInATextMayBeWrittenWithEscapes(value: String) throws {
+    func `Number in a text may be written with escapes`(value: String) throws {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: Self.shop.utf8.span)
         let text = Array(Self.shop.replacing("35.5", with: value).utf8)
@@ -216,7 +216,7 @@ struct JSONLayoutTests {
         #"{"id":"J1","a":{"\#(String(repeating: "k", count: 1_000_000))":{"b":1}}}"#,
         #"{\#((0..<3000).map { #""key \#($0)":1"# }.joined(separator: ","))}"#,
     ])
-    func layoutStaysSmallWhateverItLearns(object: String) {
+    func `Layout stays small whatever it learns`(object: String) {
         var layout = JSONLayout(Self.paths)
         layout.learn(from: object.utf8.span)
         #expect(layout.steps.count <= 1024)

@@ -6,7 +6,7 @@ import Testing
 
 /// Compares the reader with Python's JSON module: which inputs are JSON, and every value.
 struct JSONOracleTests {
-    @Test func readerAgreesWithPythonAboutEveryDocument() throws {
+    @Test func `Reader agrees with python about every document`() throws {
         let documents = Self.documents()
         let theirs = try Self.verdicts(on: documents)
         try #require(theirs.count == documents.count)

@@ -23,7 +23,7 @@ struct JSONReaderTests {
         " [ 1 , { \"a\" : [ ] } ] \n", "\u{FEFF}{}", #"{"":1,"":2}"#, "[[[[[[[[[[]]]]]]]]]]", #""日本語""#,
         "[\(String(repeating: "        ", count: 9))1]", "123456789012345678901234567890",
     ])
-    func whatIsJSONIsAccepted(text: String) {
+    func `What is JSON is accepted`(text: String) {
         #expect(error(text) == nil)
     }
 
@@ -45,11 +45,11 @@ struct JSONReaderTests {
             (#""\u12g4""#, .invalidEscape, 5), ("\"a\nb\"", .controlCharacter, 2),
             ("\"12345678\u{01}\"", .controlCharacter, 9),
         ] as [(String, JSONError.Kind, Int)])
-    func whatIsNoneIsRefusedWhereItShows(text: String, kind: JSONError.Kind, offset: Int) {
+    func `What is none is refused where it shows`(text: String, kind: JSONError.Kind, offset: Int) {
         #expect(error(text) == JSONError(kind, at: offset))
     }
 
-    @Test func readerRefusesContainersBeyondItsDepth() {
+    @Test func `Reader refuses containers beyond its depth`() {
         let deep = Array(String(repeating: "[", count: 65).utf8)
         #expect(error(deep) == JSONError(.tooDeep, at: 64))
         #expect(error(Array("[[[]]]".utf8), depth: 3) == nil)
@@ -68,7 +68,7 @@ struct JSONReaderTests {
             ("-", "", JSONError(.invalidNumber, at: 1)), ("\"", "", JSONError(.trailingBytes, at: 2)),
             ("\\", "", JSONError(.unexpectedByte, at: 0)), ("\u{0}", "", JSONError(.unexpectedByte, at: 0)),
         ] as [(String, String, JSONError?)])
-    func muchOfOneThing(piece: String, end: String, expected: JSONError?) {
+    func `Much of one thing`(piece: String, end: String, expected: JSONError?) {
         let text = Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8) + Array(end.utf8)
         #expect(error(text) == expected)
         var reader = JSONReader(text.span)
@@ -77,7 +77,7 @@ struct JSONReaderTests {
     }
 
     /// The reader reads no bytes beyond the end of an input: each prefix of a document is in a buffer of exactly its size.
-    @Test func everyProperBeginningOfAValueIsRefused() {
+    @Test func `Every proper beginning of a value is refused`() {
         let text = Array(#" {"key":[1.5e-3,"\u3042\"xyz",{"longer key of it":true,"a":null}],"b":"12345678"} "#.utf8)
         for length in 0..<text.count - 2 {
             #expect(error(Array(text[..<length])) == JSONError(.unexpectedEnd, at: length), "\(length)")
@@ -90,7 +90,7 @@ struct JSONReaderTests {
     /// It must find the end of each text at any position in a block and for any length, continue with the next
     /// text, and report an error at its offset.
     @Test(arguments: 0..<66)
-    func readerFindsTheEndOfATextWhereverItIsInABlock(before: Int) {
+    func `Reader finds the end of a text wherever it is in a block`(before: Int) {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in 0..<150 {
             let head = bytes(String(repeating: " ", count: before) + #"["k",""#) + Array(repeating: 0xA9, count: length)
@@ -139,19 +139,21 @@ struct JSONReaderTests {
             (#""plain text of some length""#, "plain text of some length"),
             ("1", nil), ("[\"a\"]", nil), ("null", nil),
         ] as [(String, String?)])
-    func stringsAreUnescaped(text: String, expected: String?) throws {
+    func `Strings are unescaped`(text: String, expected: String?) throws {
         #expect(try string(Array(text.utf8)) == expected)
     }
 
     @Test(arguments: [#""\ud800""#, #""\ud800x""#, #""\ud800\u0041""#, #""\udc00""#])
-    func halfOfASurrogatePairIsAFaultOfItsText(text: String) {
+    func `Half of a surrogate pair is a fault of its text`(text: String) {
         #expect { try string(Array(text.utf8)) } throws: { ($0 as? JSONError)?.kind == .loneSurrogate }
     }
 
     /// Compares the reader's UTF-8 validation with the standard library's: for all sequences of two bytes and possible continuations,
     /// after any amount of ASCII.
     @Test(arguments: [0, 3, 4, 7, 8, 14, 17, 31])
-    func textIsReadWhereTheStandardLibraryTakesItAndAppendedAsTheStandardLibraryRepairsIt(before: Int) throws {
+    func `Text is read where the standard library takes it and appended as the standard library repairs it`(before: Int)
+        throws
+    {
         let ends: [[UInt8]] = [
             [], [0x41], [0x80], [0x80, 0x80], [0xBF, 0xBF], [0x80, 0xC0], [0xE3, 0x81, 0x82, 0xE3],
         ]
@@ -185,7 +187,7 @@ struct JSONReaderTests {
         return Array(target.dropFirst())
     }
 
-    @Test func readingGoesOnBehindATextWithInvalidUTF8() throws {
+    @Test func `Reading goes on behind a text with invalid UTF8`() throws {
         let text: [UInt8] = Array(#"["a"#.utf8) + [0xFF, 0xC3] + Array(#"",7]"#.utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterArray())
@@ -208,7 +210,7 @@ struct JSONReaderTests {
             ("123456789012345678", 123_456_789_012_345_680), ("0.30000000000000004", 0.1 + 0.2), ("1e999", nil),
             ("\"1\"", nil),
         ] as [(String, Double?)])
-    func doublesAreRoundedCorrectly(text: String, expected: Double?) throws {
+    func `Doubles are rounded correctly`(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.double() } == expected)
     }
 
@@ -218,7 +220,7 @@ struct JSONReaderTests {
             ("9223372036854775808", nil),
             ("true", nil),
         ] as [(String, Int?)])
-    func wholeNumbersAreExact(text: String, expected: Int?) throws {
+    func `Whole numbers are exact`(text: String, expected: Int?) throws {
         #expect(try number(text) { try $0.int() } == expected)
     }
 
@@ -228,7 +230,7 @@ struct JSONReaderTests {
             ("null", nil), ("[1]", nil), (#""\u0033\u0035""#, 35), (#""3\u0035.5""#, 35.5), (#""\u002d1""#, -1),
             (#""1\n""#, 1), (#""\u0041""#, nil), (#""1\ud800""#, nil), (#""\"1\"""#, nil),
         ] as [(String, Double?)])
-    func numbersMayBeText(text: String, expected: Double?) throws {
+    func `Numbers may be text`(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.lenientDouble() } == expected)
 
         // A reader of integers gives the same result, if the number is one.
@@ -243,7 +245,7 @@ struct JSONReaderTests {
     }
     private static let members = JSONMembers<Member>()
 
-    @Test func readerFindsTheWantedMembersAmongOthers() throws {
+    @Test func `Reader finds the wanted members among others`() throws {
         let text = Array(
             #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"a_name_lONGEr_than_8":0,"x":1,"\u0069d":"2","y":{}}"#
                 .utf8)
@@ -261,7 +263,7 @@ struct JSONReaderTests {
     /// A key and a string close to each other are skipped in one step. Others, with blanks between them or
     /// with another value, are skipped too.
     @Test(arguments: 0..<66)
-    func readerSkipsUnwantedMembersWhereverTheyAreInABlock(before: Int) throws {
+    func `Reader skips unwanted members wherever they are in a block`(before: Int) throws {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in stride(from: 0, to: 140, by: 5) {
             let long = String(repeating: "x", count: length)
@@ -288,7 +290,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test func keysAreComparedWithoutMakingStrings() throws {
+    @Test func `Keys are compared without making strings`() throws {
         let text = Array(#"{"id":1,"identifier_of_it":2,"i\u0064":3,"":4}"#.utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterObject())

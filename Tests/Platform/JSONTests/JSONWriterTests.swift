@@ -10,7 +10,7 @@ struct JSONWriterTests {
         return String(decoding: writer.finish(), as: UTF8.self)
     }
 
-    @Test func writerPutsTheCommas() {
+    @Test func `Writer puts the commas`() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", 1)
@@ -34,7 +34,7 @@ struct JSONWriterTests {
     }
 
     /// At any position in the blocks that are copied at once.
-    @Test func writerEscapesACharacterAtEveryPlaceOfAText() throws {
+    @Test func `Writer escapes a character at every place of a text`() throws {
         for length in 1...40 {
             for place in 0..<length {
                 for byte in Array(0..<0x24) + [0x5B, 0x5C, 0x5D, 0x7F] as [UInt8] {
@@ -52,7 +52,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test func writerLeavesOutMembersThatAreNil() {
+    @Test func `Writer leaves out members that are nil`() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", nil as String?)
@@ -67,7 +67,7 @@ struct JSONWriterTests {
         #expect(json == #"{"g":0}"#)
     }
 
-    @Test func writerEscapesExactlyTheCharactersThatMustBe() throws {
+    @Test func `Writer escapes exactly the characters that must be`() throws {
         let scalars = (0...0xFF).compactMap { Unicode.Scalar($0 as Int) } + ["あ", "🍜", "\u{2028}", "\u{FFFF}"]
         for scalar in scalars {
             for length in 0..<18 {
@@ -95,11 +95,11 @@ struct JSONWriterTests {
         (.infinity, "null"), (-.infinity, "null"),
     ]
     @Test(arguments: numbers)
-    func writerGivesANumberItsShortestText(number: (value: Double, text: String)) {
+    func `Writer gives a number its shortest text`(number: (value: Double, text: String)) {
         #expect(text { $0.value(number.value) } == number.text)
     }
 
-    @Test func numbersReadBackTheSameAndAreNoLongerThanNeeded() {
+    @Test func `Numbers read back the same and are no longer than needed`() {
         var random = SystemRandomNumberGenerator()
         var wrong: [Double] = []
         let powers = [1, 10, 1e3, 1e6, 1e7, 1e8, 1e9, 1e10]
@@ -118,12 +118,12 @@ struct JSONWriterTests {
     }
 
     @Test(arguments: [0, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999])
-    func writerKeepsEveryDigitOfAnInteger(number: Int) {
+    func `Writer keeps every digit of an integer`(number: Int) {
         #expect(text { $0.value(number) } == String(number))
     }
 
     /// Integers of every length, with zeros at the end and between.
-    @Test func writerKeepsEveryDigitOfManyIntegers() {
+    @Test func `Writer keeps every digit of many integers`() {
         var random = SplitMix64(state: 1)
         var wrong: [Int] = []
         for round in 0..<40_000 {
@@ -137,7 +137,7 @@ struct JSONWriterTests {
 
     /// Keys are written in words of eight bytes, and the buffer ends within some of them.
     @Test(arguments: [0, 40, 41, 60, 63, 64, 100])
-    func writerGivesEachKeyItsLength(before: Int) {
+    func `Writer gives each key its length`(before: Int) {
         let start = String(repeating: "x", count: before)
         let json = text { writer in
             writer.beginObject()
@@ -157,7 +157,7 @@ struct JSONWriterTests {
         #expect(json == #"{"":"\#(start)","# + keys + #""of_twenty_two_bytes_22":22,"日本":"語","z":null}"#)
     }
 
-    @Test func writerBeginsEmptyAfterReset() {
+    @Test func `Writer begins empty after reset`() {
         var writer = JSONWriter(capacity: 1)
         for round in 1...40 {
             let long = String(repeating: "日本\"", count: round * 50)

@@ -22,13 +22,13 @@ struct ConfigurationTests {
         "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
         "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque",
     ])
-    func configurationRefusesPropertiesThatCorrectnessRestsOn(name: String) {
+    func `Configuration refuses properties that correctness rests on`(name: String) {
         let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func usersPropertiesWinOverDefaultsAndReachTheRightClient() throws {
+    @Test func `Users properties win over defaults and reach the right client`() throws {
         let properties = try consumer(["auto.offset.reset": "latest", "client.id": "me", "linger.ms": "7"])
         #expect(properties["auto.offset.reset"] == "latest")
         #expect(properties["client.id"] == "me")
@@ -45,7 +45,7 @@ struct ConfigurationTests {
         #expect(all["acks"] == "all")
     }
 
-    @Test func heartbeatIsEverySecondUnlessTheBrokerDecides() throws {
+    @Test func `Heartbeat is every second unless the broker decides`() throws {
         #expect(try consumer([:])["heartbeat.interval.ms"] == "1000")
         #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
     }
@@ -58,7 +58,7 @@ struct ConfigurationTests {
         return configuration
     }
 
-    @Test func newGroupProtocolSendsNothingThatTheBrokerDecides() throws {
+    @Test func `New group protocol sends nothing that the broker decides`() throws {
         var byProperty = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         byProperty.properties = ["group.protocol": "consumer"]
 
@@ -74,7 +74,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [LibraryVersion(2, 0, 2), LibraryVersion(2, 11, 1)])
-    func newGroupProtocolIsRefusedOnAnOldLibrary(version: LibraryVersion) {
+    func `New group protocol is refused on an old library`(version: LibraryVersion) {
         let error = #expect(throws: KafkaError.self) { try Self.newProtocol().librdkafka(version) }
         #expect(error?.kind == .configuration)
         #expect(
@@ -83,7 +83,7 @@ struct ConfigurationTests {
                 + " library, or remove the setting")
     }
 
-    @Test func newGroupProtocolIsRefusedBesideWhatTheBrokerDecides() {
+    @Test func `New group protocol is refused beside what the broker decides`() {
         let cases = ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
             (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")
         }
@@ -96,7 +96,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])
-    func consumerNamesAPropertyThatLibrdkafkaRefuses(name: String, value: String) throws {
+    func `Consumer names a property that librdkafka refuses`(name: String, value: String) throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -108,7 +108,7 @@ struct ConfigurationTests {
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func configurationPassesEverySecuritySettingOn() throws {
+    @Test func `Configuration passes every security setting on`() throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.security.securityProtocol = "sasl_ssl"
         configuration.security.caFile = "/ca.pem"
@@ -131,7 +131,7 @@ struct ConfigurationTests {
             try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
     }
 
-    @Test func descriptionOfAConfigurationShowsNoSecret() {
+    @Test func `Description of a configuration shows no secret`() {
         var consumer = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         consumer.security.saslPassword = Self.secret
         consumer.security.keyPassword = Self.secret
@@ -148,7 +148,7 @@ struct ConfigurationTests {
         #expect(dumped.contains("127.0.0.1:1"))
     }
 
-    @Test func errorsAndLogLinesShowNoSecret() async throws {
+    @Test func `Errors and log lines show no secret`() async throws {
         let lines = Lines()
         let log = Logger(label: "test") { _ in lines }
         let loop = try EventLoop()

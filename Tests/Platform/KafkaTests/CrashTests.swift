@@ -23,11 +23,13 @@ struct CrashTests {
     private static let said = CommittedOffset(0, metadata: "locsearch1;tries=3;suspect=0:2")
 
     @Test(arguments: [End.trap, .emptyStack])
-    func crashOfTheLoopIsCommitted(_ end: End) async throws { #expect(try await commit(after: end) == Self.said) }
+    func `Crash of the loop is committed`(_ end: End) async throws {
+        #expect(try await commit(after: end) == Self.said)
+    }
 
     /// Neither a signal from outside nor a crash of another thread is evidence against the record that is run.
     @Test(arguments: [End.kill, .signalFromOutside, .trapOfAnotherThread])
-    func otherEndsAreNotCommitted(_ end: End) async throws { #expect(try await commit(after: end) == nil) }
+    func `Other ends are not committed`(_ end: End) async throws { #expect(try await commit(after: end) == nil) }
 
     /// Returns the group's commit after a process has ended.
     private func commit(after end: End) async throws -> CommittedOffset? {

@@ -6,7 +6,7 @@ import Testing
 
 struct DisposalTests {
     /// Freeing a client may take seconds, and several are freed at once by a test, or by a console that reopens its topics.
-    @Test(.timeLimit(.minutes(1))) func tasksGoOnWhileClientsAreFreed() async {
+    @Test(.timeLimit(.minutes(1))) func `Tasks go on while clients are freed`() async {
         let freed = DispatchSemaphore(value: 0)
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)

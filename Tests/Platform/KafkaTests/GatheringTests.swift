@@ -12,7 +12,7 @@ import Testing
 struct GatheringTests {
     // MARK: - Conditions
 
-    @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
+    @Test func `Gathering begins when the loop has no rest and ends when it has`() {
         var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var (now, asleep) = (Instant.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
@@ -32,7 +32,7 @@ struct GatheringTests {
         #expect(!gathering.isOn)
     }
 
-    @Test func gatheringWaitsUntilRecordsThatFoundNoRoomAreGone() {
+    @Test func `Gathering waits until records that found no room are gone`() {
         var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.isOn)
@@ -46,7 +46,7 @@ struct GatheringTests {
         #expect(gathering.isOn)
     }
 
-    @Test func gatheringIsFullBy512RecordsOrByAMegabyte() {
+    @Test func `Gathering is full by512 records or by a megabyte`() {
         var many = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var large = many
         for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
@@ -59,7 +59,7 @@ struct GatheringTests {
         #expect(!large.isFull)
     }
 
-    @Test func recordsWaitForTheLingerWhileEightOrMoreComeWithinOne() {
+    @Test func `Records wait for the linger while eight or more come within one`() {
         var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         var now = Instant.now + .seconds(1)
         var asleep = Duration.seconds(1)
@@ -79,13 +79,13 @@ struct GatheringTests {
         #expect(!gathering.isOn)
     }
 
-    @Test func recordsWaitLongerThanTheLingerWhileTheLoopHasNoRest() {
+    @Test func `Records wait longer than the linger while the loop has no rest`() {
         var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.time == .milliseconds(25))
     }
 
-    @Test func gatheringNeverBeginsWhenItsTimesAreZero() {
+    @Test func `Gathering never begins when its times are zero`() {
         var gathering = Gathering(linger: .zero, busyLinger: .zero, at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(!gathering.isOn)
@@ -139,14 +139,16 @@ struct GatheringTests {
         fixture.loop.stop()
     }
 
-    @Test func gatheredRecordsAreWrittenInTheOrderOfTheirHandOver() async throws { try await allArrive(2000) }
+    @Test func `Gathered records are written in the order of their hand over`() async throws {
+        try await allArrive(2000)
+    }
 
-    @Test func gatheredRecordsWaitWhenTheLocalQueueIsFull() async throws {
+    @Test func `Gathered records wait when the local queue is full`() async throws {
         try await allArrive(500) { $0.properties["queue.buffering.max.messages"] = "10" }
     }
 
     /// The record fails when it is passed to librdkafka, and no other with it.
-    @Test func gatheredRecordThatIsTooLargeIsRefusedAlone() async throws {
+    @Test func `Gathered record that is too large is refused alone`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)
@@ -172,7 +174,7 @@ struct GatheringTests {
     }
 
     /// The record fills the batch, so librdkafka gets it, and rejects it, before the enqueuing call returns.
-    @Test func recordThatFillsItsBatchAndIsRefusedAtOnceHasAReport() async throws {
+    @Test func `Record that fills its batch and is refused at once has a report`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
             $0.busyLinger = .seconds(60)
@@ -198,7 +200,7 @@ struct GatheringTests {
         fixture.loop.stop()
     }
 
-    @Test func flushWritesGatheredRecordsAndCloseFailsThem() async throws {
+    @Test func `Flush writes gathered records and close fails them`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.busyLinger = .seconds(60) }
         let work = busy(fixture.loop)
@@ -216,7 +218,7 @@ struct GatheringTests {
         fixture.loop.stop()
     }
 
-    @Test func recordsOfATransactionAreNeverGathered() async throws {
+    @Test func `Records of a transaction are never gathered`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)

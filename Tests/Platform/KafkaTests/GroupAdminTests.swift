@@ -20,7 +20,7 @@ struct GroupAdminTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "Tansu keeps no metadata beside offsets"))
-    func offsetsMoveWithTheirMetadataAndTheOthersStay() async throws {
+    func `Offsets move with their metadata and the others stay`() async throws {
         let fixture = try KafkaFixture(partitions: 3)
         let (producer, admin) = (try fixture.producer(), try admin(of: fixture))
         try await fixture.fill(7, partition: 1, with: producer)
@@ -45,7 +45,7 @@ struct GroupAdminTests {
         fixture.loop.stop()
     }
 
-    @Test func askingForATopicMakesNone() async throws {
+    @Test func `Asking for a topic makes none`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let missing = fixture.broker.name("missing")
@@ -56,7 +56,7 @@ struct GroupAdminTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers describe groups"))
-    func brokerWithoutGroupDescriptionsIsToldFromOneThatKnowsNoGroup() async throws {
+    func `Broker without group descriptions is told from one that knows no group`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let error = await #expect(throws: KafkaError.self) { try await admin.description(within: Self.bound) }
@@ -66,7 +66,7 @@ struct GroupAdminTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
-    func refusalOfTheBrokerSaysThatTheGroupHasMembers() async throws {
+    func `Refusal of the broker says that the group has members`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         let id = TopicPartition(fixture.topic, 0)
@@ -82,7 +82,7 @@ struct GroupAdminTests {
 
     /// Tansu distinguishes a group with offsets from one without, and reports no members.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker describes no groups"))
-    func groupThatNobodyUsesIsUnknownUntilItHasOffsets() async throws {
+    func `Group that nobody uses is unknown until it has offsets`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let admin = try admin(of: fixture)
         #expect(try await admin.description(within: Self.bound).isUnknown)
@@ -100,12 +100,12 @@ struct GroupAdminTests {
         [0, 1, 0, 0, 0, 2, 0, 1] + Array("a".utf8) + [0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 1, 0, 0, 2] + Array("bc".utf8)
         + [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9]
 
-    @Test func assignmentOfAMemberIsRead() {
+    @Test func `Assignment of a member is read`() {
         let expected: Set = [TopicPartition("a", 3), TopicPartition("a", 256), TopicPartition("bc", 0)]
         #expect(MemberAssignment.partitions(in: Self.assignment) == expected)
     }
 
-    @Test func assignmentThatIsCutShortOrForeignNamesNoPartition() {
+    @Test func `Assignment that is cut short or foreign names no partition`() {
         let length = Self.assignment.count - 5
         for count in 0..<length {
             #expect(MemberAssignment.partitions(in: Array(Self.assignment.prefix(count))) == [])
@@ -131,7 +131,7 @@ struct GroupAdminTests {
             // The note belongs to another group, perhaps on another cluster.
             ([p0], [p0: copied, p1: 5], ""),
         ] as [([TopicPartition], [TopicPartition: CommittedOffset], String)])
-    func partitionsWithoutOffsetStillBeginWhereTheyWould(
+    func `Partitions without offset still begin where they would`(
         set: [TopicPartition], commits: [TopicPartition: CommittedOffset], note: String
     ) {
         #expect(GroupHistory.note(settingOffsetsOf: Set(set), commits: commits, partitionCount: 3) == note)

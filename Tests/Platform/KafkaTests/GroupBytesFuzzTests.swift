@@ -29,7 +29,7 @@ struct GroupBytesFuzzTests {
         return bytes
     }
 
-    @Test func anyAssignmentOfAMemberIsRead() {
+    @Test func `Any assignment of a member is read`() {
         let seed: [UInt8] =
             [
                 0, 1, 0, 0, 0, 2, 0, 1, 0x61, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 1, 0, 0, 2, 0x62, 0x63, 0, 0, 0, 1, 0, 0, 0,
@@ -46,7 +46,7 @@ struct GroupBytesFuzzTests {
         #expect(min(empty, Self.inputs - empty) > Self.inputs / 10, "\(empty) of \(Self.inputs)")
     }
 
-    @Test func anyMetadataOfAGroupIsRead() {
+    @Test func `Any metadata of a group is read`() {
         let seed = Array("CGMDv2:".utf8) + [7, 0, 0, 0] + Array("workers\u{0}member-1\u{0}instance\u{0}".utf8)
         var random = SplitMix64(state: 2)
         var read = 0
@@ -59,7 +59,7 @@ struct GroupBytesFuzzTests {
     }
 
     /// librdkafka reports the length that a text has at the broker, but keeps only the part before its first zero byte.
-    @Test func textBesideAnOffsetEndsAtItsFirstZero() {
+    @Test func `Text beside an offset ends at its first zero`() {
         var texts = ForgedTexts(seed: 3)
         for number in 0..<Self.inputs {
             var committed = texts.next()
@@ -81,7 +81,7 @@ struct GroupBytesFuzzTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded))
-    func headersOfAnyBytesAreRead() async throws {
+    func `Headers of any bytes are read`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         let headers = [

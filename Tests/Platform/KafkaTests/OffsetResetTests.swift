@@ -37,11 +37,11 @@ struct OffsetResetTests {
     ]
 
     @Test(arguments: lines)
-    func partitionAndOffsetAreReadOutOfALine(line: String, reset: OffsetResets.Reset?) {
+    func `Partition and offset are read out of a line`(line: String, reset: OffsetResets.Reset?) {
         #expect(OffsetResets.parse(line) == reset)
     }
 
-    @Test func lineIsLeftToWhoeverReportsTheReset() throws {
+    @Test func `Line is left to whoever reports the reset`() throws {
         let (memory, resets) = (InMemoryLogHandler(), OffsetResets())
         let log = ClientLog(Logger(label: "test") { _ in memory }, resets: resets)
 
@@ -56,7 +56,7 @@ struct OffsetResetTests {
 
     /// The embedded broker keeps the newest 5 MB of a partition.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker deletes so soon"))
-    func requestsThatWereDeletedUnreadAreToldInOneLineAndCounted() async throws {
+    func `Requests that were deleted unread are told in one line and counted`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         let first = try fixture.consumer()

@@ -15,7 +15,7 @@ struct PartitionerTests {
         ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971),
     ]
 
-    @Test func producerPutsAKeyWhereJavaPutsIt() async throws {
+    @Test func `Producer puts a key where java puts it`() async throws {
         let broker = try TestBroker(topics: ["t": 12])
         let loop = try EventLoop()
         let producer = try KafkaProducer(

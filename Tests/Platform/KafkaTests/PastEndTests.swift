@@ -30,7 +30,7 @@ struct PastEndTests {
         fixture.loop.stop()
     }
 
-    @Test func partitionIsReadNoMoreAndReportedOnce() async throws {
+    @Test func `Partition is read no more and reported once`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
         let (memory, notes) = (InMemoryLogHandler(), Notes())
         let consumer = try fixture.consumer(notebook: memory)
@@ -53,7 +53,7 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
-    @Test func partitionIsReadOnWhereThePropertiesSaySo() async throws {
+    @Test func `Partition is read on where the properties say so`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
         let notes = Notes()
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "earliest" }
@@ -63,7 +63,7 @@ struct PastEndTests {
         await finish(fixture, producer, consumer)
     }
 
-    @Test func readingGoesOnAtTheEndWhereThePropertiesSaySo() async throws {
+    @Test func `Reading goes on at the end where the properties say so`() async throws {
         let (fixture, producer) = try await fixture(records: 10)
         let notes = Notes()
         let consumer = try fixture.consumer { $0.properties["auto.offset.reset"] = "latest" }
@@ -81,7 +81,7 @@ struct PastEndTests {
     }
 
     /// The brokers have meanwhile reported the topic as unknown.
-    @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() async throws {
+    @Test func `Topic that was made again is read from its first record`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let notes = Notes()
         let consumer = try fixture.consumer()
@@ -102,7 +102,7 @@ struct PastEndTests {
     /// A minute ago, the brokers rejected an offset because its topic did not exist.
     ///
     /// If such a commit reached the new topic and the worker were then killed, the new topic's requests would be skipped.
-    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() async throws {
+    @Test func `Offset of a topic reaches none that was made in its place`() async throws {
         let (fixture, producer) = try await fixture(records: 0)
         let (notes, id) = (Notes(), TopicPartition(fixture.topic, 0))
         let consumer = try fixture.consumer()
@@ -129,7 +129,7 @@ struct PastEndTests {
     // MARK: - Several topics
 
     /// The partition of one of two topics no longer exists at the brokers.
-    @Test func refusedOffsetsOfOneTopicLeaveThoseOfOthersCommitted() async throws {
+    @Test func `Refused offsets of one topic leave those of others committed`() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
         let (producer, notes) = (try fixture.producer(), Notes())
         let consumer = try fixture.consumer()
@@ -154,7 +154,7 @@ struct PastEndTests {
     }
 
     /// A client whose queue is full fetches nothing.
-    @Test func lagFollowsWhatIsWrittenWhileNothingIsFetched() async throws {
+    @Test func `Lag follows what is written while nothing is fetched`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         let consumer = try fixture.consumer { $0.properties["queued.min.messages"] = "1" }

@@ -8,7 +8,7 @@ import Testing
 /// Back-pressure, failures and their kinds, on a real connection.
 @Suite(.serialized)
 struct ProducerTests {
-    @Test func sendersWaitInOrderWhenTheLocalQueueIsFull() async throws {
+    @Test func `Senders wait in order when the local queue is full`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer { $0.properties["queue.buffering.max.messages"] = "10" }
         let consumer = try fixture.consumer()
@@ -37,7 +37,7 @@ struct ProducerTests {
     /// The brokers reject a whole batch. If each record has a separate batch, only one record is rejected.
     @Test(
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
-    func refusedBatchTakesAlongNoOtherRecordWhereRecordsAreSentSingly(areSingle: Bool) async throws {
+    func `Refused batch takes along no other record where records are sent singly`(areSingle: Bool) async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer {
             $0.sendsRecordsSingly = areSingle
@@ -63,7 +63,7 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    @Test func producerRefusesARecordThatIsTooLargeAndWritesTheNext() async throws {
+    @Test func `Producer refuses a record that is too large and writes the next`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         let error = await #expect(throws: KafkaError.self) {
@@ -80,7 +80,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func undeliveredRecordFailsAndSaysWhetherItMayBeInTheLog() async throws {
+    func `Undelivered record fails and says whether it may be in the log`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["message.timeout.ms"] = "500" }
         fixture.broker.embedded?.set(broker: 1, isUp: false)
@@ -99,7 +99,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func everySendFailsAfterAFatalError() async throws {
+    func `Every send fails after a fatal error`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
@@ -114,7 +114,7 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    @Test func flushWritesARecordThatStillLingers() async throws {
+    @Test func `Flush writes a record that still lingers`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["linger.ms"] = "60000" }
         let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
@@ -140,7 +140,7 @@ struct ProducerTests {
         }.value
     }
 
-    @Test func recordHandedOverAtOnceIsReportedOnTheLoop() async throws {
+    @Test func `Record handed over at once is reported on the loop`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         for offset in 0..<3 as Range<Int64> {
@@ -155,7 +155,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func recordHandedOverAtOnceIsReportedAsClosedWhenItsProducerCloses() async throws {
+    func `Record handed over at once is reported as closed when its producer closes`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer()
         try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
@@ -170,7 +170,7 @@ struct ProducerTests {
         fixture.loop.stop()
     }
 
-    @Test func nothingIsHandedOverAtOnceWithoutRoomOrAwayFromTheLoop() async throws {
+    @Test func `Nothing is handed over at once without room or away from the loop`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.properties["message.max.bytes"] = "2000" }
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: fixture.topic, value: [1])) { _ in })
@@ -182,7 +182,7 @@ struct ProducerTests {
     }
 
     /// The client is freed, so no call may use it.
-    @Test func producerThatIsClosedBeforeItsFirstRecordRefusesEveryCall() async throws {
+    @Test func `Producer that is closed before its first record refuses every call`() async throws {
         let fixture = try KafkaFixture()
         let producer = try fixture.producer { $0.transactionalID = "t" }
         await producer.close()
@@ -200,7 +200,7 @@ struct ProducerTests {
     /// A producer is dropped without `close` if the next part of a worker cannot be made. librdkafka's threads go on, and log lines
     /// about unreachable brokers.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func clientThatIsDroppedWithoutCloseCanStillLog() async throws {
+    func `Client that is dropped without close can still log`() async throws {
         let fixture = try KafkaFixture()
         for _ in 0..<10 { _ = (try fixture.producer(), try fixture.consumer()) }
         fixture.broker.embedded?.set(broker: 1, isUp: false)

@@ -6,17 +6,17 @@ struct ReadProgressTests {
     private let first = TopicPartition("t", 0)
     private let second = TopicPartition("t", 1)
 
-    @Test func topicWithoutRecordsIsReadAtOnce() {
+    @Test func `Topic without records is read at once`() {
         #expect(ReadProgress(upTo: [:]).isComplete)
         #expect(ReadProgress(upTo: [first: 0, second: 0]).isComplete)
     }
 
-    @Test func partitionThatBeginsAtItsEndIsReadAtOnce() {
+    @Test func `Partition that begins at its end is read at once`() {
         #expect(ReadProgress(from: [first: 5], upTo: [first: 5]).isComplete)
         #expect(ReadProgress(from: [first: 5], upTo: [first: 6, second: 1]).open == [first, second])
     }
 
-    @Test func lastRecordEndsItsPartitionOnly() {
+    @Test func `Last record ends its partition only`() {
         var progress = ReadProgress(upTo: [first: 2, second: 1])
 
         let isFirstTaken = progress.take(1, of: first)
@@ -25,7 +25,7 @@ struct ReadProgressTests {
         #expect(isSecondTaken && progress.isComplete)
     }
 
-    @Test func brokersWordEndsAPartitionWhoseLastOffsetsHoldNoRecord() {
+    @Test func `Brokers word ends a partition whose last offsets hold no record`() {
         // Offsets 3 and 4 are the end of a transaction, and a record of an aborted one: readers never get them.
         var progress = ReadProgress(upTo: [first: 5])
 
@@ -35,7 +35,7 @@ struct ReadProgressTests {
         #expect(progress.isComplete)
     }
 
-    @Test func brokersWordBelowTheEndIsNotBelieved() {
+    @Test func `Brokers word below the end is not believed`() {
         // A lagging replica ends earlier than its leader did.
         var progress = ReadProgress(upTo: [first: 5])
 
@@ -43,14 +43,14 @@ struct ReadProgressTests {
         #expect(!progress.isComplete)
     }
 
-    @Test func recordThatCameLaterEndsThePartitionAndIsNotTaken() {
+    @Test func `Record that came later ends the partition and is not taken`() {
         var progress = ReadProgress(upTo: [first: 5])
 
         let isTaken = progress.take(7, of: first)
         #expect(!isTaken && progress.isComplete)
     }
 
-    @Test func otherPartitionsDoNotCount() {
+    @Test func `Other partitions do not count`() {
         var progress = ReadProgress(upTo: [first: 5])
 
         let isTaken = progress.take(0, of: second)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized)
 struct RebalanceTests {
     /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read twice.
-    @Test func nextMemberReadsOnlyAfterTheLastOffsetIsCommitted() async throws {
+    @Test func `Next member reads only after the last offset is committed`() async throws {
         // A heartbeat during the rebalance makes its member join once more. The mock rejects commits until the group is stable again
         // (a real broker accepts them). That is rare, so the test is repeated with another group.
         for _ in 1...3 {
@@ -62,7 +62,7 @@ struct RebalanceTests {
 
     /// librdkafka leaves a group only after the revocation is acknowledged.
     @Test(arguments: ["range", "cooperative-sticky"])
-    func memberThatLeavesDoesNotWaitForItsBound(assignor: String) async throws {
+    func `Member that leaves does not wait for its bound`(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2)
         let producer = try fixture.producer()
         try await fixture.fill(5, partition: 0, with: producer)
@@ -84,7 +84,7 @@ struct RebalanceTests {
     /// A coordinator that assigns partitions of unknown topics, as one with broken patterns did: the client subscribes to a second
     /// topic without the consumer.
     @Test(arguments: ["range", "cooperative-sticky"])
-    func partitionsOfTopicsThatNobodySubscribedToAreGivenBackUnread(assignor: String) async throws {
+    func `Partitions of topics that nobody subscribed to are given back unread`(assignor: String) async throws {
         let fixture = try KafkaFixture(partitions: 2, others: ["outcomes": 2])
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
@@ -120,7 +120,7 @@ struct RebalanceTests {
 
     /// The group has removed the member: its partitions are lost, and no offsets of them are committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func memberThatLostItsPartitionsIsToldAndCommitsNothing() async throws {
+    func `Member that lost its partitions is told and commits nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
@@ -140,7 +140,7 @@ struct RebalanceTests {
     }
 
     /// No records are read for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
-    @Test func memberThatReadsNothingStaysInTheGroup() async throws {
+    @Test func `Member that reads nothing stays in the group`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try fixture.producer()
@@ -164,7 +164,7 @@ struct RebalanceTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func consumerNoticesABrokerThatGoesAndComesBack() async throws {
+    func `Consumer notices a broker that goes and comes back`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(session: 30_000), Notes())
         try await fixture.fill(1, partition: 0, with: producer)

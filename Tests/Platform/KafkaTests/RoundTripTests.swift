@@ -8,7 +8,7 @@ import Testing
 /// Records are read as they were written, byte for byte, over a real connection.
 @Suite(.serialized)
 struct RoundTripTests {
-    @Test func consumerReadsEveryPartOfARecordAsItWasWritten() async throws {
+    @Test func `Consumer reads every part of a record as it was written`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
         let headers = [
@@ -40,7 +40,7 @@ struct RoundTripTests {
         fixture.loop.stop()
     }
 
-    @Test func memberThatComesBackGoesOnAtTheCommittedOffset() async throws {
+    @Test func `Member that comes back goes on at the committed offset`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, first, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -68,7 +68,7 @@ struct RoundTripTests {
 
     /// An offset that is stored after a commit has begun belongs to the next commit, whatever the result of the first.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func commitThatBeginsAfterARefusedOneSucceeds() async throws {
+    func `Commit that begins after a refused one succeeds`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -86,7 +86,7 @@ struct RoundTripTests {
         fixture.loop.stop()
     }
 
-    @Test func consumerReadsOtherPartitionsWhileOneIsHeld() async throws {
+    @Test func `Consumer reads other partitions while one is held`() async throws {
         let fixture = try KafkaFixture(partitions: 2)
         let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
         try await consumer.subscribe(to: [fixture.topic], listener: notes)
@@ -105,7 +105,7 @@ struct RoundTripTests {
         fixture.loop.stop()
     }
 
-    @Test func readerReturnsWhenItsTaskIsCancelledOrTheConsumerCloses() async throws {
+    @Test func `Reader returns when its task is cancelled or the consumer closes`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let consumer = try fixture.consumer()
         let notes = Notes()

@@ -13,7 +13,7 @@ struct SecretLogTests {
         "sasl.oauthbearer.assertion.private.key.passphrase", "sasl.oauthbearer.assertion.private.key.pem",
         "sasl.oauthbearer.token.endpoint.url", "sasl.jaas.config", "ssl_key", "Sasl.Password", "some_token",
     ])
-    func aLineOfLibrdkafkasIsLoggedWithoutTheSecret(name: String) {
+    func `A line of librdkafkas is logged without the secret`(name: String) {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.properties = [name: Self.secret, "client.id": "me"]
         let memory = InMemoryLogHandler()
@@ -28,7 +28,7 @@ struct SecretLogTests {
     @Test(arguments: [
         "sasl.oauthbearer.assertion.no.such.property", "no.such.token", "no.such.jaas.config", "no.such.passphrase",
     ])
-    func aPropertyThatIsRefusedIsNamedWithoutItsValue(name: String) throws {
+    func `A property that is refused is named without its value`(name: String) throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -43,7 +43,7 @@ struct SecretLogTests {
         #expect(error?.description.contains(Self.secret) == false)
     }
 
-    @Test func passwordWithinAURLIsCutOutOfARefusal() throws {
+    @Test func `Password within AURL is cut out of a refusal`() throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -58,7 +58,7 @@ struct SecretLogTests {
     }
 
     /// The path of an invalid key file, which librdkafka rejects under the name of its own property.
-    @Test func refusedKeyFileIsNamedByOurSetting() throws {
+    @Test func `Refused key file is named by our setting`() throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -73,7 +73,7 @@ struct SecretLogTests {
         #expect(error?.description.contains("kafka.security.keyFile (ssl.key.location)") == true)
     }
 
-    @Test func shortSecretWithinALongOneLeavesNoRest() {
+    @Test func `Short secret within a long one leaves no rest`() {
         #expect(SecretProperties.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
     }
 }

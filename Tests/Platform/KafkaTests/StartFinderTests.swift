@@ -71,7 +71,7 @@ struct StartFinderTests {
     ]
 
     @Test(arguments: cases)
-    func newGroupBeginsWhereTheSettingSaysAndCommitsThat(
+    func `New group begins where the setting says and commits that`(
         start: StartPosition, expected: [TopicPartition: Int64]
     ) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps)
@@ -83,7 +83,7 @@ struct StartFinderTests {
         #expect(broker.committed == expected)
     }
 
-    @Test func partitionWithCommittedOffsetIsLeftAlone() async throws {
+    @Test func `Partition with committed offset is left alone`() async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 101])
         let finder = StartFinder(broker: broker, startFrom: .latest)
 
@@ -96,7 +96,7 @@ struct StartFinderTests {
 
     /// The records of a partition that was added to the topic were written for the group that reads it.
     @Test(arguments: positions)
-    func partitionThatIsAddedLaterIsReadFromItsBeginning(start: StartPosition) async throws {
+    func `Partition that is added later is read from its beginning`(start: StartPosition) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, partitions: 1)
         _ = try await StartFinder(broker: broker, startFrom: start).commitStarts(of: [Self.a])
         let grown = FakeBroker(
@@ -111,7 +111,7 @@ struct StartFinderTests {
 
     /// After requests are done, there is no note of the topic's state at the beginning of the group.
     @Test(arguments: positions)
-    func partitionIsReadFromItsBeginningWhereTheGroupHasWorkedForLong(start: StartPosition) async throws {
+    func `Partition is read from its beginning where the group has worked for long`(start: StartPosition) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 103])
 
         let found = try await StartFinder(broker: broker, startFrom: start).commitStarts(of: [Self.b])
@@ -121,7 +121,7 @@ struct StartFinderTests {
 
     /// The members of a new group look up their own partitions at the same time: a commit of one must not make the
     /// other's partitions count as added later.
-    @Test func secondMemberOfANewGroupBeginsWhereTheSettingSays() async throws {
+    @Test func `Second member of a new group begins where the setting says`() async throws {
         let broker = FakeBroker(timestamps: Self.timestamps)
         let finder = StartFinder(broker: broker, startFrom: .latest)
 
@@ -140,7 +140,7 @@ struct StartFinderTests {
 
     /// No start is left to librdkafka, which may mistake an old answer for a new one.
     @Test(arguments: starts)
-    func everyPartitionHasAStart(position: StartPosition, expected: ReadingStart) async throws {
+    func `Every partition has a start`(position: StartPosition, expected: ReadingStart) async throws {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 101], note: Self.note)
         let finder = StartFinder(broker: broker, startFrom: position)
 
@@ -149,7 +149,7 @@ struct StartFinderTests {
         #expect(found == [Self.a: .committed(CommittedOffset(101, fields: [Self.note])), Self.b: expected])
     }
 
-    @Test func startThatCannotBeCommittedIsNotUsed() async {
+    @Test func `Start that cannot be committed is not used`() async {
         let refusal = KafkaError(.retriable, code: 27, "the group is rebalancing")
         let broker = FakeBroker(timestamps: Self.timestamps, commitError: refusal)
         let finder = StartFinder(broker: broker, startFrom: .latest)

@@ -25,7 +25,7 @@ struct StartPositionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func groupWithoutOffsetsThatStartsFromLatestReadsOnlyWhatComesLater() async throws {
+    func `Group without offsets that starts from latest reads only what comes later`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -42,7 +42,7 @@ struct StartPositionTests {
 
     /// The first member finishes nothing. Its successor must not look for the latest offset again.
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func nextMemberSkipsNothingThatTheFirstLeftUnfinished() async throws {
+    func `Next member skips nothing that the first left unfinished`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -63,7 +63,7 @@ struct StartPositionTests {
 
     /// The note about the topic's state at the beginning of the group is in the offset's metadata, where every member finds it.
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func startIsCommittedWithTheNumberOfPartitions() async throws {
+    func `Start is committed with the number of partitions`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         try await fixture.fill(10, partition: 0, with: producer)
@@ -79,7 +79,7 @@ struct StartPositionTests {
         fixture.loop.stop()
     }
 
-    @Test func groupWithCommittedOffsetGoesOnThereWhereverNewOnesStart() async throws {
+    @Test func `Group with committed offset goes on there wherever new ones start`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -99,7 +99,7 @@ struct StartPositionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func timeAfterTheLastRecordStartsWithWhatComesLater() async throws {
+    func `Time after the last record starts with what comes later`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -116,7 +116,7 @@ struct StartPositionTests {
 
     // MARK: - Positions
 
-    @Test func positionShowsTheCommittedOffsetBeforeTheFirstCommitOfAnAssignment() async throws {
+    @Test func `Position shows the committed offset before the first commit of an assignment`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -137,7 +137,7 @@ struct StartPositionTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func positionOfAGroupWithoutOffsetsShowsWhereReadingBegins() async throws {
+    func `Position of a group without offsets shows where reading begins`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -152,7 +152,7 @@ struct StartPositionTests {
         fixture.loop.stop()
     }
 
-    @Test func positionShowsWhatATransactionCommitted() async throws {
+    @Test func `Position shows what a transaction committed`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)

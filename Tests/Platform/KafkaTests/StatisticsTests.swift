@@ -7,7 +7,7 @@ import Testing
 
 /// librdkafka's statistics, from real clients and in forms that future versions may have.
 struct StatisticsTests {
-    @Test func clientsReportOnTheirBrokersAndTheirQueues() async throws {
+    @Test func `Clients report on their brokers and their queues`() async throws {
         let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
         let producer = try fixture.producer { $0.statisticsInterval = .milliseconds(200) }
         let consumer = try fixture.consumer { $0.statisticsInterval = .milliseconds(200) }
@@ -32,7 +32,7 @@ struct StatisticsTests {
         fixture.loop.stop()
     }
 
-    @Test func clientWithoutAnIntervalReportsNothing() async throws {
+    @Test func `Client without an interval reports nothing`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer()
         try await fixture.fill(1, partition: 0, with: producer)
@@ -43,7 +43,7 @@ struct StatisticsTests {
         fixture.loop.stop()
     }
 
-    @Test func producerKnowsTheNumberOfRecordsThatItHasNotWritten() async throws {
+    @Test func `Producer knows the number of records that it has not written`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let producer = try fixture.producer { $0.properties["linger.ms"] = "300" }
         var receipts: [KafkaProducer.Receipt] = []
@@ -72,7 +72,7 @@ struct StatisticsTests {
          "u":{"partitions":{"1":{"fetchq_cnt":2,"fetchq_size":30}}}},"cgrp":{"state":"up"},"rx":[1,2]}
         """
 
-    @Test func textIsReadAsLibrdkafkaDescribesIt() throws {
+    @Test func `Text is read as librdkafka describes it`() throws {
         let statistics = try ClientStatistics(json: Array(Self.text.utf8).span)
 
         #expect(statistics.fetchedRecords == 7)
@@ -88,11 +88,11 @@ struct StatisticsTests {
         #"{"brokers":{"a":{"nodeid":-9223372036854775808,"state":"UP","outbuf_cnt":-5}}}"#,
         #"{"topics":{"t":{"partitions":{"0":{"fetchq_cnt":1e300,"fetchq_size":-1}}}}}"#,
     ])
-    func textOfAnotherFormSaysNothing(text: String) throws {
+    func `Text of another form says nothing`(text: String) throws {
         #expect(try ClientStatistics(json: Array(text.utf8).span) == ClientStatistics())
     }
 
-    @Test func textThatIsNoJSONIsRefusedWhereverItEnds() {
+    @Test func `Text that is no JSON is refused wherever it ends`() {
         let bytes = Array(Self.text.utf8)
         for end in stride(from: 0, to: bytes.count - 1, by: 7) {
             #expect(throws: (any Error).self) { try ClientStatistics(json: Array(bytes[..<end]).span) }

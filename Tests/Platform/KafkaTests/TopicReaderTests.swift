@@ -34,7 +34,7 @@ struct TopicReaderTests {
         records.compactMap { Int(String(decoding: $0.value ?? [], as: UTF8.self)) }.sorted()
     }
 
-    @Test func readerReadsEveryPartitionToWhereItEnded() async throws {
+    @Test func `Reader reads every partition to where it ended`() async throws {
         let broker = try TestBroker(topics: ["t": 4])
         try await withProducer(broker) { put in
             // One partition stays empty.
@@ -54,7 +54,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func readerBeginsAtTheOffsetsThatItIsGiven() async throws {
+    @Test func `Reader begins at the offsets that it is given`() async throws {
         let broker = try TestBroker(topics: ["t": 3])
         try await withProducer(broker) { put in
             for number in 0..<20 { try await put(number, Int32(number % 2)) }
@@ -76,7 +76,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func readerEndsAtOnceWhenNothingIsThere() async throws {
+    @Test func `Reader ends at once when nothing is there`() async throws {
         let broker = try TestBroker(topics: ["t": 3])
         let reader = try makeReader(broker)
         let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
@@ -87,7 +87,7 @@ struct TopicReaderTests {
         }
     }
 
-    @Test func readerStopsWhenItsCallerHasEnough() async throws {
+    @Test func `Reader stops when its caller has enough`() async throws {
         let broker = try TestBroker(topics: ["t": 1])
         try await withProducer(broker) { put in
             for number in 0..<5 { try await put(number, 0) }
@@ -103,7 +103,9 @@ struct TopicReaderTests {
         }
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded)) func readerWaitsForASlowBrokerAndFailsBehindItsPatience() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded)) func `Reader waits for a slow broker and fails behind its patience`()
+        async throws
+    {
         let broker = try TestBroker(topics: ["t": 1])
         let embedded = try #require(broker.embedded)
         try await withProducer(broker) { put in
@@ -128,7 +130,9 @@ struct TopicReaderTests {
         }
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded)) func readerFailsInTimeWhenABrokerDoesNotTellItsEnds() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded)) func `Reader fails in time when a broker does not tell its ends`()
+        async throws
+    {
         let broker = try TestBroker(topics: ["t": 2])
         let embedded = try #require(broker.embedded)
         try embedded.fail(.listOffsets, with: [0, 0, 0], broker: 1, delay: .seconds(30))
@@ -142,7 +146,7 @@ struct TopicReaderTests {
     }
 
     /// GROUP_AUTHORIZATION_FAILED for every request about a group, as from brokers on which this user has no rights on groups.
-    @Test(.enabled(if: TestBroker.isEmbedded)) func readerNeedsNoRightOnAnyGroup() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded)) func `Reader needs no right on any group`() async throws {
         let broker = try TestBroker(topics: ["t": 2])
         let embedded = try #require(broker.embedded)
         for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {

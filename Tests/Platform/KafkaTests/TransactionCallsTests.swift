@@ -41,7 +41,7 @@ struct TransactionCallsTests {
         }
     }
 
-    @Test func callThatBeginsAfterTheEndIsLeftASecondLater() async throws {
+    @Test func `Call that begins after the end is left a second later`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now - .seconds(5))
 
@@ -55,7 +55,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    @Test func callThatBeginsBeforeTheEndIsLeftASecondAfterIt() async throws {
+    @Test func `Call that begins before the end is left a second after it`() async throws {
         let fixture = try CallsFixture()
         let end = Instant.now + .milliseconds(300)
         await fixture.end(by: end)
@@ -68,7 +68,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    @Test func callUnderWayIsLeftWhenTheEndIsSet() async throws {
+    @Test func `Call under way is left when the end is set`() async throws {
         let fixture = try CallsFixture()
         let making = Task { await fixture.make(.commit) }
         try await eventually("the call has begun") { await fixture.started.count == 1 }
@@ -81,7 +81,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    @Test func initialisationIsNotBegunAfterTheEnd() async throws {
+    @Test func `Initialisation is not begun after the end`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now)
 
@@ -93,7 +93,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    @Test func nothingIsBegunWhileACallThatWasLeftHoldsTheClient() async throws {
+    @Test func `Nothing is begun while a call that was left holds the client`() async throws {
         let fixture = try CallsFixture()
         await fixture.end(by: .now)
         _ = await fixture.make(.commit)
@@ -116,7 +116,7 @@ struct TransactionCallsTests {
     ]
 
     @Test(arguments: calls)
-    func callThatDoesNotReturnIsHungAfterItsTimeAndOvertime(call: TransactionCall) async throws {
+    func `Call that does not return is hung after its time and overtime`(call: TransactionCall) async throws {
         let fixture = try CallsFixture(.milliseconds(400))
 
         let (error, time) = await fixture.make(call)
@@ -131,7 +131,7 @@ struct TransactionCallsTests {
     }
 
     /// librdkafka reports that an end of a transaction timed out and may continue. All attempts together share one time limit.
-    @Test func callThatTimesOutAgainAndAgainIsGivenNoFurtherTime() async throws {
+    @Test func `Call that times out again and again is given no further time`() async throws {
         let fixture = try CallsFixture(.milliseconds(400))
         let making = Task { await fixture.make(.commit) }
         try await eventually("the call has begun") { await fixture.started.count == 1 }
@@ -147,7 +147,7 @@ struct TransactionCallsTests {
         fixture.loop.stop()
     }
 
-    @Test func callThatHangsWhenTheEndIsFarIsNotWaitedForUntilThen() async throws {
+    @Test func `Call that hangs when the end is far is not waited for until then`() async throws {
         let fixture = try CallsFixture(.milliseconds(400))
         await fixture.end(by: .now + .seconds(40))
 
@@ -169,17 +169,17 @@ struct GroupMembershipTests {
     }
 
     @Test(arguments: [Int32(0), 1, 77])
-    func membershipOfAGenerationIsTaken(generation: Int32) {
+    func `Membership of a generation is taken`(generation: Int32) {
         #expect(membership(of: "m", generation: generation) != nil)
     }
 
     @Test(arguments: ["", "m", "a member with a longer id"])
-    func membershipNamesItsMember(member: String) {
+    func `Membership names its member`(member: String) {
         #expect(membership(of: member, generation: 3)?.memberID == member)
     }
 
     @Test(arguments: ["", "m"])
-    func membershipWithoutAGenerationIsRefused(member: String) {
+    func `Membership without a generation is refused`(member: String) {
         #expect(membership(of: member, generation: -1) == nil)
     }
 }

@@ -30,7 +30,7 @@ struct VersionLimitTests {
             (old, VersionNeeds(mechanism: "PLAIN"), BrokerRequests(all.merging([17: 1...1]) { $1 }), [true]),
             (old, VersionNeeds(), nil, []),
         ] as [(LibraryVersion, VersionNeeds, BrokerRequests?, [Bool])])
-    func whatCannotBeDoneIsToldWithItsCure(
+    func `What cannot be done is told with its cure`(
         library: LibraryVersion, needs: VersionNeeds, requests: BrokerRequests?, areFatal: [Bool]
     ) {
         let limits = library.limits(of: needs, with: requests)
@@ -45,12 +45,13 @@ struct VersionLimitTests {
             ("kafka:9092/1:   ApiKey Fetch (1) Versions 3..1", nil, nil), ("Broker API support:", nil, nil),
             (" ApiKey Fetch (x) Versions 0..1", nil, nil), (" ApiKey Fetch (1) Versions 0", nil, nil), ("", nil, nil),
         ] as [(String, Int16?, ClosedRange<Int16>?)])
-    func requestsOfBrokersAreReadFromTheLibrarysLog(line: String, kind: Int16?, versions: ClosedRange<Int16>?) {
+    func `Requests of brokers are read from the librarys log`(line: String, kind: Int16?, versions: ClosedRange<Int16>?)
+    {
         let entry = BrokerRequestLog.parse(line)
         #expect(entry?.kind == kind && entry?.versions == versions)
     }
 
-    @Test func ofBrokersThatDifferWhatAllTakeCounts() {
+    @Test func `Of brokers that differ what all take counts`() {
         let log = BrokerRequestLog()
         #expect(log.requests == nil)
         for versions in ["0..11", "4..17"] { log.note(line: "  ApiKey Fetch (1) Versions \(versions)") }
@@ -60,7 +61,7 @@ struct VersionLimitTests {
     @Test(arguments: [
         (Int16(4)...17, "4.0 or newer"), (0...17, "3.9"), (0...11, "2.3 to 2.6"), (0...4, "2.2 or older"),
     ])
-    func brokersAreLikenedToAVersionOfKafka(fetch: ClosedRange<Int16>, version: String) {
+    func `Brokers are likened to a version of Kafka`(fetch: ClosedRange<Int16>, version: String) {
         #expect(BrokerRequests([1: fetch]).likeness == "Kafka \(version)")
     }
 }

@@ -11,7 +11,7 @@ struct FleetSimulationTests {
     private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil
 
     @Test(.enabled(if: isOrderFixed, "SWIFT_DETERMINISTIC_HASHING is not set"))
-    func scheduleRunsTheSameFromTheSameSeed() {
+    func `Schedule runs the same from the same seed`() {
         for seed in 1...4 as ClosedRange<UInt64> {
             let (first, second) = (
                 FleetSimulation.run(FleetPlan(seed: seed)), FleetSimulation.run(FleetPlan(seed: seed))
@@ -21,12 +21,12 @@ struct FleetSimulationTests {
         }
     }
 
-    @Test func schedulesOfDifferentSeedsDiffer() {
+    @Test func `Schedules of different seeds differ`() {
         let digests = (1...6 as ClosedRange<UInt64>).map { FleetSimulation.run(FleetPlan(seed: $0)).digest }
         #expect(Set(digests).count == digests.count)
     }
 
-    @Test func leavingAFaultOutChangesNothingElse() {
+    @Test func `Leaving a fault out changes nothing else`() {
         guard
             let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
                 $0.faults.count > 1
@@ -43,7 +43,7 @@ struct FleetSimulationTests {
     }
 
     /// The judge detects that a fleet cannot answer, and the finding names the requests.
-    @Test func fleetWhoseProviderNeverAnswersInTimeStillGivesAnOutcomeToEachRequest() {
+    @Test func `Fleet whose provider never answers in time still gives an outcome to each request`() {
         var plan = FleetPlan(seed: 7)
         (plan.faults, plan.failures, plan.latency) = ([], 1, 10...20)
         let outcome = FleetSimulation.run(plan)
@@ -51,7 +51,7 @@ struct FleetSimulationTests {
     }
 
     /// With exactly-once, newer workers write no done-sets while older ones are there.
-    @Test func metadataGetsLostInEveryWay() {
+    @Test func `Metadata gets lost in every way`() {
         let plans = (1...300 as ClosedRange<UInt64>).map { FleetPlan(seed: $0) }
         let mixed = plans.filter { $0.olderProcesses != 0 }
         #expect(mixed.contains { $0.delivery == .atLeastOnce && $0.settings.doneSetBytes > 0 })
@@ -66,7 +66,7 @@ struct FleetSimulationTests {
     }
 
     /// As MirrorMaker does. With another offset the metadata names other records, which would be skipped.
-    @Test func textThatAToolCopiesToAnotherOffsetLosesNothing() {
+    @Test func `Text that a tool copies to another offset loses nothing`() {
         let plans = (1...400 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.filter { plan in
             plan.settings.doneSetBytes > 100 && plan.faults.contains { $0.name == "metadata copied" }
         }
@@ -83,7 +83,7 @@ struct FleetSimulationTests {
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, true, 3), (.exactlyOnce, true, 3), (.atLeastOnce, false, 5),
     ])
-    func recordThatEndsProcessesIsSetAsideAfterAsManyAsDocumented(
+    func `Record that ends processes is set aside after as many as documented`(
         delivery: WorkerConfiguration.Delivery, traps: Bool, ends: Int
     ) throws {
         let plan = try #require(
@@ -99,7 +99,7 @@ struct FleetSimulationTests {
     }
 
     /// Without its fault, the record is a request like any other.
-    @Test func recordEndsNothingOnceItsFaultIsLeftOut() throws {
+    @Test func `Record ends nothing once its fault is left out`() throws {
         let found = (1...3000 as ClosedRange<UInt64>).lazy.map { FleetPlan(seed: $0) }.first { plan in
             plan.isOnlyPoisoned && !plan.poisons.isEmpty
         }
@@ -110,7 +110,7 @@ struct FleetSimulationTests {
         #expect(outcome.kills == 0)
     }
 
-    @Test func storyHasEveryFault() {
+    @Test func `Story has every fault`() {
         guard
             let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
                 $0.faults.count > 2

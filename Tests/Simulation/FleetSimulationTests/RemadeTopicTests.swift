@@ -23,7 +23,7 @@ struct RemadeTopicTests {
         return plan
     }
 
-    @Test func noRequestOfTheNewTopicIsLost() {
+    @Test func `No request of the new topic is lost`() {
         var found = 0
         for seed in 1...100_000 as ClosedRange<UInt64> {
             guard let plan = plan(seed: seed) else { continue }

@@ -48,7 +48,7 @@ struct LongRunTests {
     }
 
     @Test(arguments: [1, 2, 3])
-    func partsThatEndAtAnyMomentAreCounted(questionsUntilEnd: Int) throws {
+    func `Parts that end at any moment are counted`(questionsUntilEnd: Int) throws {
         let result = try run(seeds: 3000) { part, file in
             try writeTally(of: part.count, to: file)
             return FakeProcess(questionsUntilEnd: questionsUntilEnd)
@@ -57,7 +57,7 @@ struct LongRunTests {
         #expect(result.lost.isEmpty && lines.all.isEmpty)
     }
 
-    @Test func partWhoseProcessIsKilledIsLostInOneLine() throws {
+    @Test func `Part whose process is killed is lost in one line`() throws {
         let result = try run(seeds: 1000) { part, file in
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -79,7 +79,7 @@ struct LongRunTests {
     }
 
     @Test(arguments: [nil, 19])
-    func partThatDoesNotTellOfAllItsSchedulesIsLost(told: Int?) throws {
+    func `Part that does not tell of all its schedules is lost`(told: Int?) throws {
         let result = try run(seeds: 20, jobs: 1) { _, file in
             if let told { try writeTally(of: told, to: file) }
             return FakeProcess()
@@ -88,7 +88,7 @@ struct LongRunTests {
         #expect(lines.all.count == 1)
     }
 
-    @Test func partThatFailsIsLostEvenWithATally() throws {
+    @Test func `Part that fails is lost even with a tally`() throws {
         let result = try run(seeds: 20, jobs: 1) { part, file in
             try writeTally(of: part.count, to: file)
             return FakeProcess(failure: "exit code 1")

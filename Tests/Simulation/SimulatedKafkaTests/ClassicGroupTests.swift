@@ -2,7 +2,7 @@ import SimulatedKafka
 import Testing
 
 struct ClassicGroupTests {
-    @Test func membersOfAGenerationGetWhatTheLeaderAssigns() throws {
+    @Test func `Members of a generation get what the leader assigns`() throws {
         let fixture = ClusterFixture()
         let first = fixture.join()
         let second = fixture.join()
@@ -20,7 +20,7 @@ struct ClassicGroupTests {
         #expect(waiting.value?.assignment == [2])
     }
 
-    @Test func newMembersAreToldTheirIDFirst() {
+    @Test func `New members are told their id first`() {
         let fixture = ClusterFixture()
         let answer = Box<JoinGroupResponse>()
         let request = JoinGroupRequest("workers", protocols: [.init("range")])
@@ -29,7 +29,7 @@ struct ClassicGroupTests {
         #expect(answer.value?.memberID.isEmpty == false)
     }
 
-    @Test func firstMemberWaitsForOthers() {
+    @Test func `First member waits for others`() {
         var rules = ClusterRules()
         rules.initialRebalanceDelay = .seconds(3)
         let fixture = ClusterFixture(rules)
@@ -45,7 +45,7 @@ struct ClassicGroupTests {
         #expect(second.value?.generation == 1)
     }
 
-    @Test func heartbeatsTellOfARebalance() {
+    @Test func `Heartbeats tell of a rebalance`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         #expect(fixture.heartbeat(member) == .none)
@@ -53,7 +53,7 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .rebalanceInProgress)
     }
 
-    @Test func memberThatDoesNotJoinAgainIsLeftOut() {
+    @Test func `Member that does not join again is left out`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let other = fixture.join()
@@ -66,7 +66,7 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .unknownMemberID)
     }
 
-    @Test func silentMemberIsThrownOut() {
+    @Test func `Silent member is thrown out`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         fixture.pass(.seconds(9))
@@ -76,7 +76,7 @@ struct ClassicGroupTests {
         #expect(fixture.cluster.members(of: "workers").isEmpty)
     }
 
-    @Test func memberThatDoesNotAskForItsAssignmentIsThrownOut() throws {
+    @Test func `Member that does not ask for its assignment is thrown out`() throws {
         let fixture = ClusterFixture()
         let joined = try #require(fixture.join(rebalance: .seconds(5)).value)
         let member = MemberName(id: joined.memberID, generation: joined.generation)
@@ -84,7 +84,7 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .unknownMemberID)
     }
 
-    @Test func generationsThatAreOverAreRefused() {
+    @Test func `Generations that are over are refused`() {
         let fixture = ClusterFixture()
         var member = fixture.stableMember()
         let again = fixture.join(id: member.id)
@@ -95,20 +95,20 @@ struct ClassicGroupTests {
         #expect(fixture.heartbeat(member) == .illegalGeneration)
     }
 
-    @Test func leaderThatJoinsAgainBeginsARebalance() throws {
+    @Test func `Leader that joins again begins a rebalance`() throws {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         #expect(fixture.join(id: member.id).value?.generation == 2)
     }
 
-    @Test func syncDuringARebalanceIsRefused() throws {
+    @Test func `Sync during a rebalance is refused`() throws {
         let fixture = ClusterFixture()
         let joined = try #require(fixture.join().value)
         _ = fixture.join()
         #expect(fixture.sync(joined).value?.error == .rebalanceInProgress)
     }
 
-    @Test func waitingSyncIsToldOfARebalance() throws {
+    @Test func `Waiting sync is told of a rebalance`() throws {
         let fixture = ClusterFixture()
         let first = try #require(fixture.join().value)
         let second = fixture.join()
@@ -118,7 +118,7 @@ struct ClassicGroupTests {
         #expect(waiting.value?.error == .rebalanceInProgress)
     }
 
-    @Test func memberThatLeavesBeginsARebalance() throws {
+    @Test func `Member that leaves begins a rebalance`() throws {
         let fixture = ClusterFixture()
         let first = try #require(fixture.join().value)
         let second = fixture.join()
@@ -134,7 +134,7 @@ struct ClassicGroupTests {
         (["range"], ErrorCode.none), (["cooperative-sticky"], .inconsistentGroupProtocol),
         (["cooperative-sticky", "range"], .none),
     ])
-    func allMembersMustKnowOneProtocol(protocols: [String], expected: ErrorCode) {
+    func `All members must know one protocol`(protocols: [String], expected: ErrorCode) {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let other = fixture.join(protocols: protocols)
@@ -147,19 +147,19 @@ struct ClassicGroupTests {
     }
 
     @Test(arguments: [(Int64.seconds(5), ErrorCode.invalidSessionTimeout), (.seconds(6), .none)])
-    func sessionTimeoutsHaveBounds(timeout: Int64, expected: ErrorCode) {
+    func `Session timeouts have bounds`(timeout: Int64, expected: ErrorCode) {
         let fixture = ClusterFixture()
         #expect(fixture.join(session: timeout).value?.error == expected)
     }
 
-    @Test func unknownMemberCannotJoin() {
+    @Test func `Unknown member cannot join`() {
         let fixture = ClusterFixture()
         #expect(fixture.join(id: "nobody").value?.error == .unknownMemberID)
         _ = fixture.stableMember()
         #expect(fixture.join(id: "nobody").value?.error == .unknownMemberID)
     }
 
-    @Test func fullGroupTakesNobody() {
+    @Test func `Full group takes nobody`() {
         var rules = ClusterRules()
         rules.maxGroupSize = 1
         let fixture = ClusterFixture(rules)
@@ -169,7 +169,7 @@ struct ClassicGroupTests {
 
     // MARK: - Static members
 
-    @Test func staticMemberThatStartsAgainCausesNoRebalance() throws {
+    @Test func `Static member that starts again causes no rebalance`() throws {
         let fixture = ClusterFixture()
         let former = fixture.stableMember(instanceID: "i1")
         let joined = try #require(fixture.join(instanceID: "i1").value)
@@ -179,7 +179,7 @@ struct ClassicGroupTests {
         #expect(fixture.sync(joined, instanceID: "i1").value?.assignment == [1])
     }
 
-    @Test func formerSelfOfAStaticMemberIsFenced() {
+    @Test func `Former self of a static member is fenced`() {
         let fixture = ClusterFixture()
         let former = fixture.stableMember(instanceID: "i1")
         _ = fixture.join(instanceID: "i1")
@@ -192,7 +192,7 @@ struct ClassicGroupTests {
 
     // MARK: - Coordinators
 
-    @Test func groupIsFoundAgainByANewCoordinator() throws {
+    @Test func `Group is found again by a new coordinator`() throws {
         var rules = ClusterRules()
         rules.brokers = 2
         let fixture = ClusterFixture(rules)
@@ -211,7 +211,7 @@ struct ClassicGroupTests {
         #expect(fixture.commit(1, as: member) == .none)
     }
 
-    @Test func coordinatorThatIsDownEndsNoSessions() {
+    @Test func `Coordinator that is down ends no sessions`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let coordinator = fixture.cluster.coordinator(.group("workers"))

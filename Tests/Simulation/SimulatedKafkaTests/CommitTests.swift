@@ -2,7 +2,7 @@ import SimulatedKafka
 import Testing
 
 struct CommitTests {
-    @Test func anybodyCommitsForAnEmptyGroup() {
+    @Test func `Anybody commits for an empty group`() {
         let fixture = ClusterFixture()
         #expect(fixture.commit(5) == .none)
         #expect(fixture.committed()?.offset == 5)
@@ -11,7 +11,7 @@ struct CommitTests {
 
     /// Tansu drops the metadata.
     @Test(arguments: [true, false])
-    func brokersKeepTheTextBesideAnOffsetOrDropIt(keeps: Bool) {
+    func `Brokers keep the text beside an offset or drop it`(keeps: Bool) {
         var rules = ClusterRules()
         rules.keepsOffsetMetadata = keeps
         let fixture = ClusterFixture(rules)
@@ -22,7 +22,7 @@ struct CommitTests {
         #expect(fixture.cluster.commits(by: "workers")[fixture.partition(0)]?.metadata == (keeps ? "text" : ""))
     }
 
-    @Test func onlyMembersCommitForAGroupThatHasSome() {
+    @Test func `Only members commit for a group that has some`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         #expect(fixture.commit(5) == .unknownMemberID)
@@ -30,7 +30,7 @@ struct CommitTests {
         #expect(fixture.commit(5, as: member) == .none)
     }
 
-    @Test func groupThatIsNotThereHasNoGeneration() {
+    @Test func `Group that is not there has no generation`() {
         let fixture = ClusterFixture()
         let member = MemberName(id: "m", generation: 1)
         let offsets = [fixture.partition(0): OffsetToCommit(1)]
@@ -40,7 +40,7 @@ struct CommitTests {
         }
     }
 
-    @Test func commitsCountWhileARebalanceIsPreparedAndNotWhileItCompletes() throws {
+    @Test func `Commits count while a rebalance is prepared and not while it completes`() throws {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         _ = fixture.join()
@@ -53,7 +53,7 @@ struct CommitTests {
         #expect(fixture.committed()?.offset == 5)
     }
 
-    @Test func memberCommitsPartitionsThatItDoesNotOwn() {
+    @Test func `Member commits partitions that it does not own`() {
         // The broker compares generations, not owners.
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
@@ -64,13 +64,13 @@ struct CommitTests {
         (Permission.readGroup("workers"), ErrorCode.groupAuthorizationFailed),
         (.readTopic("requests"), .topicAuthorizationFailed),
     ])
-    func commitsNeedPermission(denied: Permission, expected: ErrorCode) {
+    func `Commits need permission`(denied: Permission, expected: ErrorCode) {
         let fixture = ClusterFixture()
         fixture.cluster.denied = [denied]
         #expect(fixture.commit(5) == expected)
     }
 
-    @Test func partitionsThatAreNotThereAreRefusedOneByOne() {
+    @Test func `Partitions that are not there are refused one by one`() {
         let fixture = ClusterFixture()
         let offsets = [fixture.partition(0): OffsetToCommit(1), fixture.partition(9): OffsetToCommit(1)]
         let answer = fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets))
@@ -78,7 +78,7 @@ struct CommitTests {
         #expect(answer.results[fixture.partition(9)] == .unknownTopicOrPartition)
     }
 
-    @Test func longMetadataIsRefused() {
+    @Test func `Long metadata is refused`() {
         let fixture = ClusterFixture()
         let offsets = [fixture.partition(0): OffsetToCommit(1, metadata: String(repeating: "x", count: 4_097))]
         let answer = fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets))

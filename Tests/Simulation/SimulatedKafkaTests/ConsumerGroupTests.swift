@@ -6,7 +6,7 @@ struct ConsumerGroupTests {
         numbers.map(fixture.partition)
     }
 
-    @Test func firstMemberGetsEverything() {
+    @Test func `First member gets everything`() {
         let fixture = ClusterFixture()
         let answer = fixture.beat("a", epoch: 0)
         #expect(answer.error == .none)
@@ -15,7 +15,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: 1).assignment == nil)
     }
 
-    @Test func partitionGoesToAnotherMemberOnceItIsGivenUp() {
+    @Test func `Partition goes to another member once it is given up`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         let joined = fixture.beat("b", epoch: 0)
@@ -33,7 +33,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: 2).assignment == partitions(fixture, 1))
     }
 
-    @Test func targetIsComputedAgainOnlyAfterTheInterval() {
+    @Test func `Target is computed again only after the interval`() {
         var rules = ClusterRules()
         rules.consumerAssignmentInterval = .seconds(1)
         let fixture = ClusterFixture(rules)
@@ -54,7 +54,7 @@ struct ConsumerGroupTests {
         #expect(served.assignment == partitions(fixture, 1))
     }
 
-    @Test func epochRisesWhilePartitionsStay() {
+    @Test func `Epoch rises while partitions stay`() {
         let fixture = ClusterFixture(partitions: 1)
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -66,7 +66,7 @@ struct ConsumerGroupTests {
     @Test(arguments: [
         (Int32(3), ErrorCode.none), (4, .fencedMemberEpoch), (2, .none), (1, .fencedMemberEpoch),
     ])
-    func epochsThatAreNotTheMembersAreFenced(epoch: Int32, expected: ErrorCode) {
+    func `Epochs that are not the members are fenced`(epoch: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture(partitions: 1)
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -77,7 +77,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: epoch, owned: partitions(fixture, 0)).error == expected)
     }
 
-    @Test func strangersAreUnknown() {
+    @Test func `Strangers are unknown`() {
         let fixture = ClusterFixture()
         #expect(fixture.beat("a", epoch: 1).error == .groupIDNotFound)
         _ = fixture.beat("a", epoch: 0)
@@ -85,7 +85,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: -1).error == .unknownMemberID)
     }
 
-    @Test func memberThatLeavesGivesEverythingUp() {
+    @Test func `Member that leaves gives everything up`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -93,7 +93,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: 2).assignment == partitions(fixture, 0, 1))
     }
 
-    @Test func silentMemberIsThrownOut() {
+    @Test func `Silent member is thrown out`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         fixture.pass(.seconds(44))
@@ -102,7 +102,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: 1).error == .unknownMemberID)
     }
 
-    @Test func memberThatGivesNothingUpIsThrownOut() {
+    @Test func `Member that gives nothing up is thrown out`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.beat("b", epoch: 0)
@@ -112,7 +112,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: 2).assignment == partitions(fixture, 0, 1))
     }
 
-    @Test func partitionsThatAreAddedAreShared() {
+    @Test func `Partitions that are added are shared`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0)
         _ = fixture.cluster.createPartitions(CreatePartitionsRequest(fixture.topic, count: 3))
@@ -121,7 +121,7 @@ struct ConsumerGroupTests {
         #expect(answer.assignment == partitions(fixture, 0, 1, 2))
     }
 
-    @Test func staticMemberGoesOnWhereItsFormerSelfStopped() {
+    @Test func `Static member goes on where its former self stopped`() {
         let fixture = ClusterFixture()
         _ = fixture.beat("a", epoch: 0, instanceID: "i1")
         #expect(fixture.beat("b", epoch: 0, instanceID: "i1").error == .unreleasedInstanceID)
@@ -132,7 +132,7 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("a", epoch: 1, instanceID: "i1").error == .fencedInstanceID)
     }
 
-    @Test func requestsThatMakeNoSenseAreRefused() {
+    @Test func `Requests that make no sense are refused`() {
         let fixture = ClusterFixture()
         var request = ConsumerGroupHeartbeatRequest("workers", memberID: "a", memberEpoch: 0)
         #expect(fixture.cluster.consumerGroupHeartbeat(request).error == .invalidRequest)
@@ -143,7 +143,7 @@ struct ConsumerGroupTests {
         #expect(fixture.cluster.consumerGroupHeartbeat(request).error == .unsupportedAssignor)
     }
 
-    @Test func bothProtocolsDoNotMix() {
+    @Test func `Both protocols do not mix`() {
         let fixture = ClusterFixture()
         _ = fixture.stableMember()
         #expect(fixture.beat("a", epoch: 0).error == .groupIDNotFound)
@@ -171,7 +171,7 @@ struct ConsumerGroupTests {
         (.sinceAssignment, 1, .none), (.sinceAssignment, 0, .staleMemberEpoch),
         (.sinceAssignment, 3, .staleMemberEpoch),
     ])
-    func commitsNameTheMembersEpoch(check: ClusterRules.MemberEpochCheck, epoch: Int32, expected: ErrorCode) {
+    func `Commits name the members epoch`(check: ClusterRules.MemberEpochCheck, epoch: Int32, expected: ErrorCode) {
         let fixture = risen(check)
         #expect(fixture.commit(1, as: MemberName(id: "a", generation: epoch)) == expected)
     }
@@ -179,7 +179,7 @@ struct ConsumerGroupTests {
     @Test(arguments: [
         (ClusterRules.MemberEpochCheck.equal, ErrorCode.illegalGeneration), (.sinceAssignment, .none),
     ])
-    func transactionsNameTheMembersEpoch(check: ClusterRules.MemberEpochCheck, expected: ErrorCode) {
+    func `Transactions name the members epoch`(check: ClusterRules.MemberEpochCheck, expected: ErrorCode) {
         let fixture = risen(check)
         let producer = fixture.transactionalProducer()
         _ = fixture.cluster.addOffsetsToTxn(AddOffsetsToTxnRequest(TransactionName("tx", producer), group: "workers"))
@@ -187,7 +187,7 @@ struct ConsumerGroupTests {
         #expect(fixture.commit(1, as: MemberName(id: "x", generation: 1), by: producer) == .unknownMemberID)
     }
 
-    @Test func oldCommitRequestsAreRefused() {
+    @Test func `Old commit requests are refused`() {
         let fixture = risen(.equal)
         let offsets = [fixture.partition(0): OffsetToCommit(1)]
         let request = OffsetCommitRequest("workers", as: MemberName(id: "a", generation: 2), offsets, version: 8)
@@ -195,7 +195,7 @@ struct ConsumerGroupTests {
     }
 
     @Test(arguments: [(Int32(2), ErrorCode.none), (1, .staleMemberEpoch)])
-    func questionsNameTheMembersEpoch(epoch: Int32, expected: ErrorCode) {
+    func `Questions name the members epoch`(epoch: Int32, expected: ErrorCode) {
         let fixture = risen(.equal)
         let member = MemberName(id: "a", generation: epoch)
         let request = OffsetFetchRequest("workers", [fixture.partition(0)], member: member)

@@ -2,7 +2,7 @@ import SimulatedKafka
 import Testing
 
 struct CoordinatorTransactionTests {
-    @Test func committedRecordsAppearWithTheMarker() {
+    @Test func `Committed records appear with the marker`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         #expect(fixture.addPartitions(by: producer) == .none)
@@ -20,7 +20,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.committedValues() == ["a", "b", "plain"])
     }
 
-    @Test func abortedRecordsAreNamed() {
+    @Test func `Aborted records are named`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -34,7 +34,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.committedValues().isEmpty)
     }
 
-    @Test func transactionThatWroteNothingLeavesAMarker() {
+    @Test func `Transaction that wrote nothing leaves a marker`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -43,7 +43,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.fetch().highWatermark == 1)
     }
 
-    @Test func openTransactionHoldsBackOthers() {
+    @Test func `Open transaction holds back others`() {
         let fixture = ClusterFixture()
         let (first, second) = (fixture.transactionalProducer("one"), fixture.transactionalProducer("two"))
         _ = fixture.addPartitions(by: first, id: "one")
@@ -65,7 +65,9 @@ struct CoordinatorTransactionTests {
         (TransactionResult.commit, TransactionResult.commit, ErrorCode.none), (.commit, .abort, .invalidTxnState),
         (.abort, .abort, .none), (.abort, .commit, .invalidTxnState),
     ])
-    func endThatIsRepeatedMustBeTheSame(first: TransactionResult, second: TransactionResult, expected: ErrorCode) {
+    func `End that is repeated must be the same`(
+        first: TransactionResult, second: TransactionResult, expected: ErrorCode
+    ) {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -76,13 +78,13 @@ struct CoordinatorTransactionTests {
     }
 
     @Test(arguments: [TransactionResult.commit, .abort])
-    func endOfNothingIsRefused(result: TransactionResult) {
+    func `End of nothing is refused`(result: TransactionResult) {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         #expect(fixture.end(result, by: producer) == .invalidTxnState)
     }
 
-    @Test func nextTransactionWaitsForTheMarkers() {
+    @Test func `Next transaction waits for the markers`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: producer)
@@ -93,7 +95,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.addPartitions(by: producer) == .none)
     }
 
-    @Test func markersWaitForALeader() {
+    @Test func `Markers wait for a leader`() {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClusterFixture(rules, partitions: 3)
@@ -115,7 +117,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Fencing
 
-    @Test func newInstanceFencesTheOldOne() {
+    @Test func `New instance fences the old one`() {
         let fixture = ClusterFixture()
         let old = fixture.transactionalProducer()
         let new = fixture.transactionalProducer()
@@ -128,7 +130,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.addPartitions(by: old, id: "other") == .invalidProducerIDMapping)
     }
 
-    @Test func newInstanceAbortsAnOpenTransaction() {
+    @Test func `New instance aborts an open transaction`() {
         let fixture = ClusterFixture()
         let old = fixture.transactionalProducer()
         _ = fixture.addPartitions(by: old)
@@ -141,7 +143,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.produce(["b"], by: old, sequence: 1, transactionalID: "tx").error == .invalidProducerEpoch)
     }
 
-    @Test func transactionWhoseTimeIsUpIsAbortedAndFenced() {
+    @Test func `Transaction whose time is up is aborted and fenced`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer(timeout: .seconds(15))
         _ = fixture.addPartitions(by: producer)
@@ -159,7 +161,9 @@ struct CoordinatorTransactionTests {
     }
 
     @Test(arguments: [(true, ErrorCode.none, Int16(1)), (false, .producerFenced, -1)])
-    func producerOfATransactionWhoseTimeWasUpAsksForItsNextEpoch(version2: Bool, expected: ErrorCode, epoch: Int16) {
+    func `Producer of a transaction whose time was up asks for its next epoch`(
+        version2: Bool, expected: ErrorCode, epoch: Int16
+    ) {
         var rules = ClusterRules()
         rules.hasTransactionsVersion2 = version2
         let fixture = ClusterFixture(rules)
@@ -173,7 +177,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.transactionalProducer().epoch == 2)
     }
 
-    @Test func producerGetsANewEpochForItsOwn() {
+    @Test func `Producer gets a new epoch for its own`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         let renewal = InitProducerIDRequest("tx", current: producer)
@@ -185,13 +189,13 @@ struct CoordinatorTransactionTests {
     }
 
     @Test(arguments: [(Int64(0), ErrorCode.invalidTransactionTimeout), (.seconds(901), .invalidTransactionTimeout)])
-    func timeoutsHaveBounds(timeout: Int64, expected: ErrorCode) {
+    func `Timeouts have bounds`(timeout: Int64, expected: ErrorCode) {
         let fixture = ClusterFixture()
         let request = InitProducerIDRequest("tx", transactionTimeout: timeout)
         #expect(fixture.cluster.initProducerID(request).error == expected)
     }
 
-    @Test func idThatIsNotUsedIsForgotten() {
+    @Test func `Id that is not used is forgotten`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         fixture.pass(.seconds(8 * 86_400))
@@ -200,7 +204,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Partitions
 
-    @Test func partitionMustBePartOfTheTransaction() {
+    @Test func `Partition must be part of the transaction`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         _ = fixture.addPartitions([0], by: producer)
@@ -209,7 +213,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx").error == .none)
     }
 
-    @Test func oneForbiddenTopicForbidsAll() {
+    @Test func `One forbidden topic forbids all`() {
         let fixture = ClusterFixture()
         _ = fixture.cluster.createTopic(CreateTopicRequest("secret"))
         fixture.cluster.denied = [.writeTopic("secret")]
@@ -221,7 +225,7 @@ struct CoordinatorTransactionTests {
         #expect(answer.results[fixture.partition(0)] == .operationNotAttempted)
     }
 
-    @Test func transactionalIDsNeedPermission() {
+    @Test func `Transactional i ds need permission`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         fixture.cluster.denied = [.writeTransactionalID("tx")]
@@ -242,7 +246,7 @@ struct CoordinatorTransactionTests {
     }
 
     @Test(arguments: [(TransactionResult.commit, Int64(7)), (.abort, 3)])
-    func offsetsAreUnstableUntilTheMarker(result: TransactionResult, expected: Int64) {
+    func `Offsets are unstable until the marker`(result: TransactionResult, expected: Int64) {
         let fixture = ClusterFixture()
         _ = fixture.commit(3)
         let producer = withOffsets(fixture)
@@ -256,7 +260,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.committed()?.offset == expected)
     }
 
-    @Test func laterCommitWinsOverATransaction() {
+    @Test func `Later commit wins over a transaction`() {
         let fixture = ClusterFixture()
         let producer = withOffsets(fixture)
         _ = fixture.commit(7, by: producer)
@@ -266,7 +270,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.committed()?.offset == 9)
     }
 
-    @Test func offsetsAreRefusedByGeneration() {
+    @Test func `Offsets are refused by generation`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         let producer = withOffsets(fixture)
@@ -279,7 +283,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.commit(1, by: producer) == .none)
     }
 
-    @Test func transactionCommitsWhileARebalanceCompletes() {
+    @Test func `Transaction commits while a rebalance completes`() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()
         _ = fixture.join(id: member.id)
@@ -287,7 +291,7 @@ struct CoordinatorTransactionTests {
         #expect(fixture.commit(1, as: MemberName(id: member.id, generation: 2), by: producer) == .none)
     }
 
-    @Test func offsetsMustBePartOfTheTransaction() {
+    @Test func `Offsets must be part of the transaction`() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()
         #expect(fixture.commit(1, by: producer) == .invalidTxnState)
@@ -295,7 +299,7 @@ struct CoordinatorTransactionTests {
 
     // MARK: - Moving coordinators
 
-    @Test func endThatTookEffectIsFoundByANewCoordinator() {
+    @Test func `End that took effect is found by a new coordinator`() {
         var rules = ClusterRules()
         rules.brokers = 2
         let fixture = ClusterFixture(rules)

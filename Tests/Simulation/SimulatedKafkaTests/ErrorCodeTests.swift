@@ -8,7 +8,7 @@ struct ErrorCodeTests {
         (.transactionalIDAuthorizationFailed, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
         (.memberIDRequired, "MEMBER_ID_REQUIRED"), (.groupIDNotFound, "GROUP_ID_NOT_FOUND"),
     ])
-    func namesAreThoseOfTheProtocol(code: ErrorCode, name: String) {
+    func `Names are those of the protocol`(code: ErrorCode, name: String) {
         #expect(code.protocolName == name)
         #expect(ErrorCode(protocolName: name) == code)
     }

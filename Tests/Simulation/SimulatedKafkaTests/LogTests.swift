@@ -2,7 +2,7 @@ import SimulatedKafka
 import Testing
 
 struct LogTests {
-    @Test func recordsAreReadInTheOrderInWhichTheyWereWritten() {
+    @Test func `Records are read in the order in which they were written`() {
         let fixture = ClusterFixture()
         #expect(fixture.produce(["a", "b"]).baseOffset == 0)
         #expect(fixture.produce(["c"]).baseOffset == 2)
@@ -16,7 +16,7 @@ struct LogTests {
     @Test(arguments: [
         (Int64(-1), ErrorCode.offsetOutOfRange), (0, .offsetOutOfRange), (2, .none), (3, .none), (4, .offsetOutOfRange),
     ])
-    func offsetsOutsideOfTheLogAreRefused(offset: Int64, expected: ErrorCode) {
+    func `Offsets outside of the log are refused`(offset: Int64, expected: ErrorCode) {
         let fixture = ClusterFixture()
         fixture.produce(["a", "b", "c"])
         _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([fixture.partition(0): 2]))
@@ -26,7 +26,7 @@ struct LogTests {
     @Test(arguments: [
         (Int64(1), ErrorCode.none, Int64(1)), (-1, .none, 3), (4, .offsetOutOfRange, -1),
     ])
-    func deletedRecordsMoveTheStartOfTheLog(offset: Int64, error: ErrorCode, start: Int64) {
+    func `Deleted records move the start of the log`(offset: Int64, error: ErrorCode, start: Int64) {
         let fixture = ClusterFixture()
         fixture.produce(["a", "b", "c"])
         let answer = fixture.cluster.deleteRecords(DeleteRecordsRequest([fixture.partition(0): offset]))
@@ -34,7 +34,7 @@ struct LogTests {
         #expect(answer.results[fixture.partition(0)]?.lowWatermark == start)
     }
 
-    @Test func compactionLeavesGaps() {
+    @Test func `Compaction leaves gaps`() {
         let fixture = ClusterFixture()
         let records = [("k1", "a"), ("k2", "b"), ("k1", "c")].map { ClusterFixture.record($0.1, key: $0.0) }
         _ = fixture.cluster.produce(ProduceRequest([.init(fixture.partition(0), records)]))
@@ -44,7 +44,7 @@ struct LogTests {
         #expect(fixture.fetch(from: 0).error == .none)
     }
 
-    @Test func retentionDeletesWhatIsOld() {
+    @Test func `Retention deletes what is old`() {
         var settings = TopicSettings()
         settings.retention = .seconds(10)
         let fixture = ClusterFixture(settings: settings)
@@ -57,7 +57,7 @@ struct LogTests {
         #expect(fixture.fetch(from: 1).entries.count == 1)
     }
 
-    @Test func waitingFetchIsAnsweredByTheFirstRecord() {
+    @Test func `Waiting fetch is answered by the first record`() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
         let request = FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(500))
@@ -69,7 +69,7 @@ struct LogTests {
         #expect(answer.value?.partitions[0].entries.count == 1)
     }
 
-    @Test func waitingFetchIsAnsweredEmptyInTheEnd() {
+    @Test func `Waiting fetch is answered empty in the end`() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
         let request = FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(500))
@@ -79,7 +79,7 @@ struct LogTests {
     }
 
     /// A combined fetch of ten steps of 100 ms each ends with the third step, in which its client needs something else.
-    @Test func fetchThatStandsForSeveralEndsWithTheOneThatIsUnderWay() {
+    @Test func `Fetch that stands for several ends with the one that is under way`() {
         let fixture = ClusterFixture()
         let answer = Box<FetchResponse>()
         let (request, fetchTimeout) = (
@@ -101,7 +101,7 @@ struct LogTests {
         #expect(answer.value != nil)
     }
 
-    @Test func recordsThatNotAllReplicasHaveAreNotRead() {
+    @Test func `Records that not all replicas have are not read`() {
         let fixture = ClusterFixture()
         let answer = Box<ProduceResponse>()
         fixture.cluster.holdReplication(of: fixture.partition(0), true)
@@ -115,7 +115,7 @@ struct LogTests {
         #expect(fixture.fetch().entries.count == 1)
     }
 
-    @Test func recordsThatNotAllReplicasHaveGoWithTheirLeader() {
+    @Test func `Records that not all replicas have go with their leader`() {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClusterFixture(rules)
@@ -132,7 +132,7 @@ struct LogTests {
     }
 
     /// A coordinator writes markers with acks=all, and again if the leader that had one is gone.
-    @Test func markerThatNotAllReplicasHadIsWrittenAgain() {
+    @Test func `Marker that not all replicas had is written again`() {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClusterFixture(rules)
@@ -152,7 +152,7 @@ struct LogTests {
         #expect(fixture.addPartitions(by: producer) == .none)
     }
 
-    @Test func produceThatWaitsTooLongIsInTheLogAllTheSame() {
+    @Test func `Produce that waits too long is in the log all the same`() {
         let fixture = ClusterFixture()
         let answer = Box<ProduceResponse>()
         fixture.cluster.holdReplication(of: fixture.partition(0), true)
@@ -177,7 +177,7 @@ struct LogTests {
                 ErrorCode.messageTooLarge, .topicAuthorizationFailed, .notLeaderOrFollower, .unknownTopicOrPartition,
                 .notEnoughReplicas, .invalidTimestamp, .invalidRecord,
             ]))
-    func recordsAreRefused(refusal: Refusal, expected: ErrorCode) {
+    func `Records are refused`(refusal: Refusal, expected: ErrorCode) {
         var rules = ClusterRules()
         rules.brokers = 2
         var settings = TopicSettings()
@@ -203,7 +203,7 @@ struct LogTests {
         #expect(result.baseOffset == -1)
     }
 
-    @Test func topicThatIsMadeAgainIsAnotherOne() {
+    @Test func `Topic that is made again is another one`() {
         let fixture = ClusterFixture()
         fixture.produce(["a"])
         _ = fixture.commit(1)
@@ -222,14 +222,14 @@ struct LogTests {
         ("requests", Int32(1), ErrorCode.topicAlreadyExists), ("a b", 1, .invalidTopicException),
         ("", 1, .invalidTopicException), ("new", 0, .invalidPartitions), ("new", 3, .none),
     ])
-    func topicsAreMade(name: String, partitions: Int32, expected: ErrorCode) {
+    func `Topics are made`(name: String, partitions: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture()
         let request = CreateTopicRequest(name, TopicSettings(partitions: partitions))
         #expect(fixture.cluster.createTopic(request).error == expected)
     }
 
     @Test(arguments: [(Int32(2), ErrorCode.invalidPartitions), (1, .invalidPartitions), (5, .none)])
-    func partitionsAreAdded(count: Int32, expected: ErrorCode) {
+    func `Partitions are added`(count: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture()
         let answer = fixture.cluster.createPartitions(CreatePartitionsRequest(fixture.topic, count: count))
         #expect(answer.error == expected)
@@ -239,7 +239,7 @@ struct LogTests {
     @Test(arguments: [
         (ListOffsetsRequest.Query.earliest, Int64(0)), (.latest, 2), (.time(.seconds(3)), 1), (.time(.seconds(9)), -1),
     ])
-    func offsetsAreFound(query: ListOffsetsRequest.Query, expected: Int64) {
+    func `Offsets are found`(query: ListOffsetsRequest.Query, expected: Int64) {
         let fixture = ClusterFixture()
         fixture.produce(["a"])
         fixture.pass(.seconds(5))
@@ -249,7 +249,7 @@ struct LogTests {
     }
 
     @Test(arguments: [(Int32(-1), ErrorCode.none), (0, .fencedLeaderEpoch), (1, .none), (2, .unknownLeaderEpoch)])
-    func readersOfAnOtherLeaderEpochAreRefused(epoch: Int32, expected: ErrorCode) {
+    func `Readers of an other leader epoch are refused`(epoch: Int32, expected: ErrorCode) {
         let fixture = ClusterFixture()
         fixture.cluster.moveLeader(of: fixture.partition(0), to: 1)
         let request = FetchRequest.Partition(fixture.partition(0), offset: 0, leaderEpoch: epoch)

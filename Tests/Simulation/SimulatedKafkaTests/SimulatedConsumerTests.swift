@@ -14,7 +14,7 @@ struct SimulatedConsumerTests {
     ]
 
     @Test(arguments: kinds)
-    func memberReadsCommitsAndGoesOn(kind: @Sendable (inout Settings) -> Void) throws {
+    func `Member reads commits and goes on`(kind: @Sendable (inout Settings) -> Void) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
         let (first, events) = fixture.consumer("first", kind)
@@ -42,7 +42,7 @@ struct SimulatedConsumerTests {
                 ["assigned [0, 1]", "assigned []", "revoked [1]", "assigned []"],
                 ["assigned [0, 1]", "revoked [1]"],
             ]))
-    func partitionMovesToASecondMember(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
+    func `Partition moves to a second member`(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
         let fixture = ClientFixture()
         let (_, first) = fixture.consumer("first", kind)
         fixture.pass(.seconds(3))
@@ -55,7 +55,7 @@ struct SimulatedConsumerTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["a"])
     }
 
-    @Test func cooperativeMemberIsInTheNewGenerationWhenItIsToldToGiveUp() throws {
+    @Test func `Cooperative member is in the new generation when it is told to give up`() throws {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(3))
@@ -75,7 +75,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: [Settings.Assignor.range, .cooperativeSticky])
-    func whatTheHandlerStoresIsCommittedBeforeThePartitionGoes(assignor: Settings.Assignor) throws {
+    func `What the handler stores is committed before the partition goes`(assignor: Settings.Assignor) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"], to: 1)
         let (consumer, recorder) = fixture.consumer("first") { $0.assignor = assignor }
@@ -92,7 +92,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: kinds)
-    func memberThatIsCutOffLosesEverything(kind: @Sendable (inout Settings) -> Void) {
+    func `Member that is cut off loses everything`(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
         let (consumer, first) = fixture.consumer("first", kind)
         let (_, second) = fixture.consumer("second", kind)
@@ -110,7 +110,7 @@ struct SimulatedConsumerTests {
     /// In a classic group, librdkafka itself ends the session after `session.timeout.ms`. With KIP-848 it has no such timer: only the
     /// answer to a heartbeat ends the assignment.
     @Test(arguments: kinds)
-    func onlyAClassicMemberEndsItsSessionItself(kind: @Sendable (inout Settings) -> Void) {
+    func `Only a classic member ends its session itself`(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first", kind)
         fixture.pass(.seconds(5))
@@ -128,7 +128,7 @@ struct SimulatedConsumerTests {
         #expect(recorder.events == ["assigned [0, 1]", "lost [0, 1]", "assigned [0, 1]"])
     }
 
-    @Test func memberKnowsOfNoMembershipWhileItsLossIsWithTheHandler() {
+    @Test func `Member knows of no membership while its loss is with the handler`() {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first")
         fixture.pass(.seconds(3))
@@ -140,7 +140,7 @@ struct SimulatedConsumerTests {
         #expect(consumer.membership == nil)
     }
 
-    @Test func commitAfterARevocationWaitsForTheNextAssignment() {
+    @Test func `Commit after a revocation waits for the next assignment`() {
         let fixture = ClientFixture()
         fixture.append(["a"], to: 0)
         fixture.append(["b"], to: 1)
@@ -161,7 +161,7 @@ struct SimulatedConsumerTests {
 
     /// A crashing process waits for the answer only up to the limit, and ends either way.
     @Test(arguments: [true, false])
-    func commitOfAProcessThatCrashesIsAnsweredOrTakesTooLong(isCutOff: Bool) throws {
+    func `Commit of a process that crashes is answered or takes too long`(isCutOff: Bool) throws {
         let fixture = ClientFixture()
         fixture.append(["a"], to: 0)
         let (consumer, _) = fixture.consumer("first")
@@ -183,7 +183,7 @@ struct SimulatedConsumerTests {
     }
 
     /// The group removes a member during an ordinary revocation, and reports that in the answer to a heartbeat.
-    @Test func lossDuringARevocationIsToldAfterIt() {
+    @Test func `Loss during a revocation is told after it`() {
         let fixture = ClientFixture()
         let (_, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -203,7 +203,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: [true, false])
-    func commitThatMeetsANewGeneration(loses: Bool) throws {
+    func `Commit that meets a new generation`(loses: Bool) throws {
         let fixture = ClientFixture()
         fixture.append(["a", "b"])
         let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
@@ -225,7 +225,7 @@ struct SimulatedConsumerTests {
         #expect(recorder.events.contains { $0.hasPrefix("lost") } == loses)
     }
 
-    @Test func recordsThatWereDeletedUnreadAreReported() {
+    @Test func `Records that were deleted unread are reported`() {
         let fixture = ClientFixture()
         fixture.append(["a", "b", "c"])
         _ = fixture.cluster.offsetCommit(
@@ -237,7 +237,7 @@ struct SimulatedConsumerTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["c"])
     }
 
-    @Test func abortedRecordsAndMarkersAreNotRead() {
+    @Test func `Aborted records and markers are not read`() {
         let fixture = ClientFixture()
         fixture.appendInTransactions([.abort, .commit])
         let (consumer, _) = fixture.consumer("first")
@@ -247,7 +247,7 @@ struct SimulatedConsumerTests {
         #expect(records.map(\.offset) == [2])
     }
 
-    @Test func staticMemberThatStartsAgainMovesNothing() {
+    @Test func `Static member that starts again moves nothing`() {
         let fixture = ClientFixture()
         let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
         let (_, other) = fixture.consumer("other") { $0.instanceID = "i2" }
@@ -262,7 +262,7 @@ struct SimulatedConsumerTests {
         #expect(fixture.cluster.generation(of: "workers") == before.1)
     }
 
-    @Test func secondInstanceOfAStaticMemberFencesTheFirst() {
+    @Test func `Second instance of a static member fences the first`() {
         let fixture = ClientFixture()
         let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
         fixture.pass(.seconds(5))
@@ -271,7 +271,7 @@ struct SimulatedConsumerTests {
         #expect(first.failure?.kind == .fenced)
     }
 
-    @Test func epochOfAModernMemberRisesWithoutAnEvent() {
+    @Test func `Epoch of a modern member rises without an event`() {
         let fixture = ClientFixture(partitions: 1)
         let (consumer, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -284,7 +284,7 @@ struct SimulatedConsumerTests {
     }
 
     /// The member joins with its partitions, and learns that it was removed: the partitions may have other owners by now.
-    @Test func memberThatIsThrownOutWhileItJoinsLosesEverything() throws {
+    @Test func `Member that is thrown out while it joins loses everything`() throws {
         let fixture = ClientFixture()
         let (_, events) = fixture.consumer("first")
         fixture.pass(.seconds(3))
@@ -303,7 +303,7 @@ struct SimulatedConsumerTests {
     /// librdkafka does not treat that as a loss: a static member is accepted again at once, under another id, and keeps its partitions.
     /// - Parameter hasOther: a second member gets the partitions meanwhile; otherwise the group assigns them to the first one again.
     @Test(arguments: [true, false])
-    func staticMemberThatIsThrownOutWhileItJoinsLosesEverything(hasOther: Bool) throws {
+    func `Static member that is thrown out while it joins loses everything`(hasOther: Bool) throws {
         let fixture = ClientFixture()
         let (first, events) = fixture.consumer("first") { $0.instanceID = "i1" }
         fixture.pass(.seconds(3))
@@ -340,7 +340,7 @@ struct SimulatedConsumerTests {
     }
 
     /// The coordinator assumes that the member has the assignment, and does not repeat it on its own.
-    @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
+    @Test func `Modern member hears of an assignment whose answer was lost`() {
         let fixture = ClientFixture()
         _ = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))
@@ -360,7 +360,7 @@ struct SimulatedConsumerTests {
     }
 
     @Test(arguments: kinds)
-    func memberThatClosesHandsEverythingOver(kind: @Sendable (inout Settings) -> Void) {
+    func `Member that closes hands everything over`(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first", kind)
         let (_, other) = fixture.consumer("other", kind)
@@ -374,7 +374,7 @@ struct SimulatedConsumerTests {
         #expect(!other.events.isEmpty)
     }
 
-    @Test func coordinatorThatMovesCostsNothing() {
+    @Test func `Coordinator that moves costs nothing`() {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClientFixture(rules)
@@ -387,7 +387,7 @@ struct SimulatedConsumerTests {
         #expect(consumer.membership != nil)
     }
 
-    @Test func brokersThatAreDownAreNoticed() {
+    @Test func `Brokers that are down are noticed`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("first")
         fixture.pass(.seconds(3))

@@ -24,7 +24,7 @@ struct SimulatedFaultTests {
 
     // MARK: - Brokers
 
-    @Test func brokerWithAFullDiskTakesAndGivesNothing() {
+    @Test func `Broker with a full disk takes and gives nothing`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         let producer = fixture.producer("p")
@@ -46,7 +46,7 @@ struct SimulatedFaultTests {
         #expect(values(consumer.takeRecords(max: 10)) == ["after"])
     }
 
-    @Test func otherBrokersTakeOverFromOneWithAFullDisk() throws {
+    @Test func `Other brokers take over from one with a full disk`() throws {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClientFixture(rules)
@@ -64,7 +64,7 @@ struct SimulatedFaultTests {
     }
 
     /// Only the leader has the record: it is neither confirmed nor visible to readers.
-    @Test func recordThatIsNotReplicatedIsNeitherConfirmedNorRead() {
+    @Test func `Record that is not replicated is neither confirmed nor read`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         fixture.network.reach { $0.holdReplication(of: Self.results, true) }
@@ -85,7 +85,8 @@ struct SimulatedFaultTests {
 
     /// A classic member itself notices the deletion: a cooperative one loses its partitions.
     @Test(arguments: zip([SimulatedConsumerSettings.Assignor.range, .cooperativeSticky], ["revoked", "lost"]))
-    func partitionsOfATopicThatIsGoneAreGivenUp(assignor: SimulatedConsumerSettings.Assignor, event: String) {
+    func `Partitions of a topic that is gone are given up`(assignor: SimulatedConsumerSettings.Assignor, event: String)
+    {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c") { $0.assignor = assignor }
         fixture.append(["a", "b"])
@@ -105,7 +106,7 @@ struct SimulatedFaultTests {
     }
 
     /// The topic exists again before the client has refreshed its metadata. The group's commits went with the former topic.
-    @Test func topicThatWasMadeAgainIsReadFromItsFirstRecord() throws {
+    @Test func `Topic that was made again is read from its first record`() throws {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
         fixture.append(["a", "b"])
@@ -125,7 +126,7 @@ struct SimulatedFaultTests {
     }
 
     /// The client has returned no record of the former topic, but its position is behind an aborted record and its marker.
-    @Test func clientPassesOverWhatStandsBelowItsPositionInATopicThatWasMadeAgain() {
+    @Test func `Client passes over what stands below its position in a topic that was made again`() {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         var (begins, waits): ([Int64], [Int64]) = ([], [])
@@ -146,7 +147,7 @@ struct SimulatedFaultTests {
     }
 
     /// A commit that was rejected because the topic did not exist is not retried if the topic has been recreated by then.
-    @Test func offsetOfATopicReachesNoneThatWasMadeInItsPlace() throws {
+    @Test func `Offset of a topic reaches none that was made in its place`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.append(["a", "b", "c"])
@@ -172,7 +173,7 @@ struct SimulatedFaultTests {
     }
 
     /// A commit reached the new topic: it looks like a truncated log.
-    @Test func partitionWhoseOffsetIsPastItsEndIsReadNoMore() {
+    @Test func `Partition whose offset is past its end is read no more`() {
         let fixture = ClientFixture()
         let (consumer, events) = fixture.consumer("c")
         var paused: [PartitionID] = []
@@ -196,7 +197,7 @@ struct SimulatedFaultTests {
     // MARK: - A client that stands still
 
     /// None of its code runs, not even for an answer in flight, which would make it send the next request.
-    @Test func frozenClientSendsNothing() {
+    @Test func `Frozen client sends nothing`() {
         let fixture = ClientFixture()
         var sent: [Int64] = []
         fixture.network.fate = { message in
@@ -216,7 +217,7 @@ struct SimulatedFaultTests {
         #expect(events.events == ["assigned [0, 1]"])
     }
 
-    @Test func answersReachAClientThatStoodStillInTheirOrder() {
+    @Test func `Answers reach a client that stood still in their order`() {
         let fixture = ClientFixture()
         fixture.network.fate = { _ in
             SimulatedNetwork.Fate(requestDelay: .milliseconds(20), answerDelay: .milliseconds(20))
@@ -241,7 +242,7 @@ struct SimulatedFaultTests {
 
     /// The group removes a member that stands still for longer than its session timeout, and accepts it again afterwards.
     @Test(arguments: SimulatedConsumerTests.kinds)
-    func memberThatStandsStillForTooLongLosesItsPartitions(
+    func `Member that stands still for too long loses its partitions`(
         kind: @Sendable (inout SimulatedConsumerSettings) -> Void
     ) {
         var rules = ClusterRules()
@@ -271,7 +272,7 @@ struct SimulatedFaultTests {
     // MARK: - KIP-848
 
     /// A partition belongs to its member until a heartbeat confirms the revocation, however long that takes.
-    @Test func partitionBelongsToItsMemberUntilThatHasGivenItUp() {
+    @Test func `Partition belongs to its member until that has given it up`() {
         let fixture = ClientFixture()
         let (first, events) = fixture.consumer("first") { $0.groupProtocol = .consumer }
         fixture.pass(.seconds(3))

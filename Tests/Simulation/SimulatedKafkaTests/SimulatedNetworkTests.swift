@@ -4,7 +4,7 @@ import Testing
 
 struct SimulatedNetworkTests {
     /// One request is at the broker without an answer, and the other waits behind it.
-    @Test func requestsWithoutAnAnswerFailWhenTheirBrokerStops() {
+    @Test func `Requests without an answer fail when their broker stops`() {
         let fixture = ClientFixture()
         var failures: [NetworkFailure] = []
         for _ in 0..<2 {
@@ -23,7 +23,7 @@ struct SimulatedNetworkTests {
         #expect(failures == [.disconnected, .disconnected])
     }
 
-    @Test func answersOnOneConnectionKeepTheirOrder() {
+    @Test func `Answers on one connection keep their order`() {
         let fixture = ClientFixture()
         var delay = Int64.milliseconds(50)
         fixture.network.fate = { _ in
@@ -49,7 +49,7 @@ struct SimulatedNetworkTests {
 
     /// The second of four messages is lost. The first arrives, none of the following does, and the client reconnects.
     @Test(arguments: [SimulatedNetwork.Direction.requests, .answers])
-    func lostMessageTakesItsConnectionWithIt(direction: SimulatedNetwork.Direction) {
+    func `Lost message takes its connection with it`(direction: SimulatedNetwork.Direction) {
         let fixture = ClientFixture()
         var sent = 0
         fixture.network.fate = { _ in
@@ -91,7 +91,7 @@ struct SimulatedNetworkTests {
         #expect(results[4] == .success(4))
     }
 
-    @Test func requestWhoseTimeIsUpCostsTheConnection() {
+    @Test func `Request whose time is up costs the connection`() {
         let fixture = ClientFixture()
         var results: [Result<Int, NetworkFailure>] = []
         fixture.network.cut("client", from: 1, [.answers])
@@ -105,7 +105,7 @@ struct SimulatedNetworkTests {
         #expect(results == [.failure(.timedOut), .failure(.disconnected)])
     }
 
-    @Test func attemptsToConnectComeAtGrowingIntervals() {
+    @Test func `Attempts to connect come at growing intervals`() {
         let fixture = ClientFixture()
         fixture.network.stop(1)
         var failures: [Int64] = []

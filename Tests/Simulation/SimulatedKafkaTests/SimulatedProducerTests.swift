@@ -14,7 +14,7 @@ struct SimulatedProducerTests {
         fixture.wait { done in _ = producer.handOverAtOnce(record(value), report: done) }
     }
 
-    @Test func recordsAreReportedWithTheirOffsets() {
+    @Test func `Records are reported with their offsets`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         #expect(send("a", by: producer, in: fixture) == .success(RecordPosition(partition: 0, offset: 0)))
@@ -30,7 +30,7 @@ struct SimulatedProducerTests {
     ]
 
     @Test(arguments: fates)
-    func recordIsWrittenOnceWhateverTheNetworkDoes(fate: SimulatedNetwork.Fate) {
+    func `Record is written once whatever the network does`(fate: SimulatedNetwork.Fate) {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         var produces = 0
@@ -46,7 +46,7 @@ struct SimulatedProducerTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func recordThatIsTooLongUnansweredMayBeWritten() {
+    @Test func `Record that is too long unanswered may be written`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.messageTimeout = .seconds(90) }
         fixture.network.cut("p", from: 1, [.answers])
@@ -75,7 +75,7 @@ struct SimulatedProducerTests {
         #expect(fixture.results.contains("a"))
     }
 
-    @Test func recordThatWasNeverSentIsNotWritten() {
+    @Test func `Record that was never sent is not written`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.messageTimeout = .seconds(5) }
         fixture.network.stop(1)
@@ -88,7 +88,7 @@ struct SimulatedProducerTests {
         #expect(error.kind == .timedOut)
     }
 
-    @Test func fullQueueTakesNothingUntilThereIsRoom() {
+    @Test func `Full queue takes nothing until there is room`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p") { $0.queueRecords = 2 }
         #expect(producer.handOverAtOnce(record("a")) { _ in })
@@ -103,7 +103,7 @@ struct SimulatedProducerTests {
     }
 
     @Test(arguments: [(true, KafkaError.Kind.recordTooLarge), (false, .authentication)])
-    func recordsAreRefused(isTooLarge: Bool, expected: KafkaError.Kind) {
+    func `Records are refused`(isTooLarge: Bool, expected: KafkaError.Kind) {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         if !isTooLarge { fixture.cluster.denied = [.writeTopic("results")] }
@@ -124,7 +124,7 @@ struct SimulatedProducerTests {
         }
     }
 
-    @Test func lostNumbersEndTheProducer() {
+    @Test func `Lost numbers end the producer`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = send("a", by: producer, in: fixture)
@@ -142,7 +142,7 @@ struct SimulatedProducerTests {
         #expect(producer.refusal(of: record("c"))?.kind == .fatal)
     }
 
-    @Test func closedProducerReportsWhatIsLeft() {
+    @Test func `Closed producer reports what is left`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         var report: KafkaProducer.Report?
@@ -155,7 +155,7 @@ struct SimulatedProducerTests {
         #expect(error.kind == .closed)
     }
 
-    @Test func flushWaitsForAllReports() {
+    @Test func `Flush waits for all reports`() {
         let fixture = ClientFixture()
         let producer = fixture.producer("p")
         _ = producer.handOverAtOnce(record("a")) { _ in }

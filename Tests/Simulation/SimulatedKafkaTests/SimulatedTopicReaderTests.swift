@@ -8,7 +8,7 @@ struct SimulatedTopicReaderTests {
         (TopicReader.Start.beginning, ["a", "b", "c", "d"]), (.end, ["d"]), (.newest(2), ["b", "c", "d"]),
         (.newest(99), ["a", "b", "c", "d"]),
     ])
-    func readingBeginsWhereItIsTold(start: TopicReader.Start, expected: [String]) {
+    func `Reading begins where it is told`(start: TopicReader.Start, expected: [String]) {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
@@ -18,7 +18,7 @@ struct SimulatedTopicReaderTests {
         #expect(values(reader.takeRecords(max: 10)) == expected)
     }
 
-    @Test func boundsAreThoseOfThePartition() {
+    @Test func `Bounds are those of the partition`() {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 1]))
@@ -30,7 +30,7 @@ struct SimulatedTopicReaderTests {
     }
 
     @Test(arguments: [(true, KafkaError.Kind.timedOut), (false, .unknownTopicOrPartition)])
-    func topicThatCannotBeReadIsAnError(isCut: Bool, expected: KafkaError.Kind) {
+    func `Topic that cannot be read is an error`(isCut: Bool, expected: KafkaError.Kind) {
         let fixture = ClientFixture()
         if isCut { fixture.network.cut("reader", from: 1) }
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
@@ -40,7 +40,7 @@ struct SimulatedTopicReaderTests {
         #expect(error?.kind == expected)
     }
 
-    @Test func readingGoesOnAfterTheBrokerWasAway() {
+    @Test func `Reading goes on after the broker was away`() {
         let fixture = ClientFixture(partitions: 1)
         let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
         _ = fixture.call { reader.open(["requests"], at: .end, within: .seconds(5), reply: $0) }
@@ -64,7 +64,7 @@ struct SimulatedTopicReaderTests {
         return reader
     }
 
-    @Test func endIsToldOnceBehindTheLastRecord() throws {
+    @Test func `End is told once behind the last record`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b"])
         let reader = reader(of: fixture, from: 1)
@@ -75,7 +75,7 @@ struct SimulatedTopicReaderTests {
         #expect(!reader.hasNews)
     }
 
-    @Test func readerOfEveryRecordIsToldThatTheNextOneWasDeleted() throws {
+    @Test func `Reader of every record is told that the next one was deleted`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a", "b", "c"])
         _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 2]))
@@ -83,7 +83,7 @@ struct SimulatedTopicReaderTests {
         #expect { try reader.takeNews(max: 10) } throws: { ($0 as? KafkaError)?.kind == .recordsMissing }
     }
 
-    @Test func readerOfEveryRecordIsToldThatItsTopicIsGone() throws {
+    @Test func `Reader of every record is told that its topic is gone`() throws {
         let fixture = ClientFixture(partitions: 1)
         fixture.append(["a"])
         let reader = reader(of: fixture, from: 0)

@@ -40,7 +40,7 @@ struct SimulatedTransactionTests {
         }
     }
 
-    @Test func transactionsFollowEachOther() {
+    @Test func `Transactions follow each other`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         for value in ["a", "b", "c"] {
@@ -53,14 +53,14 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a", "c"])
     }
 
-    @Test func recordOutsideOfATransactionIsRefused() {
+    @Test func `Record outside of a transaction is refused`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: "results", value: [1])) { _ in })
     }
 
     /// The same behaviour as librdkafka's in `KafkaTests.TransactionTests`.
-    @Test func recordThatIsRefusedEndsTheFlushOfItsTransaction() {
+    @Test func `Record that is refused ends the flush of its transaction`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -81,7 +81,7 @@ struct SimulatedTransactionTests {
     }
 
     /// The brokers have the record, unknown to the client. The next record with the same number would be treated as a duplicate.
-    @Test func recordThatIsRefusedAfterALostAnswerLeavesItsNumberToNoOther() {
+    @Test func `Record that is refused after a lost answer leaves its number to no other`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         var isLost = false
@@ -112,7 +112,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func recordsOfATransactionAreTriedNoLongerThanItLasts() {
+    @Test func `Records of a transaction are tried no longer than it lasts`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture, timeout: .seconds(15))
         _ = producer.beginTransaction()
@@ -124,7 +124,7 @@ struct SimulatedTransactionTests {
         #expect(throws: KafkaError.self) { try report?.get() }
     }
 
-    @Test func offsetsAreCommittedAlong() throws {
+    @Test func `Offsets are committed along`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.pass(.seconds(3))
@@ -142,7 +142,7 @@ struct SimulatedTransactionTests {
         #expect(answer == .success([partition: CommittedOffset(5)]))
     }
 
-    @Test func offsetsOfAnOldGenerationCanOnlyBeAborted() throws {
+    @Test func `Offsets of an old generation can only be aborted`() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")
         fixture.pass(.seconds(3))
@@ -168,7 +168,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func newInstanceFencesTheOldOne() {
+    @Test func `New instance fences the old one`() {
         let fixture = ClientFixture()
         let old = transactional("old", in: fixture)
         _ = old.beginTransaction()
@@ -186,7 +186,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["b"])
     }
 
-    @Test func transactionWhoseTimeIsUpFencesItsOwnProducer() {
+    @Test func `Transaction whose time is up fences its own producer`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture, timeout: .seconds(15))
         _ = producer.beginTransaction()
@@ -208,7 +208,7 @@ struct SimulatedTransactionTests {
     ]
 
     @Test(arguments: fates)
-    func commitWhoseAnswerIsLostTakesEffectOnce(fate: SimulatedNetwork.Fate) {
+    func `Commit whose answer is lost takes effect once`(fate: SimulatedNetwork.Fate) {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -224,7 +224,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func abortOfACommitThatTookEffectIsFatal() {
+    @Test func `Abort of a commit that took effect is fatal`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -242,7 +242,7 @@ struct SimulatedTransactionTests {
         #expect(fixture.results == ["a"])
     }
 
-    @Test func recordThatIsRefusedFailsTheTransaction() {
+    @Test func `Record that is refused fails the transaction`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -257,7 +257,7 @@ struct SimulatedTransactionTests {
         #expect(commit(producer, in: fixture) == nil)
     }
 
-    @Test func transactionWithoutRecordsNeedsNobody() {
+    @Test func `Transaction without records needs nobody`() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture)
         _ = producer.beginTransaction()
@@ -265,7 +265,7 @@ struct SimulatedTransactionTests {
         #expect(abort(producer, in: fixture) == nil)
     }
 
-    @Test func coordinatorThatMovesIsFoundAgain() {
+    @Test func `Coordinator that moves is found again`() {
         var rules = ClusterRules()
         rules.brokers = 3
         let fixture = ClientFixture(rules)

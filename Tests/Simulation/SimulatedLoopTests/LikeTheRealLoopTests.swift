@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func jobsAndTimersRunInTheSameOrder() async throws {
+    @Test func `Jobs and timers run in the same order`() async throws {
         let real = Notes()
         let loop = try EventLoop()
         await Task(executorPreference: loop) { await Self.program(loop, real) }.value
@@ -48,7 +48,7 @@ import Testing
         #expect(real.all.count == 40)
     }
 
-    @Test func onlyTheLoopWhoseTurnItIsIsCurrent() throws {
+    @Test func `Only the loop whose turn it is is current`() throws {
         let (simulation, notes) = (Simulation(seed: 1), Notes())
         let (a, b) = (simulation.makeLoop("a"), simulation.makeLoop("b"))
         simulation.spawn(on: a) { [a = a.eventLoop, b = b.eventLoop] in
@@ -60,7 +60,7 @@ import Testing
         #expect(!a.eventLoop.isCurrent)
     }
 
-    @Test func timersFireUpToAMillisecondLateAndNeverEarly() throws {
+    @Test func `Timers fire up to a millisecond late and never early`() throws {
         let (simulation, notes) = (Simulation(seed: 5), Notes())
         let loop = simulation.makeLoop("a")
         simulation.spawn(on: loop) { [events = loop.eventLoop] in
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// On both kinds of loop, a cancelled task stops sleeping.
-    @Test func cancellationEndsASleep() async throws {
+    @Test func `Cancellation ends a sleep`() async throws {
         @Sendable func sleepAndCancel(_ loop: EventLoop) async -> Bool {
             let start = loop.now
             let sleeping = Task(executorPreference: loop) { () -> Bool in

@@ -18,7 +18,7 @@ import WorkerRuntime
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func laneServesEveryRequestOnceAndCommits(delivery: WorkerConfiguration.Delivery) throws {
+    func `Lane serves every request once and commits`(delivery: WorkerConfiguration.Delivery) throws {
         for seed in UInt64(1)...5 {
             let fixture = try run(seed: seed, delivery)
             #expect(fixture.sink.topics.count == Self.count)
@@ -28,7 +28,7 @@ import WorkerRuntime
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func sameSeedGivesTheSameRun(delivery: WorkerConfiguration.Delivery) throws {
+    func `Same seed gives the same run`(delivery: WorkerConfiguration.Delivery) throws {
         let runs = try [1, 1, 2].map { try run(seed: $0, delivery) }
         #expect(runs[0].simulation.digest == runs[1].simulation.digest)
         #expect(runs[0].provider.calls == runs[1].provider.calls)
@@ -37,7 +37,7 @@ import WorkerRuntime
 
     /// While brokers still write the markers of a transaction, they reject the partitions of the next one,
     /// and librdkafka then waits for longer.
-    @Test func transactionBeginsAMomentAfterTheOneBeforeIsCommitted() throws {
+    @Test func `Transaction begins a moment after the one before is committed`() throws {
         for seed in UInt64(1)...5 {
             let (begins, commits) = try run(seed: seed, .exactlyOnce).sink.transactions
             #expect(commits.count == begins.count && commits.count > 3)
@@ -49,7 +49,7 @@ import WorkerRuntime
 
     /// librdkafka may wait for an answer that never comes; each call has a time limit.
     @Test(arguments: HarnessSink.End.allCases)
-    func endOfATransactionThatIsNeverAnsweredIsLeftToAnotherProducer(end: HarnessSink.End) throws {
+    func `End of a transaction that is never answered is left to another producer`(end: HarnessSink.End) throws {
         let fixture = SimulatedLaneFixture(seed: 1, requests: 20, delivery: .exactlyOnce, silence: end)
         fixture.simulation.spawn(on: fixture.loop) { [lane = fixture.lane] in try? await lane.run() }
         try fixture.simulation.run(for: .seconds(600), while: { fixture.nextSink.transactions.commits.isEmpty })
@@ -63,14 +63,14 @@ import WorkerRuntime
     }
 
     /// A reader that always finds records never lets another job run.
-    @Test func nothingMoreIsReadOfAPartitionWhoseRecordsAreHeld() throws {
+    @Test func `Nothing more is read of a partition whose records are held`() throws {
         let fixture = SimulatedLaneFixture(seed: 1, requests: 1000, delivery: .atLeastOnce, isFetched: true)
         try fixture.run(outcomes: 1000)
         let read = try #require(fixture.source.readAtFirstCommit)
         #expect(read <= 64, "one read, whose records wait for the note that is committed first")
     }
 
-    @Test func rateOfCallsIsKeptInVirtualTime() throws {
+    @Test func `Rate of calls is kept in virtual time`() throws {
         let fixture = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
         let calls = fixture.provider.calls
 

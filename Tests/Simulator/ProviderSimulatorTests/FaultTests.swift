@@ -8,7 +8,9 @@ struct FaultTests {
     static let providers = Simulator.Provider.allCases
 
     @Test(arguments: providers, [301, 302, 400, 404, 408, 413, 429, 500, 502, 503, 504])
-    func everyProviderAnswersTheHTTPStatusThatIsAskedFor(provider: Simulator.Provider, status: Int) async throws {
+    func `Every provider answers the HTTP status that is asked for`(provider: Simulator.Provider, status: Int)
+        async throws
+    {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(provider, "fault:\(status)")
             #expect(answer.status == status && answer.text.contains("<html"))
@@ -17,7 +19,7 @@ struct FaultTests {
         }
     }
 
-    @Test func retryAfterIsInSecondsOrADateAsTheFaultSays() async throws {
+    @Test func `Retry after is in seconds or a date as the fault says`() async throws {
         try await Simulator.run { simulator in
             #expect(try await simulator.search(.legacy, "fault:503=7").headers["retry-after"] == "7")
             let start = Date()
@@ -56,7 +58,7 @@ struct FaultTests {
         ("unknown_status", 9999, "SOMETHING_NEW", 418, "SOMETHING_NEW", nil),
     ]
     @Test(arguments: errors)
-    func everyProviderReportsAnErrorInItsOwnShape(
+    func `Every provider reports an error in its own shape`(
         spelling: String, hotpepper: Int, legacy: String, code: Int, status: String, reason: String?
     ) async throws {
         try await Simulator.run { simulator in
@@ -74,7 +76,7 @@ struct FaultTests {
         }
     }
 
-    @Test func rateLimitErrorsNameTheirSpanAndTheTimeToWait() async throws {
+    @Test func `Rate limit errors name their span and the time to wait`() async throws {
         try await Simulator.run { simulator in
             let daily = try await simulator.search(.legacy, "fault:PerDay")
             #expect((daily.object["error_message"] as? String)?.contains("exceeded your daily request quota") == true)
@@ -98,7 +100,7 @@ struct FaultTests {
         ("none", { $0.shops.isEmpty && $0.legacyResults.isEmpty && $0.places.isEmpty && $0.json != nil }),
     ]
     @Test(arguments: providers, bodies.map(\.0))
-    func wrongBodiesComeWith200(provider: Simulator.Provider, spelling: String) async throws {
+    func `Wrong bodies come with200`(provider: Simulator.Provider, spelling: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(provider, "fault:\(spelling)")
             #expect(answer.status == 200 && answer.ending == .complete)
@@ -107,7 +109,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func connectionEndsAsTheFaultSays(provider: Simulator.Provider) async throws {
+    func `Connection ends as the fault says`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let reset = try await simulator.search(provider, "fault:reset")
             #expect(reset.ending == .reset && reset.status == 0)
@@ -126,7 +128,7 @@ struct FaultTests {
 
     /// A request with `Connection: close` does not turn a reset into an orderly close.
     @Test(arguments: providers)
-    func connectionThatWouldCloseIsResetWhenTheFaultIsAReset(provider: Simulator.Provider) async throws {
+    func `Connection that would close is reset when the fault is a reset`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let closing = ["Connection": "close"]
             #expect(try await simulator.search(provider, "fault:reset", closing).ending == .reset)
@@ -136,7 +138,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func simulatorStaysSilentUntilTheClientGoesAway(provider: Simulator.Provider) async throws {
+    func `Simulator stays silent until the client goes away`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let hang = try await simulator.search(provider, "fault:hang", patience: 0.3)
             #expect(hang.ending == .silent && hang.status == 0)
@@ -150,7 +152,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func delayedAndDrippingAnswersTakeTheTimeThatIsAskedFor(provider: Simulator.Provider) async throws {
+    func `Delayed and dripping answers take the time that is asked for`(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let late = try await simulator.search(provider, "fault:delay=250")
             #expect(late.status == 200 && late.seconds >= 0.24)
@@ -161,7 +163,7 @@ struct FaultTests {
         }
     }
 
-    @Test func simulatorStreamsAHugeBodyAsFastAsItIsRead() async throws {
+    @Test func `Simulator streams a huge body as fast as it is read`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let answer = try await blocking {
@@ -185,7 +187,7 @@ struct FaultTests {
             ("none", 0), ("truncated", 18), ("cut-chunked", 18), ("reset", 56), ("close", 52), ("hang", 28),
             ("bad-gzip", 61),
         ])
-    func curlReportsTheErrorOfEachFault(spelling: String, code: Int32) async throws {
+    func `Curl reports the error of each fault`(spelling: String, code: Int32) async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let curl = try RunningProgram(
@@ -200,7 +202,7 @@ struct FaultTests {
         }
     }
 
-    @Test func faultComesOnlyAsOftenAsItsSpellingSays() async throws {
+    @Test func `Fault comes only as often as its spelling says`() async throws {
         try await Simulator.run { simulator in
             var statuses: [Int] = []
             for _ in 0..<3 { statuses.append(try await simulator.search(.hotpepper, "ラーメン fault:503*2").status) }
@@ -210,7 +212,7 @@ struct FaultTests {
         }
     }
 
-    @Test func simulatorReadsFaultsInTypesAndPlaceIDs() async throws {
+    @Test func `Simulator reads faults in types and place i ds`() async throws {
         try await Simulator.run { simulator async throws in
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500&type=fault:502").status == 502)
             let body = "{\"includedTypes\":[\"fault:502\"],\"locationRestriction\":\(Simulator.circle())}"
@@ -224,7 +226,7 @@ struct FaultTests {
         }
     }
 
-    @Test func everySpellingInTheTableIsAFault() {
+    @Test func `Every spelling in the table is a fault`() {
         for row in FaultTable.rows {
             for part in row.spelling.split(separator: ", ") {
                 let spelling = String(part).replacing("=dateS", with: "=date1").replacing("=S", with: "=1").replacing(
@@ -241,7 +243,7 @@ struct FaultTests {
     @Test(arguments: [
         "fault:nonsense", "fault:", "fault:503*x", "fault:huge=-1", "fault:delay=x", "fault:=", "fault:*",
     ])
-    func simulatorIgnoresAMisspeltFault(text: String) async throws {
+    func `Simulator ignores a misspelt fault`(text: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(.hotpepper, text)
             #expect(answer.ending == .complete && answer.status > 0)

@@ -6,7 +6,7 @@ struct NewTests {
     static let nearby =
         "{\"includedTypes\":[\"restaurant\"],\"languageCode\":\"ja\",\"locationRestriction\":\(Simulator.circle())}"
 
-    @Test func nearbySearchGivesOnlyTheFieldsOfTheMask() async throws {
+    @Test func `Nearby search gives only the fields of the mask`() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, mask: "places.id,places.displayName.text")
             #expect(answer.status == 200)
@@ -26,7 +26,7 @@ struct NewTests {
         nil, "", "places.id, places.types", "places.nothing", "id", "nextPageToken", "places.id,,places.types",
     ]
     @Test(arguments: masks)
-    func searchWithABadMaskIsRefused(mask: String?) async throws {
+    func `Search with a bad mask is refused`(mask: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new(
                 "searchNearby", "no json", mask: mask == "nextPageToken" ? "searchUri" : mask)
@@ -48,14 +48,14 @@ struct NewTests {
         "{\"includedTypes\":\"cafe\",\"locationRestriction\":\(Simulator.circle())}",
     ]
     @Test(arguments: refusedNearby)
-    func badNearbySearchIsAnInvalidArgument(body: String) async throws {
+    func `Bad nearby search is an invalid argument`(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func nearbySearchFollowsCountAndType() async throws {
+    @Test func `Nearby search follows count and type`() async throws {
         try await Simulator.run { simulator in
             let body =
                 "{\"includedTypes\":[\"hospital\"],\"maxResultCount\":3,"
@@ -66,7 +66,7 @@ struct NewTests {
         }
     }
 
-    @Test func searchThatFindsNothingAnswersAnEmptyObject() async throws {
+    @Test func `Search that finds nothing answers an empty object`() async throws {
         try await Simulator.run { simulator in
             let body = "{\"locationRestriction\":\(Simulator.circle(latitude: "0.1", longitude: "0.1"))}"
             #expect(try await simulator.new("searchNearby", body).object.isEmpty)
@@ -78,7 +78,7 @@ struct NewTests {
         }
     }
 
-    @Test func textSearchGivesSixtyPlacesInPagesOfTheSameBody() async throws {
+    @Test func `Text search gives sixty places in pages of the same body`() async throws {
         try await Simulator.run { simulator in
             let start = "{\"textQuery\":\"restaurant\",\"locationRestriction\":\(Simulator.box),\"languageCode\":\"ja\""
             var answer = try await simulator.new("searchText", "\(start)}")
@@ -106,14 +106,14 @@ struct NewTests {
         "{\"textQuery\":\"x\",\"includedType\":\"nonsense\"}",
     ]
     @Test(arguments: refusedText)
-    func badTextSearchIsAnInvalidArgument(body: String) async throws {
+    func `Bad text search is an invalid argument`(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchText", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func textSearchPrefersTheTypeAndKeepsOnlyOpenPlaces() async throws {
+    @Test func `Text search prefers the type and keeps only open places`() async throws {
         try await Simulator.run { simulator in
             let body = "{\"textQuery\":\"restaurant\",\"openNow\":true,\"includedType\":\"cafe\",\"pageSize\":5,"
             let answer = try await simulator.new(
@@ -132,7 +132,8 @@ struct NewTests {
         ("denied", 403, "PERMISSION_DENIED", "API_KEY_SERVICE_BLOCKED"),
     ]
     @Test(arguments: keys)
-    func searchIsRefusedWithoutARightKey(key: String?, code: Int, status: String, reason: String?) async throws {
+    func `Search is refused without a right key`(key: String?, code: Int, status: String, reason: String?) async throws
+    {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, key: key)
             #expect(answer.status == code && answer.error["code"] as? Int == code)
@@ -141,7 +142,7 @@ struct NewTests {
         }
     }
 
-    @Test func simulatorLetsInOnlyTheConfiguredKey() async throws {
+    @Test func `Simulator lets in only the configured key`() async throws {
         try await Simulator.run({ $0.apiKey = "the-one" }) { simulator async throws in
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "other").reasons == ["API_KEY_INVALID"])
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "the-one").status == 200)
@@ -150,7 +151,7 @@ struct NewTests {
         }
     }
 
-    @Test func detailsAndPhotoBelongToThePlaceOfASearch() async throws {
+    @Test func `Details and photo belong to the place of a search`() async throws {
         try await Simulator.run { simulator in
             let search = try await simulator.new(
                 "searchNearby", Self.nearby, mask: "places.id,places.displayName,places.photos")
@@ -178,14 +179,15 @@ struct NewTests {
     }
 
     @Test(arguments: [("ChIJN1t_tDeuEmsRUsoyG83frY4", 404, "NOT_FOUND"), ("nonsense", 400, "INVALID_ARGUMENT")])
-    func unknownAndMalformedPlaceIDsHaveErrorsOfTheirOwn(id: String, code: Int, status: String) async throws {
+    func `Unknown and malformed place i ds have errors of their own`(id: String, code: Int, status: String) async throws
+    {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/v1/places/\(id)", ["X-Goog-Api-Key": "k", "X-Goog-FieldMask": "id"])
             #expect(answer.status == code && answer.error["status"] as? String == status)
         }
     }
 
-    @Test func simulatorTakesABearerTokenInPlaceOfAKey() async throws {
+    @Test func `Simulator takes a bearer token in place of a key`() async throws {
         try await Simulator.run { simulator in
             let mask = ["X-Goog-FieldMask": "places.id"]
             let fine = try await simulator.post(

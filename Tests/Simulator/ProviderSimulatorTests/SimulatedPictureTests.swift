@@ -9,7 +9,7 @@ import Testing
 #endif
 
 struct SimulatedPictureTests {
-    @Test func simulatorAnswersTheSamePictureForTheSamePath() async throws {
+    @Test func `Simulator answers the same picture for the same path`() async throws {
         try await Simulator.run { simulator in
             let first = try await simulator.get("/pictures/P012345678_238.jpg")
             #expect(first.status == 200 && first.headers["content-type"] == "image/svg+xml")
@@ -21,7 +21,7 @@ struct SimulatedPictureTests {
         }
     }
 
-    @Test func simulatorTakesAnyPathAndShowsNothingOfIt() async throws {
+    @Test func `Simulator takes any path and shows nothing of it`() async throws {
         try await Simulator.run { simulator in
             for path in ["", "a/b/../c.jpg", "%3Cscript%3Ealert(1)%3C/script%3E", "fault:503", "\"><b>", "%FF%00"] {
                 let answer = try await simulator.get("/pictures/\(path)")
@@ -32,7 +32,7 @@ struct SimulatedPictureTests {
         }
     }
 
-    @Test func picturesAreNotCountedAsCallsOfAProvider() async throws {
+    @Test func `Pictures are not counted as calls of a provider`() async throws {
         try await Simulator.run({ $0.profile.faults = ["503": 1] }) { simulator async throws in
             #expect(try await simulator.get("/pictures/x").status == 200)
             #expect(try await simulator.post("/pictures/x", [:], "{}").status == 405)
@@ -40,7 +40,7 @@ struct SimulatedPictureTests {
         }
     }
 
-    @Test func picturesOfManyPathsAreSoundDocumentsAndDiffer() throws {
+    @Test func `Pictures of many paths are sound documents and differ`() throws {
         var seen: Set<String> = []
         for number in 0..<300 {
             let text = Picture(path: "/pictures/\(number).jpg").svg

@@ -10,7 +10,7 @@ struct SimulatorConnectionTests {
     }
     private static let search = "/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)"
 
-    @Test func simulatorAnswersPipelinedRequestsInTheirOrder() async throws {
+    @Test func `Simulator answers pipelined requests in their order`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let counts = try await blocking { () -> [Int] in
@@ -24,7 +24,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func connectionStaysOpenAsLongAsTheClientSays() async throws {
+    @Test func `Connection stays open as long as the client says`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let (answers, ends) = try await blocking { () -> ([Answer], [RawClient.Piece]) in
@@ -45,7 +45,7 @@ struct SimulatorConnectionTests {
     }
 
     /// Only root may set SO_DEBUG, whose number at the socket level is that of TCP_NODELAY at the TCP level.
-    @Test func simulatorSetsOnItsConnectionsOnlyWhatEveryUserMaySet() async throws {
+    @Test func `Simulator sets on its connections only what every user may set`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let options = try await blocking { () -> [[Int32]] in
@@ -63,7 +63,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func simulatorRefusesABodyAndAURIThatAreTooLarge() async throws {
+    @Test func `Simulator refuses a body and AURI that are too large`() async throws {
         try await Simulator.run { simulator async throws in
             let body = "{\"textQuery\":\"" + String(repeating: "x", count: 1 << 20) + "\"}"
             #expect(try await simulator.new("searchText", body).status == 413)
@@ -72,7 +72,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func simulatorAnswers100WhenAClientExpectsIt() async throws {
+    @Test func `Simulator answers100 when a client expects it`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let statuses = try await blocking { () -> [Int] in
@@ -90,7 +90,7 @@ struct SimulatorConnectionTests {
     }
 
     @Test(arguments: ["HEAD", "DELETE", "POST", "OPTIONS"])
-    func simulatorRefusesOtherMethodsThanGet(method: String) async throws {
+    func `Simulator refuses other methods than get`(method: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.call(method, Self.search, [:], body: nil)
             #expect(answer.status == 405 && answer.ending == .complete)
@@ -98,7 +98,7 @@ struct SimulatorConnectionTests {
     }
 
     /// A connection with random bytes is answered or closed, and the next one is served.
-    @Test func simulatorServesTheNextClientAfterRandomBytes() async throws {
+    @Test func `Simulator serves the next client after random bytes`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             try await blocking {
@@ -120,7 +120,7 @@ struct SimulatorConnectionTests {
     }
 
     /// The requests are well-formed HTTP with values that no client would send.
-    @Test func simulatorAnswersEveryRequestWithUnlikelyParameters() async throws {
+    @Test func `Simulator answers every request with unlikely parameters`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -153,7 +153,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func simulatorAnswers200Or400ToEveryDamagedBody() async throws {
+    @Test func `Simulator answers200 or400 to every damaged body`() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -189,7 +189,7 @@ struct SimulatorConnectionTests {
         }
     }
 
-    @Test func shutdownClosesOpenConnections() async throws {
+    @Test func `Shutdown closes open connections`() async throws {
         let server = try SimulatorServer(SimulatorConfiguration())
         let url = try await server.start()
         #expect(url == server.baseURL)

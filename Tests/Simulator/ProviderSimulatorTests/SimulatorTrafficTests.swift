@@ -6,7 +6,7 @@ import Testing
 @testable import ProviderSimulator
 
 struct SimulatorTrafficTests {
-    @Test func statisticsCountRequestsByProviderAndOutcome() async throws {
+    @Test func `Statistics count requests by provider and outcome`() async throws {
         try await Simulator.run { simulator in
             let start = Date().timeIntervalSince1970
             for _ in 0..<3 { _ = try await simulator.gourmet(Simulator.spot) }
@@ -31,7 +31,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func everyProviderReportsAQuotaInItsOwnShape() async throws {
+    @Test func `Every provider reports a quota in its own shape`() async throws {
         try await Simulator.run({ $0.profile.quota = .init(requestsPerSecond: 0.0001, burst: 2, retryAfter: 9) }) {
             simulator in
             for _ in 0..<2 { #expect(try await simulator.gourmet(Simulator.spot).status == 200) }
@@ -50,7 +50,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func requestsBeyondTheCapacityWaitForTheirTurn() async throws {
+    @Test func `Requests beyond the capacity wait for their turn`() async throws {
         try await Simulator.run({ $0.profile.capacity = 2 }) { simulator in
             let held = [try simulator.begin(.hotpepper, "fault:hang"), try simulator.begin(.hotpepper, "fault:hang")]
             try await eventually("both are served") {
@@ -77,7 +77,7 @@ struct SimulatorTrafficTests {
     }
 
     /// Most servers finish requests whose clients have disconnected.
-    @Test func requestOfAClientThatIsGoneSpendsItsTurn() async throws {
+    @Test func `Request of a client that is gone spends its turn`() async throws {
         try await Simulator.run({ $0.profile.capacity = 1 }) { simulator in
             let start = Instant.now
             let gone = try await simulator.search(.hotpepper, "fault:delay=700", patience: 0.1)
@@ -88,7 +88,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func profilesChangeWhileTheSimulatorRuns() async throws {
+    @Test func `Profiles change while the simulator runs`() async throws {
         try await Simulator.run { simulator in
             #expect(try await simulator.configure("{\"apis\":[\"hotpepper\"],\"faults\":{\"503\":1}}").status == 200)
             #expect(try await simulator.gourmet(Simulator.spot).status == 503)
@@ -116,7 +116,7 @@ struct SimulatorTrafficTests {
         "{\"quota\":{\"x\":1}}",
     ]
     @Test(arguments: wrongChanges)
-    func wrongChangeIsRefusedAndChangesNothing(change: String) async throws {
+    func `Wrong change is refused and changes nothing`(change: String) async throws {
         try await Simulator.run { simulator in
             let before = try await simulator.get("/_sim/config").text
             let answer = try await simulator.configure(change)
@@ -125,7 +125,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func faultsComeInTheShareThatTheProfileSays() async throws {
+    @Test func `Faults come in the share that the profile says`() async throws {
         try await Simulator.run({ $0.profile.faults = ["503": 0.3, "UNKNOWN_ERROR": 0.2] }) { simulator in
             let port = simulator.port
             let statuses = try await blocking { () -> [String] in
@@ -144,7 +144,7 @@ struct SimulatorTrafficTests {
         }
     }
 
-    @Test func slidingWindowFindsTheFullestSecond() {
+    @Test func `Sliding window finds the fullest second`() {
         var window = SlidingWindow()
         // There are 100 within 0.5 s around a second boundary, so each wall-clock second has only 50.
         for index in 0..<100 { window.add(9_750_000_000 + UInt64(index) * 5_000_000) }
@@ -156,7 +156,7 @@ struct SimulatorTrafficTests {
         #expect(even.maximum == 100)
     }
 
-    @Test func secondsAreCountedOverGapsAndForHours() {
+    @Test func `Seconds are counted over gaps and for hours`() {
         var seconds = PerSecond()
         for second in [100, 100, 103] { seconds.count(second) }
         #expect(seconds.first == 100 && seconds.counts == [2, 0, 0, 1])
@@ -171,16 +171,16 @@ struct SimulatorTrafficTests {
         ("80ms", "80ms"), ("0", "0s"), ("1.5s", "1500ms"),
         ("p50:80ms, p99:900ms", "p50:80ms,p99:900ms"), ("250us", "250us"), ("2m", "120s"),
     ])
-    func latencyIsReadFromItsText(text: String, shown: String) {
+    func `Latency is read from its text`(text: String, shown: String) {
         #expect(LatencyDistribution(text)?.text == shown)
     }
 
     @Test(arguments: ["", "x", "80", "-1ms", "20ms..80ms", "p50:80ms", "p50:80ms,p99:10ms", "nan ms", "1e99s"])
-    func textThatIsNoLatencyIsRefused(text: String) {
+    func `Text that is no latency is refused`(text: String) {
         #expect(LatencyDistribution(text) == nil)
     }
 
-    @Test func samplesFollowTheirDistribution() {
+    @Test func `Samples follow their distribution`() {
         var numbers = HashStream(3)
         let lognormal = (0..<20_000).map { _ in LatencyDistribution("p50:80ms,p99:900ms")?.sample(&numbers) ?? -1 }
             .sorted()
@@ -188,7 +188,7 @@ struct SimulatorTrafficTests {
         #expect((750_000...1_080_000).contains(lognormal[19_800]))
     }
 
-    @Test func simulatorNamesTheMemberOfAWrongConfiguration() {
+    @Test func `Simulator names the member of a wrong configuration`() {
         let cases: [(String, (inout SimulatorConfiguration) -> Void)] = [
             ("port", { $0.port = 70_000 }), ("apiKey", { $0.apiKey = "" }),
             ("faults", { $0.profile.faults = ["nonsense": 0.1] }),
@@ -208,7 +208,7 @@ struct SimulatorTrafficTests {
 
     /// The control endpoint and the APIs accept numbers from any client; none of them may end the simulator.
     @Test(arguments: ["-1e300", "1e300", "9223372036854775807", "-9223372036854775808", "0.5", "1e-320"])
-    func simulatorOutlivesAnyNumber(number: String) async throws {
+    func `Simulator outlives any number`(number: String) async throws {
         try await Simulator.run { simulator in
             for body in [
                 #"{"quota":{"requestsPerSecond":\#(number),"burst":\#(number),"retryAfter":\#(number)}}"#,

@@ -5,7 +5,7 @@ import Testing
 @testable import ProviderSimulator
 
 struct WorldTests {
-    @Test func simulatorsOfTheSameSeedAnswerTheSameBytes() async throws {
+    @Test func `Simulators of the same seed answer the same bytes`() async throws {
         var bodies: [Data] = []
         for seed in [7, 7, 8] as [UInt64] {
             try await Simulator.run({ $0.seed = seed }) { simulator in
@@ -16,7 +16,7 @@ struct WorldTests {
         #expect(bodies[0] != bodies[2])
     }
 
-    @Test func overlappingSearchesFindTheSamePlaces() async throws {
+    @Test func `Overlapping searches find the same places`() async throws {
         try await Simulator.run { simulator in
             let here = try await simulator.gourmet("lat=35.6909&lng=139.7003&range=5&count=100")
             let there = try await simulator.gourmet("lat=35.6930&lng=139.7020&range=5&count=100")
@@ -31,7 +31,7 @@ struct WorldTests {
     @Test(arguments: [
         (35.69, 139.7), (-33.87, 151.2), (64.1, -21.9), (35.0, 179.9999), (35.0, -179.9999), (84.9, 10), (-0.1, -179.9),
     ])
-    func placesAreFoundAllOverTheWorldAndWithinTheRadius(latitude: Double, longitude: Double) throws {
+    func `Places are found all over the world and within the radius`(latitude: Double, longitude: Double) throws {
         let world = World(seed: 1, cacheBytes: 1 << 20)
         let query = PlaceQuery(area: .circle(latitude: latitude, longitude: longitude, radius: 1000))
         let (hits, total) = PlaceFinder(world: world).find(query, start: 0, count: 10_000)
@@ -42,7 +42,7 @@ struct WorldTests {
         }
     }
 
-    @Test func firstHitsAreTheSameHoweverManyAreAskedFor() {
+    @Test func `First hits are the same however many are asked for`() {
         let finder = PlaceFinder(world: World(seed: 1, cacheBytes: 1 << 20))
         for order in [PlaceQuery.Order.distance, .prominence] {
             var query = PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000))
@@ -56,7 +56,7 @@ struct WorldTests {
         }
     }
 
-    @Test func idsFindTheirPlace() {
+    @Test func `Ids find their place`() {
         for seed in [0, 1, .max] as [UInt64] {
             let ids = PlaceIDs(seed: seed)
             var numbers = HashStream(seed)
@@ -79,7 +79,7 @@ struct WorldTests {
         }
     }
 
-    @Test func idsOfAnotherWorldAreUnknown() {
+    @Test func `Ids of another world are unknown`() {
         let place = PlaceIDs.Place(cell: CellID(row: 25_138, column: 63_940), slot: 3)
         guard case .unknown = PlaceIDs(seed: 2).googlePlace(PlaceIDs(seed: 1).googleID(place)) else {
             Issue.record("known")
@@ -88,7 +88,7 @@ struct WorldTests {
     }
 
     /// Every oddity in the notes on the providers occurs, often enough for tests.
-    @Test func worldHoldsTheOdditiesOfRealAnswers() throws {
+    @Test func `World holds the oddities of real answers`() throws {
         let world = World(seed: 1, cacheBytes: 1 << 20)
         let hits = PlaceFinder(world: world).find(
             PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000)), start: 0, count: 2000
@@ -128,7 +128,7 @@ struct WorldTests {
             })
     }
 
-    @Test func worldKeepsRenderedPlacesWithinItsMemory() {
+    @Test func `World keeps rendered places within its memory`() {
         let world = World(seed: 1, cacheBytes: 4 << 20)
         for column in 0..<400 {
             let cell = world.cell(CellID(row: 25_000, column: 64_000 + column))

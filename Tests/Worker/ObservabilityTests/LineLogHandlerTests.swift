@@ -28,7 +28,7 @@ struct LineLogHandlerTests {
     }
 
     @Test(arguments: ["plain", "quote \" and \\", "two\nlines\r\n", "tab\t bell\u{7} nul\u{0}", "日本語 🍜 e\u{301}"])
-    func everyTextSurvivesAsJSON(text: String) throws {
+    func `Every text survives as JSON`(text: String) throws {
         let written = try lines(.json) { $0.info("\(text)", metadata: ["key": "\(text)"]) }
         #expect(written.count == 1)
         let event = try object(written[0])
@@ -37,7 +37,7 @@ struct LineLogHandlerTests {
         #expect(event["level"] as? String == "info")
     }
 
-    @Test func timesAreRFC3339() throws {
+    @Test func `Times are RFC3339`() throws {
         let before = Date()
         let event = try object(try lines(.json) { $0.warning("now") }[0])
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
@@ -45,7 +45,7 @@ struct LineLogHandlerTests {
         #expect(abs(time.timeIntervalSince(before)) < 60)
     }
 
-    @Test func nestedMetadataKeepsItsShape() throws {
+    @Test func `Nested metadata keeps its shape`() throws {
         let written = try lines(.json) { $0.info("x", metadata: ["list": ["a", "b"], "map": ["k": "v"]]) }
         let metadata = try #require(try object(written[0])["metadata"] as? [String: Any])
         #expect(metadata["list"] as? [String] == ["a", "b"])
@@ -53,13 +53,13 @@ struct LineLogHandlerTests {
     }
 
     /// Untrusted text can neither start a new line nor control a terminal.
-    @Test func textStaysOnItsLine() throws {
+    @Test func `Text stays on its line`() throws {
         let written = try lines(.text) { $0.info("a\nb", metadata: ["key": "c\r\n\u{1B}[31md"]) }
         #expect(written.count == 1)
         #expect(written[0].hasSuffix("info a b key=c   [31md"))
     }
 
-    @Test func lessSevereLinesAreLeftOut() throws {
+    @Test func `Less severe lines are left out`() throws {
         let written = try lines(.json, level: .warning) { log in
             log.info("left out")
             log.error("written")
@@ -68,7 +68,7 @@ struct LineLogHandlerTests {
     }
 
     @Test(arguments: [LineLogHandler.Format.json, .text], ["in message", "in metadata"])
-    func secretsNeverGetOut(format: LineLogHandler.Format, place: String) throws {
+    func `Secrets never get out`(format: LineLogHandler.Format, place: String) throws {
         let secret = "s3cr\"et\\/\(place)"
         SecretRegistry.shared.add(secret)
         let written = try lines(format) { log in
@@ -84,7 +84,7 @@ struct LineLogHandlerTests {
 
     /// Each line is larger than what a writable pipe must accept at once (4 KB).
     @Test(arguments: [LineLogHandler.Format.json, .text], [1000, 9000])
-    func aReaderThatIsStuckCostsLinesAndNoTime(format: LineLogHandler.Format, length: Int) async throws {
+    func `A reader that is stuck costs lines and no time`(format: LineLogHandler.Format, length: Int) async throws {
         let pipe = Pipe()
         let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor, limit: 200_000)
         let log = Logger(label: "test") { LineLogHandler(label: $0, format: format, level: .info, output: output) }
@@ -120,7 +120,7 @@ struct LineLogHandlerTests {
         }
     }
 
-    @Test func aFlushReturnsThoughNobodyReads() throws {
+    @Test func `A flush returns though nobody reads`() throws {
         // The output still writes when the pipe is closed at the end of this test. Programs ignore the signal for that.
         _ = signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
@@ -157,7 +157,7 @@ struct SecretRegistryTests {
         ("no secret here", "no secret here"), ("key=abcd-1234.", "key=***."), ("abcd-1234abcd-1234", "******"),
         ("?key=a%2Fb%20c", "?key=***"), ("a/b c", "***"), ("abcd-1234-longer", "***"),
     ])
-    func replacesEveryForm(text: String, expected: String) {
+    func `Replaces every form`(text: String, expected: String) {
         let registry = SecretRegistry()
         for secret in ["abcd-1234", "a/b c", "abcd-1234-longer", "abc"] { registry.add(secret) }
         #expect(registry.redacted(text) == expected)

@@ -5,7 +5,7 @@ import Testing
 @testable import Observability
 
 struct MetricsRegistryTests {
-    @Test func theSameSeriesIsCountedOnce() {
+    @Test func `The same series is counted once`() {
         let registry = MetricsRegistry()
         registry.makeCounter(label: "a_total", dimensions: [("x", "1")]).increment(by: 2)
         registry.makeCounter(label: "a_total", dimensions: [("x", "1")]).increment(by: 3)
@@ -19,7 +19,7 @@ struct MetricsRegistryTests {
                 """)
     }
 
-    @Test func knownMetricsAreExplained() {
+    @Test func `Known metrics are explained`() {
         let registry = MetricsRegistry()
         registry.makeCounter(label: "locsearch_requests_taken_total", dimensions: []).increment(by: 1)
         let lines = registry.prometheusText.split(separator: "\n")
@@ -28,7 +28,7 @@ struct MetricsRegistryTests {
             lines.dropFirst() == ["# TYPE locsearch_requests_taken_total counter", "locsearch_requests_taken_total 1"])
     }
 
-    @Test func labelsAreEscaped() {
+    @Test func `Labels are escaped`() {
         let registry = MetricsRegistry()
         registry.makeCounter(label: "a_total", dimensions: [("x", "q\"b\\n\n")]).increment(by: 1)
         #expect(registry.prometheusText.contains(#"a_total{x="q\"b\\n\n"} 1"#))
@@ -38,7 +38,7 @@ struct MetricsRegistryTests {
         #expect(registry.prometheusText.contains("b_total{x=\"1\r\\n2\",y=\"\"} 1"))
     }
 
-    @Test func gaugesGoUpAndDown() {
+    @Test func `Gauges go up and down`() {
         let gauge = GaugeSeries()
         gauge.set(10.0)
         gauge.increment(by: 2.5)
@@ -50,11 +50,11 @@ struct MetricsRegistryTests {
         (5.0, "5"), (-3, "-3"), (0.25, "0.25"), (1e20, "1e+20"), (.infinity, "+Inf"), (-.infinity, "-Inf"),
         (.nan, "NaN"),
     ])
-    func numbersAreSpeltAsPrometheusReadsThem(value: Double, expected: String) {
+    func `Numbers are spelt as Prometheus reads them`(value: Double, expected: String) {
         #expect(PrometheusText.number(value) == expected)
     }
 
-    @Test func bucketsAddUp() {
+    @Test func `Buckets add up`() {
         let registry = MetricsRegistry()
         let timer = registry.makeTimer(label: "t_seconds", dimensions: [("p", "q")])
         for milliseconds: Int64 in [5, 6, 80, 20_000] { timer.recordNanoseconds(milliseconds * 1_000_000) }
@@ -67,7 +67,7 @@ struct MetricsRegistryTests {
         #expect(text.contains("t_seconds_sum{p=\"q\"} 20.091\n"))
     }
 
-    @Test func nothingIsLostBetweenThreads() async {
+    @Test func `Nothing is lost between threads`() async {
         let (counter, gauge) = (CounterSeries(), GaugeSeries())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -83,7 +83,7 @@ struct MetricsRegistryTests {
         #expect(gauge.value == 80_000)
     }
 
-    @Test func bucketsOfAMetricAreThoseOfItsDescription() throws {
+    @Test func `Buckets of a metric are those of its description`() throws {
         let registry = MetricsRegistry()
         registry.makeTimer(label: "locsearch_upstream_duration_seconds", dimensions: []).recordNanoseconds(1)
         let bounds = try #require(MetricDescription.named("locsearch_upstream_duration_seconds")?.bounds)
@@ -93,7 +93,7 @@ struct MetricsRegistryTests {
         for (bucket, bound) in zip(buckets, bounds) { #expect(bucket.contains("le=\"\(bound)\"")) }
     }
 
-    @Test func observationsOfSeveralThreadsAreAllCounted() async {
+    @Test func `Observations of several threads are all counted`() async {
         let histogram = HistogramSeries(bounds: [0.5, 2])
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -113,7 +113,7 @@ struct MetricsRegistryTests {
                 """)
     }
 
-    @Test func descriptionsFollowTheRulesOfNames() {
+    @Test func `Descriptions follow the rules of names`() {
         #expect(Set(MetricDescription.all.map(\.name)).count == MetricDescription.all.count)
         for metric in MetricDescription.all {
             #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
@@ -131,18 +131,18 @@ struct MetricsRegistryTests {
             return try #require(Double(line.split(separator: " ")[1]))
         }
 
-        @Test func theProcessShowsItsMemory() throws {
+        @Test func `The process shows its memory`() throws {
             let bytes = try Self.processFigure("process_resident_memory_bytes")
             #expect(bytes > 1_000_000 && bytes < 10_000_000_000)
         }
 
-        @Test func processShowsWhenItBegan() throws {
+        @Test func `Process shows when it began`() throws {
             let (start, now) = (try Self.processFigure("process_start_time_seconds"), Date().timeIntervalSince1970)
             // The system's start is in whole seconds, and the process's in hundredths.
             #expect(start < now + 2 && start > now - 86_400)
         }
 
-        @Test func processCountsTheFilesThatItOpens() throws {
+        @Test func `Process counts the files that it opens`() throws {
             let before = try Self.processFigure("process_open_fds")
             let files = try (0..<50).map { _ in try FileHandle(forReadingFrom: URL(filePath: "/dev/null")) }
             let after = try Self.processFigure("process_open_fds")

@@ -30,7 +30,7 @@ struct OTLPTests {
     private static let request = OTLPRequest(
         resource: [(name: "service.name", value: "worker")], scope: (name: "scope", version: "1"))
 
-    @Test func spanIsWrittenAsOpenTelemetryWritesIt() throws {
+    @Test func `Span is written as open telemetry writes it`() throws {
         let box = SpanBox()
         let tracer = box.tracer()
         let context = tracer.context([
@@ -56,7 +56,7 @@ struct OTLPTests {
         #expect(Self.hex(Self.request.bytes(of: box.spans)) == Self.written)
     }
 
-    @Test func longTextsAreCut() {
+    @Test func `Long texts are cut`() {
         let box = SpanBox()
         let span = box.tracer().startSpan("a", context: .topLevel)
         span.attributes["text"] = String(repeating: "居", count: 100_000)
@@ -70,7 +70,7 @@ struct OTLPTests {
         ("0a0908ffffffffffffffffff", 0),
         ("120568656c6c6f", 0),
     ])
-    func answerSaysHowManySpansWereRejected(hex: String, expected: Int) {
+    func `Answer says how many spans were rejected`(hex: String, expected: Int) {
         #expect(OTLPAnswer(Self.bytes(hex)).rejectedSpans == expected)
     }
 }

@@ -10,7 +10,7 @@ struct SpanTracerTests {
     private static let sampled = ["traceparent": "00-\(traceID)-\(parentID)-01", "tracestate": "a=1"]
     private static let unsampled = ["traceparent": "00-\(traceID)-\(parentID)-00"]
 
-    @Test func childOfASampledParentIsRecordedWhateverTheRatio() throws {
+    @Test func `Child of a sampled parent is recorded whatever the ratio`() throws {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 0)
 
@@ -27,7 +27,7 @@ struct SpanTracerTests {
                 == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-01", "tracestate": "a=1"])
     }
 
-    @Test func childOfAnUnsampledParentIsNotRecordedWhateverTheRatio() {
+    @Test func `Child of an unsampled parent is not recorded whatever the ratio`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 1)
 
@@ -41,7 +41,7 @@ struct SpanTracerTests {
         #expect(tracer.headers(span.context) == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-00"])
     }
 
-    @Test func unsampledParentIsRecordedForTheLogAndStaysUnsampled() {
+    @Test func `Unsampled parent is recorded for the log and stays unsampled`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 0, recordsAll: true)
 
@@ -51,7 +51,7 @@ struct SpanTracerTests {
         #expect(box.spans.map { $0.trace.isSampled } == [false, false])
     }
 
-    @Test func headersThatNameNoTraceBeginOne() {
+    @Test func `Headers that name no trace begin one`() {
         let box = SpanBox()
         let tracer = box.tracer()
         for headers in [[:], ["traceparent": "00-zz"], ["tracestate": "a=1"]] {
@@ -62,14 +62,14 @@ struct SpanTracerTests {
         #expect(Set(box.spans.map { $0.trace.traceID }).count == 3)
     }
 
-    @Test func ratioDecidesAboutTracesThatBeginHere() {
+    @Test func `Ratio decides about traces that begin here`() {
         let box = SpanBox()
         let tracer = box.tracer(sampleRatio: 0.2)
         for _ in 0..<5000 { tracer.startSpan("first", context: .topLevel).end() }
         #expect((850...1150).contains(box.spans.count), "\(box.spans.count)")
     }
 
-    @Test func spanEndsOnceAndKeepsWhatItHadThen() throws {
+    @Test func `Span ends once and keeps what it had then`() throws {
         let box = SpanBox()
         let span = box.tracer().startSpan("first", context: .topLevel, at: FixedInstant(nanosecondsSinceEpoch: 50))
         // The clock was set back meanwhile.
@@ -83,7 +83,7 @@ struct SpanTracerTests {
         #expect(content.status == nil)
     }
 
-    @Test func spanHoldsABoundedNumberOfAttributesAndEvents() throws {
+    @Test func `Span holds a bounded number of attributes and events`() throws {
         let box = SpanBox()
         let span = box.tracer().startSpan("first", context: .topLevel)
         for number in 0..<1000 {

@@ -8,14 +8,14 @@ struct TraceExportConfigurationTests {
         ("http://a:1", false, "http://a:1/v1/traces"), ("http://a:1/v1/traces", false, "http://a:1/v1/traces"),
         ("http://a:1/x", true, "http://a:1/x"), ("http://a:1", true, "http://a:1"),
     ])
-    func endpointOfTracesIsTakenAsItStands(endpoint: String, isWhole: Bool, url: String) {
+    func `Endpoint of traces is taken as it stands`(endpoint: String, isWhole: Bool, url: String) {
         var configuration = TraceExportConfiguration()
         configuration.endpoint = endpoint
         configuration.isTracesURL = isWhole
         #expect(configuration.tracesURL == url)
     }
 
-    @Test func spansTellTheAttributesOfTheirProcess() {
+    @Test func `Spans tell the attributes of their process`() {
         var configuration = TraceExportConfiguration()
         configuration.serviceName = "own"
         configuration.attributes = ["service.name": "other", "host.name": "", "deployment.environment.name": "b c"]

@@ -11,7 +11,7 @@ import WorkerRuntime
 
 /// A whole lane, with a source and a sink without brokers.
 struct WorkerLaneTests {
-    @Test func producerThatFailsHalfwayIsReplacedWithoutAskingAgain() async throws {
+    @Test func `Producer that fails halfway is replaced without asking again`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.sink.holdReports()
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
@@ -24,7 +24,7 @@ struct WorkerLaneTests {
         }
     }
 
-    @Test func producerThatFailsForGoodEndsAnOrderedLane() async throws {
+    @Test func `Producer that fails for good ends an ordered lane`() async throws {
         await #expect(throws: KafkaError.self) {
             try await LaneFixture.run({ $0.ordering = .partition }) { fixture in
                 await fixture.sink.failForGood()
@@ -54,7 +54,7 @@ struct WorkerLaneTests {
     }
 
     @Test(arguments: Step.allCases)
-    func drainFinishesAndCommitsWhatIsUnderWay(step: Step) async throws {
+    func `Drain finishes and commits what is under way`(step: Step) async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
@@ -92,7 +92,7 @@ struct WorkerLaneTests {
         #expect(await fixture.source.committed[TopicPartition("requests", 0)] == step.committedAtTheEnd)
     }
 
-    @Test func drainGivesUpWhatOutlastsTheGrace() async throws {
+    @Test func `Drain gives up what outlasts the grace`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(50) }
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
@@ -109,7 +109,7 @@ struct WorkerLaneTests {
         await fixture.provider.releaseAll()
     }
 
-    @Test func laneThatFailsToPrepareNeverJoins() async throws {
+    @Test func `Lane that fails to prepare never joins`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
         await fixture.sink.failTransactionInit(
@@ -120,7 +120,7 @@ struct WorkerLaneTests {
         #expect(await !fixture.source.isSubscribed)
     }
 
-    @Test func topicsThatTheBrokersDoNotKnowAreNamed() async throws {
+    @Test func `Topics that the brokers do not know are named`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
         await fixture.source.forgetTopics(["results", "dead-letters"])
@@ -153,7 +153,7 @@ struct WorkerLaneTests {
         func leave() async -> [FleetMessage] { [] }
     }
 
-    @Test func nothingIsTakenWhileTheShareIsUnknown() async throws {
+    @Test func `Nothing is taken while the share is unknown`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
@@ -173,7 +173,7 @@ struct WorkerLaneTests {
     }
 
     /// Other members may need its share.
-    @Test func memberWithoutRequestsAsksAgainForTheNumberOfPartitions() async throws {
+    @Test func `Member without requests asks again for the number of partitions`() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
         defer { fixture.loop.stop() }
@@ -190,7 +190,7 @@ struct WorkerLaneTests {
     }
 
     /// With KIP-848, a member whose partitions stay the same gets no event when a topic grows.
-    @Test func memberGoesByTheNewNumberOfPartitionsWithoutARebalance() async throws {
+    @Test func `Member goes by the new number of partitions without a rebalance`() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet)
         defer { fixture.loop.stop() }
@@ -206,7 +206,7 @@ struct WorkerLaneTests {
     }
 
     /// Its remaining calls count against its share, which becomes a smaller part of the limit.
-    @Test func memberThatDrainsGoesByTheNewNumberOfPartitions() async throws {
+    @Test func `Member that drains goes by the new number of partitions`() async throws {
         let fleet = Fleet(sharesByPartitions: true)
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: fleet) { $0.shutdownGrace = .seconds(30) }
         defer { fixture.loop.stop() }
@@ -224,7 +224,7 @@ struct WorkerLaneTests {
         try await running.value
     }
 
-    @Test func requestsBeginWithoutTheShareWhereNoneIsNeeded() async throws {
+    @Test func `Requests begin without the share where none is needed`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: false))
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }

@@ -21,7 +21,7 @@ struct WorkerMetersTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func eachOutcomeIsMeasuredOnceInEveryPartOfItsWay(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Each outcome is measured once in every part of its way`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             let minuteAgo = WallTime.now().milliseconds - 60_000
             await fixture.source.append((0..<10).map { LaneFixture.request("r\($0)") }, timestamp: minuteAgo)
@@ -56,7 +56,7 @@ struct WorkerMetersTests {
     }
 
     /// A producer may write any timestamp. A single one must not dominate the sum.
-    @Test func hostileTimestampsCountAsThirtyDaysAtMost() async throws {
+    @Test func `Hostile timestamps count as thirty days at most`() async throws {
         try await LaneFixture.run { fixture in
             let hostile: [Int64] = [.min, -1, 0, .max, WallTime.now().milliseconds + 86_400_000]
             for (number, timestamp) in hostile.enumerated() {
@@ -72,7 +72,7 @@ struct WorkerMetersTests {
         }
     }
 
-    @Test func partitionsOfAllLanesAreCountedTogether() throws {
+    @Test func `Partitions of all lanes are counted together`() throws {
         let registry = try LaneFixture(delivery: .atLeastOnce).registry
         let (one, other) = (WorkerMeters(factory: registry), WorkerMeters(factory: registry))
         one.kafka.countAssigned(change: 3)
@@ -82,7 +82,7 @@ struct WorkerMetersTests {
         #expect(PrometheusDocument(registry.prometheusText).value("locsearch_partitions_assigned") == 4)
     }
 
-    @Test func callsAreCountedByHowTheyEnded() {
+    @Test func `Calls are counted by how they ended`() {
         let registry = MetricsRegistry()
         let meters = WorkerMeters(factory: registry)
         meters.calls.countEnded(.hotpepper, .answered, after: .milliseconds(80))

@@ -38,7 +38,7 @@ struct DoctorBrokerTests {
 
     // MARK: - Names and connections
 
-    @Test func addressesThatLeadNowhereAreFound() async throws {
+    @Test func `Addresses that lead nowhere are found`() async throws {
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
         await check(
             Self.wrong(
@@ -61,7 +61,7 @@ struct DoctorBrokerTests {
     }
 
     /// The addresses are passed to the check, because the embedded broker reports correct ones.
-    @Test func brokerThatNamesAnAddressNobodyReachesIsFound() async throws {
+    @Test func `Broker that names an address nobody reaches is found`() async throws {
         let broker = try EmbeddedBroker()
         let closed = "127.0.0.1:\(try RawServer.unusedPort())"
         var examination = DoctorFixture.examination([:], timeout: .seconds(2))
@@ -81,7 +81,7 @@ struct DoctorBrokerTests {
 
     // MARK: - Protocols
 
-    @Test func whoSpeaksSomethingElseIsNamed() async throws {
+    @Test func `Who speaks something else is named`() async throws {
         let web = try RawServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
             connection.endSending()
@@ -107,7 +107,7 @@ struct DoctorBrokerTests {
         }
     }
 
-    @Test func brokerWithoutWhatIsExpectedIsFound() async throws {
+    @Test func `Broker without what is expected is found`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         await check(
             Self.wrong(
@@ -122,7 +122,7 @@ struct DoctorBrokerTests {
     }
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func loginThatIsWrongIsFound() async throws {
+    func `Login that is wrong is found`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
         defer { front.end() }
@@ -146,7 +146,7 @@ struct DoctorBrokerTests {
     }
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func loginThatTheLibraryCannotDoIsFound() async throws {
+    func `Login that the library cannot do is found`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
         defer { front.end() }
@@ -167,7 +167,7 @@ struct DoctorBrokerTests {
         .enabled(
             if: Certificates.canBeMade && SecureFront.canBeStarted,
             "run `tools/setup tests`: python3 and openssl are missing"))
-    func certificateThatIsNotTrustedIsFound() async throws {
+    func `Certificate that is not trusted is found`() async throws {
         let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: Self.topics))
         defer { certificates.remove() }
         func front(as name: Certificates.Name, _ more: [String] = []) async throws -> SecureFront {
@@ -205,7 +205,7 @@ struct DoctorBrokerTests {
     // MARK: - Capabilities of brokers
 
     @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func brokersThatLackWhatIsNeededAreFound() async throws {
+    func `Brokers that lack what is needed are found`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         let (old, older) = (
             try await SecureFront(broker.bootstrapServers, ["--without", "24", "25"]),
@@ -228,7 +228,7 @@ struct DoctorBrokerTests {
 
     // MARK: - Topics, rights and the group
 
-    @Test func topicsThatAreWrongAreFound() async throws {
+    @Test func `Topics that are wrong are found`() async throws {
         let names = WorkerConfiguration.Topics()
         var topics = Self.topics
         topics[names.results] = nil
@@ -264,7 +264,7 @@ struct DoctorBrokerTests {
             at: broker.bootstrapServers)
     }
 
-    @Test func rightsThatAreLackingAreFound() async throws {
+    @Test func `Rights that are lacking are found`() async throws {
         let broker = try EmbeddedBroker(topics: Self.topics)
         broker.fail(.fetch, with: 29, count: 50)
         await check(
@@ -282,7 +282,7 @@ struct DoctorBrokerTests {
             at: broker.bootstrapServers)
     }
 
-    @Test func soundBrokersPass() async throws {
+    @Test func `Sound brokers pass`() async throws {
         let broker = try EmbeddedBroker(brokers: 3, topics: Self.topics)
         let report = await DoctorFixture.report(["kafka.bootstrapServers": broker.bootstrapServers])
         #expect(report.exitCode(isStrict: true) == 0, "\(report.findings.map(DoctorReport.line))")

@@ -9,12 +9,12 @@ struct EnvelopeTests {
     // MARK: The request's id
 
     @Test(arguments: Envelope.allCases)
-    func eventIDStandsInForAMissingRequestID(envelope: Envelope) throws {
+    func `Event id stands in for a missing request id`(envelope: Envelope) throws {
         let decoded = try Records.decode(Records.record(Self.body, in: envelope))
         #expect(decoded.request.requestID == (envelope == .bare ? "requests-3-42" : "event-1"))
     }
 
-    @Test func recordOfALongTopicGetsAValidRequestID() throws {
+    @Test func `Record of a long topic gets a valid request id`() throws {
         let topic = String(repeating: "t", count: 249)
         let source = SourcePosition(topic: topic, partition: 100_000, offset: .max)
         let decoded = try Records.decode(IncomingRecord(source: source, value: Self.body))
@@ -22,7 +22,7 @@ struct EnvelopeTests {
         #expect(decoded.request.requestID.hasSuffix("-100000-9223372036854775807"))
     }
 
-    @Test func unusableEventIDIsRefusedOnlyWithoutARequestID() throws {
+    @Test func `Unusable event id is refused only without a request id`() throws {
         let long = EventHeader("ce_id", text: String(repeating: "i", count: 10_240))
         let headers = Records.eventHeaders + [long]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
@@ -34,7 +34,7 @@ struct EnvelopeTests {
 
     // MARK: Time
 
-    @Test func eventTimeGoesBeforeTheRecordsTimestamp() throws {
+    @Test func `Event time goes before the records timestamp`() throws {
         let expected = WallTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
         for envelope in [Envelope.binary, .structured, .structuredBase64] {
             #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
@@ -50,7 +50,7 @@ struct EnvelopeTests {
 
     /// If it were ignored, calls would be made after the request has expired.
     @Test(arguments: unreadableTimes)
-    func expiryTimeThatIsNoTimeIsRefused(text: String) throws {
+    func `Expiry time that is no time is refused`(text: String) throws {
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: text)]
         let binary = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
         #expect(binary.error.member == "ce_expirytime")
@@ -64,7 +64,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func expiryTimeIsTakenFromBothModes() throws {
+    @Test func `Expiry time is taken from both modes`() throws {
         let expected = try #require(WallTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
         let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.expiry == expected)
@@ -94,7 +94,7 @@ struct EnvelopeTests {
         ("content-type", Array("application/cloudevents-batch+json".utf8)),
     ]
     @Test(arguments: brokenHeaders)
-    func rejectionNamesTheHeaderAtFault(header: (name: String, value: [UInt8]?)) throws {
+    func `Rejection names the header at fault`(header: (name: String, value: [UInt8]?)) throws {
         let others = Records.eventHeaders.filter { $0.name != header.name }
         let replaced = others + [EventHeader(header.name, header.value)]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: replaced)))
@@ -105,7 +105,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func rejectionForAWrongEnvelopeNamesTheRequest() throws {
+    @Test func `Rejection for a wrong envelope names the request`() throws {
         let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [EventHeader("ce_type", text: "other")]
         let body = Records.search(with: #""requestId":"r-1","limit":-1"#)
         let rejected = try #require(Records.rejection(of: Records.record(Array(body.utf8), headers: headers)))
@@ -113,7 +113,7 @@ struct EnvelopeTests {
         #expect(rejected.requestID == "r-1")
     }
 
-    @Test func lastOfRepeatedHeadersCounts() throws {
+    @Test func `Last of repeated headers counts`() throws {
         let headers = [EventHeader("ce_type", text: "other"), EventHeader("ce_id", [0xFF])] + Records.eventHeaders
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "event-1")
     }
@@ -122,13 +122,13 @@ struct EnvelopeTests {
         "application/json", "APPLICATION/JSON", "application/json; charset=utf-8", "application/json;charset=utf-8",
         "text/json", "application/vnd.example+json", " application/json",
     ])
-    func everySpellingOfJSONIsAccepted(type: String) throws {
+    func `Every spelling of JSON is accepted`(type: String) throws {
         let headers =
             Records.eventHeaders.filter { $0.name != "content-type" } + [EventHeader("Content-Type", text: type)]
         #expect(throws: Never.self) { try Records.decode(Records.record(Self.body, headers: headers)) }
     }
 
-    @Test func foreignHeadersAndContentTypesDoNotMakeAnEvent() throws {
+    @Test func `Foreign headers and content types do not make an event`() throws {
         let headers = [
             EventHeader("content-type", text: "text/plain"), EventHeader("x-team", nil), EventHeader("", []),
             EventHeader("cell", text: "7"),
@@ -142,7 +142,7 @@ struct EnvelopeTests {
         "application/cloudevents+json", "Application/CloudEvents+JSON", "application/cloudevents+json; charset=UTF-8",
         "application/cloudevents+json;charset=UTF-8",
     ])
-    func contentTypeSelectsStructuredMode(type: String) throws {
+    func `Content type selects structured mode`(type: String) throws {
         let event = Records.record(Self.body, in: .structured)
         let record = Records.record(event.value, headers: [EventHeader("content-type", text: type)])
         #expect(try Records.decode(record).request.requestID == "event-1")
@@ -161,7 +161,7 @@ struct EnvelopeTests {
         (#""data":null,"data_base64":"W10=""#, "data_base64"), (#""data":null,"data_base64":"e30=""#, "location"),
     ]
     @Test(arguments: brokenEvents)
-    func rejectionNamesTheEventsMemberAtFault(replaced: (json: String, name: String)) throws {
+    func `Rejection names the events member at fault`(replaced: (json: String, name: String)) throws {
         // If a member is there twice, the last one counts.
         let good = Records.record(Self.body, in: .structured)
         let event = try #require(good.value).dropLast() + Array(",\(replaced.json)}".utf8)
@@ -171,17 +171,17 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: ["", "[]", "7", "{", "null", #"{"data":{"#, "{}x"])
-    func structuredRecordWithoutAnEventIsRefusedForItsValue(text: String) throws {
+    func `Structured record without an event is refused for its value`(text: String) throws {
         let record = Records.record(Array(text.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "value")
     }
 
-    @Test func eventWithoutItsAttributesIsRefused() throws {
+    @Test func `Event without its attributes is refused`() throws {
         let record = Records.record(Array(#"{"data":{}}"#.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "specversion")
     }
 
-    @Test func structuredEventMayHoldItsDataFirst() throws {
+    @Test func `Structured event may hold its data first`() throws {
         let event = """
             {"data":{"location":{"latitude":1,"longitude":2},"requestId":"r-1"},"type":"location-search.requested.v1",
              "source":"/x","id":"e","specversion":"1.0","extension":true}
@@ -194,7 +194,7 @@ struct EnvelopeTests {
 
     /// Its members lie in `data`, so as bare JSON it would be rejected for a missing location that it has.
     @Test(arguments: [[], [EventHeader("content-type", text: "application/json")]])
-    func structuredEventWithoutItsContentTypeIsToldSo(headers: [EventHeader]) throws {
+    func `Structured event without its content type is told so`(headers: [EventHeader]) throws {
         for envelope in [Envelope.structured, .structuredBase64] {
             let event = Records.record(Self.body, in: envelope)
             let rejected = try #require(Records.rejection(of: Records.record(event.value, headers: headers)))
@@ -209,11 +209,11 @@ struct EnvelopeTests {
     @Test(arguments: [
         #"{"specversion":"1.0"}"#, #"{"type":"x","source":"y","data":{}}"#, #"{"specversion":1,"type":2,"source":3}"#,
     ])
-    func bareRequestThatOnlyResemblesAnEventIsRefusedForItsMembers(text: String) {
+    func `Bare request that only resembles an event is refused for its members`(text: String) {
         #expect(Records.rejection(of: text)?.error.member == "location")
     }
 
-    @Test func bareRequestMayHaveMembersOfAnEvent() throws {
+    @Test func `Bare request may have members of an event`() throws {
         let text = Records.search(with: #""specversion":"1.0","type":"x","source":"y""#)
         #expect(throws: Never.self) { try Records.decode(text) }
     }
@@ -222,7 +222,7 @@ struct EnvelopeTests {
 
     private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    @Test func traceHeadersAreTakenFromEveryPlace() throws {
+    @Test func `Trace headers are taken from every place`() throws {
         let plain = [EventHeader("traceparent", text: Self.parent), EventHeader("tracestate", text: "a=b")]
         let extensions = [EventHeader("ce_traceparent", text: Self.parent), EventHeader("ce_tracestate", text: "a=b")]
         let event = try #require(Records.record(Self.body, in: .structured).value).dropLast()
@@ -240,12 +240,12 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
-    func requestWithAWrongTraceIsTakenWithoutIt(parent: [UInt8]?) throws {
+    func `Request with a wrong trace is taken without it`(parent: [UInt8]?) throws {
         let headers = [EventHeader("traceparent", parent), EventHeader("tracestate", text: "a=b")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace == nil)
     }
 
-    @Test func rejectionKeepsKeyAndTraceOfItsRecord() throws {
+    @Test func `Rejection keeps key and trace of its record`() throws {
         let record = Records.record([], key: Array("k".utf8), headers: [EventHeader("traceparent", text: Self.parent)])
         let rejected = try #require(Records.rejection(of: record))
         #expect(rejected.envelope.key == Array("k".utf8))

@@ -3,7 +3,7 @@ import Testing
 @testable import EventContract
 
 struct EventLineTests {
-    @Test func recordIsWrittenAsOneLine() {
+    @Test func `Record is written as one line`() {
         let headers = [EventHeader("a", text: "1"), EventHeader("b", nil), EventHeader("c", [0xFF])]
         let line = EventLine.encode(
             topic: "t", partition: 0, offset: 7, key: [0xFF, 0xFE], value: Array("{\"a\":\n1}".utf8), headers: headers)

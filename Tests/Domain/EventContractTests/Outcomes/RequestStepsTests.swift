@@ -51,11 +51,11 @@ struct RequestStepsTests {
         ),
     ]
 
-    @Test(arguments: texts) func stepsAreWrittenAsDocumented(steps: RequestSteps, text: String) {
+    @Test(arguments: texts) func `Steps are written as documented`(steps: RequestSteps, text: String) {
         #expect(Self.text(steps) == text)
     }
 
-    @Test(arguments: texts) func stepsThatAreWrittenAreReadBack(steps: RequestSteps, text: String) {
+    @Test(arguments: texts) func `Steps that are written are read back`(steps: RequestSteps, text: String) {
         let read = OutcomeEvent.Steps(text: Array(text.utf8))
         #expect(read.topicWait == steps.topicWait.map { .milliseconds($0.milliseconds(roundedUp: false)) })
         #expect(read.steps.count == (steps.first == nil ? 0 : steps.others.count + 1))
@@ -67,7 +67,7 @@ struct RequestStepsTests {
         }
     }
 
-    @Test func codeAndStatusAreReadBack() {
+    @Test func `Code and status are read back`() {
         let step = Self.step(.call, .hotpepper, .failed(.rateLimited, httpStatus: 429), at: 1, for: 2)
         let expected = OutcomeEvent.Step(
             kind: "call", provider: "hotpepper", start: .milliseconds(1), duration: .milliseconds(2),
@@ -76,7 +76,7 @@ struct RequestStepsTests {
     }
 
     /// The last step of a request is always included, and the header has at most 1 KB.
-    @Test func stepsThatAreTooManyAreLeftOutBeforeTheLast() {
+    @Test func `Steps that are too many are left out before the last`() {
         let longest = Self.step(
             .refused, .googlePlacesLegacy, .failed(.upstreamUnavailable, httpStatus: 599), at: .max / 1_000_000,
             for: .max / 1_000_000)
@@ -90,13 +90,13 @@ struct RequestStepsTests {
         #expect(read.areCut && read.steps.count == RequestSteps.most)
     }
 
-    @Test func asManyStepsAsAreKeptAreNotCut() {
+    @Test func `As many steps as are kept are not cut`() {
         let steps = Self.steps(Array(repeating: Self.step(.wait), count: RequestSteps.most))
         #expect(!steps.areCut && !Self.text(steps).contains("..."))
     }
 
     /// A newer worker may write other steps, and more words after the known ones.
-    @Test func whatOnlyANewerWorkerKnowsIsKept() {
+    @Test func `What only a newer worker knows is kept`() {
         let text = "topic 5; teleport mars 1+2 ok 200 more words; nonsense; call hotpepper 3+4 fresh-code; queue 7"
         let read = OutcomeEvent.Steps(text: Array(text.utf8))
         #expect(read.steps.map(\.kind) == ["teleport", "call"])
@@ -108,11 +108,11 @@ struct RequestStepsTests {
         "call hotpepper 1", "call hotpepper 1+", "call hotpepper +1", "call hotpepper -1+1", "call hotpepper 1+1+1",
         "call hotpepper 1+9999999999", "call hotpepper", "call", ";;;", " ", "topic", "topic x",
     ])
-    func whatIsNoStepIsPassedOver(text: String) {
+    func `What is no step is passed over`(text: String) {
         #expect(OutcomeEvent.Steps(text: Array(text.utf8)) == OutcomeEvent.Steps())
     }
 
-    @Test func outcomeHasTheHeaderOnlyWhereThereAreSteps() throws {
+    @Test func `Outcome has the header only where there are steps`() throws {
         var encoder = OutcomeEncoder(seed: 1)
         for steps in [nil, Self.steps([Self.step(.call, .hotpepper, .answered)], topicWait: .milliseconds(2))] {
             let encoded = encoder.encode(
@@ -133,7 +133,7 @@ struct RequestStepsFuzzTests {
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000
 
-    @Test func everyTextIsRead() {
+    @Test func `Every text is read`() {
         let pieces = [
             "topic ", "call ", "hotpepper ", "12", "+", "; ", ";", "...", " ok", " 503", "9999999999", "-1", "\u{0}",
             "é",

@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct RequestDecoderTests {
-    @Test func requestWithoutOptionalMembersGetsTheContractsDefaults() throws {
+    @Test func `Request without optional members gets the contracts defaults`() throws {
         let decoded = try Records.decode(#"{"location":{"latitude":35.690921,"longitude":139.700258}}"#)
         #expect(
             decoded.request
@@ -15,7 +15,7 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: Envelope.allCases)
-    func everyMemberIsRead(envelope: Envelope) throws {
+    func `Every member is read`(envelope: Envelope) throws {
         let body = """
             {"requestId":"r-1","operation":"search","provider":"hotpepper","category":"hospital",
              "location":{"latitude":-90,"longitude":180},"radiusMeters":0.5e2,"keyword":"ラーメン","language":"zh-TW",
@@ -29,7 +29,7 @@ struct RequestDecoderTests {
     }
 
     /// For speed, the decoder has a separate list of the names.
-    @Test func everyOperationAndProviderIsReadByItsName() throws {
+    @Test func `Every operation and provider is read by its name`() throws {
         for operation in SearchOperation.allCases {
             for provider in ProviderID.allCases.map({ ProviderChoice.named($0) }) + [.auto] {
                 let name = provider.named?.rawValue ?? "auto"
@@ -53,7 +53,7 @@ struct RequestDecoderTests {
         #""\u006cimit":7"#,
     ]
     @Test(arguments: accepted, Envelope.allCases)
-    func accepts(member: String, envelope: Envelope) throws {
+    func `Accepts`(member: String, envelope: Envelope) throws {
         #expect(throws: Never.self) { try Records.decode(Records.search(with: member), in: envelope) }
     }
 
@@ -101,7 +101,7 @@ struct RequestDecoderTests {
         (#""operation":"details","placeId":5"#, "placeId"),
     ]
     @Test(arguments: refused, Envelope.allCases)
-    func rejectionNamesTheMemberAtFault(member: (json: String, name: String), envelope: Envelope) throws {
+    func `Rejection names the member at fault`(member: (json: String, name: String), envelope: Envelope) throws {
         let rejected = try #require(Records.rejection(of: Records.search(with: member.json), in: envelope))
         #expect(rejected.error.code == .invalidRequest)
         #expect(rejected.error.member == member.name)
@@ -109,7 +109,7 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: [#"{"latitude":"x"}"#, "[]", #"{"latitude":91,"longitude":200}"#, "null", "7"])
-    func locationIsIgnoredForDetailsAndPhotos(location: String) throws {
+    func `Location is ignored for details and photos`(location: String) throws {
         for operation in ["details", "photo"] {
             let body = #"{"operation":"\#(operation)","placeId":"p","location":\#(location)}"#
             #expect(try Records.decode(body).request.location == nil)
@@ -131,21 +131,21 @@ struct RequestDecoderTests {
         Array(Records.search(with: #""pad":"\#(String(repeating: "x", count: 65_536))""#).utf8),
     ]
     @Test(arguments: noRequests)
-    func rejectionNamesTheValueThatIsNoRequest(value: [UInt8]?) throws {
+    func `Rejection names the value that is no request`(value: [UInt8]?) throws {
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.requestID == "requests-3-42")
         #expect(rejected.error.message.utf8.count < 200)
     }
 
-    @Test func recordOfTenMegabytesIsRefusedUnread() throws {
+    @Test func `Record of ten megabytes is refused unread`() throws {
         let value = Array(Records.search(with: #""requestId":"r-1""#).utf8) + Array(repeating: 0x20, count: 10_000_000)
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.requestID == "requests-3-42")
     }
 
-    @Test func invalidUTF8IsToldWhereverItStands() throws {
+    @Test func `Invalid UTF8 is told wherever it stands`() throws {
         let broken: [UInt8] = [0xC3, 0x28]
         func record(_ member: String) -> IncomingRecord {
             let parts = Records.search(with: #""\#(member)":"§""#).split(separator: "§").map { Array($0.utf8) }
@@ -159,14 +159,14 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: [[0, 0, 0, 0, 7], [1] + Array(repeating: 9, count: 16)])
-    func schemaRegistryFramingIsRecognised(prefix: [UInt8]) throws {
+    func `Schema registry framing is recognised`(prefix: [UInt8]) throws {
         let value = prefix + Array(Records.search(with: #""limit":1"#).utf8)
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.error.message.contains("schema registry"))
     }
 
-    @Test func recordThatExceedsASizeLimitIsRefused() throws {
+    @Test func `Record that exceeds a size limit is refused`() throws {
         let body = Records.search(with: #""limit":1"#)
         let fitting = body + String(repeating: " ", count: 65_536 - body.utf8.count)
         #expect(throws: Never.self) { try Records.decode(fitting) }
@@ -179,7 +179,7 @@ struct RequestDecoderTests {
         #expect(throws: RejectedRecord.self) { try small.decode(Records.record(Array(body.utf8))) }
     }
 
-    @Test func rejectionSaysWhoseRequestItWas() throws {
+    @Test func `Rejection says whose request it was`() throws {
         let body = Records.search(
             with: #""requestId":"r-9","sessionId":"s-9","operation":"photo","provider":"hotpepper","limit":-1"#)
         for (text, isWhole) in [(body, true), (String(body.dropLast()), false), (body + "}", false)] {
@@ -192,7 +192,7 @@ struct RequestDecoderTests {
         }
     }
 
-    @Test func noByteOfTheRecordIsInTheError() throws {
+    @Test func `No byte of the record is in the error`() throws {
         let secret = "AIzaSECRETSECRET"
         for member in [#""limit":"\#(secret)""#, #""operation":"\#(secret)""#, #""\#(secret)"#, secret] {
             let rejected = try #require(Records.rejection(of: Records.search(with: member)))

@@ -26,7 +26,7 @@ struct GooglePlacesFieldsTests {
         "places.id,places.displayName,places.formattedAddress,places.location,places.types,places.primaryType,"
         + "places.primaryTypeDisplayName,places.googleMapsUri,places.businessStatus,places.attributions"
 
-    @Test func presetsAskForAllThatTheirPriceClassGives() async throws {
+    @Test func `Presets ask for all that their price class gives`() async throws {
         #expect(try await mask(Self.nearby, "pro") == Self.proSearch)
         #expect(try await mask(Self.text, "pro") == Self.proSearch + ",nextPageToken")
         let details = Self.proSearch.replacing("places.", with: "") + ",photos"
@@ -37,7 +37,7 @@ struct GooglePlacesFieldsTests {
         #expect(try await mask(Self.details, "essentials") == "id,formattedAddress,location,types,attributions,photos")
     }
 
-    @Test func listIsAskedOfSearchesAndDetailsWithWhatEveryResultNeeds() async throws {
+    @Test func `List is asked of searches and details with what every result needs`() async throws {
         let list = "displayName, rating,currentOpeningHours"
         let fields = "displayName,rating,currentOpeningHours.openNow,id,attributions"
         #expect(try await mask(Self.details, list) == fields)
@@ -49,7 +49,7 @@ struct GooglePlacesFieldsTests {
     }
 
     @Test(arguments: ["essentials", "pro", "enterprise", "location"])
-    func photoAsksForItsNameOnlyWhateverTheSetting(fields: String) async throws {
+    func `Photo asks for its name only whatever the setting`(fields: String) async throws {
         #expect(try await mask(Providers.photo("p1"), fields) == "photos,attributions")
     }
 
@@ -58,7 +58,7 @@ struct GooglePlacesFieldsTests {
         "places.rating", "rating.openNow", "currentOpeningHours.periods", ".openNow",
         "currentOpeningHours,currentOpeningHours.openNow", "reviews", "*", "id\n",
     ])
-    func unknownFieldIsNoSetting(text: String) {
+    func `Unknown field is no setting`(text: String) {
         #expect(GooglePlacesFields(text: text) == nil)
     }
 
@@ -73,7 +73,7 @@ struct GooglePlacesFieldsTests {
         ("displayName,websiteUri", .nearbySearchEnterprise, .textSearchEnterprise, .placeDetailsEnterprise),
     ]
     @Test(arguments: classes)
-    func dearestFieldAndTheOperationDecideTheClass(
+    func `Dearest field and the operation decide the class`(
         fields: String, nearby: PriceClass, text: PriceClass, details: PriceClass
     ) throws {
         let service = try service(fields).service
@@ -98,14 +98,16 @@ struct GooglePlacesFieldsTests {
             ("regularOpeningHours", "enterprise", "enterprise", "enterprise"),
             ("websiteUri", "enterprise", "enterprise", "enterprise"),
         ] as [(String, String, String, String)])
-    func fieldCostsWhatTheProvidersTablesSay(field: String, nearby: String, text: String, details: String) throws {
+    func `Field costs what the providers tables say`(field: String, nearby: String, text: String, details: String)
+        throws
+    {
         let service = try service(field).service
         #expect(service.priceClass(of: Self.nearby, followUp: nil).rawValue.hasSuffix(nearby))
         #expect(service.priceClass(of: Self.text, followUp: nil).rawValue.hasSuffix(text))
         #expect(service.priceClass(of: Self.details, followUp: nil).rawValue.hasSuffix(details))
     }
 
-    @Test func callsOfAPhotoAndOfTheOtherProvidersHaveTheirOwnClasses() throws {
+    @Test func `Calls of a photo and of the other providers have their own classes`() throws {
         let (photo, picture) = (Providers.photo("p1"), FollowUpCall(number: 2))
         let google = try service("enterprise").service
         #expect(google.priceClass(of: photo, followUp: nil) == .placeDetailsIDsOnly)
@@ -123,7 +125,9 @@ struct GooglePlacesFieldsTests {
         }
     }
 
-    @Test(arguments: PriceClass.allCases) func eachClassBelongsToTheProviderThatItsNameSays(priceClass: PriceClass) {
+    @Test(arguments: PriceClass.allCases) func `Each class belongs to the provider that its name says`(
+        priceClass: PriceClass
+    ) {
         let provider: ProviderID =
             priceClass.rawValue.hasPrefix("legacy-")
             ? .googlePlacesLegacy : priceClass == .hotpepper ? .hotpepper : .googlePlaces

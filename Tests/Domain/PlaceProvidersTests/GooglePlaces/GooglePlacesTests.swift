@@ -14,7 +14,7 @@ struct GooglePlacesTests {
         "photos":[{"name":"places/ChIJinvented1/photos/AB-c_1","authorAttributions":[{"displayName":"Ann O.","uri":"//x"}]},{"name":"second","authorAttributions":[{"displayName":"Bob"}]}]}
         """
 
-    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
+    @Test func `Every member of a place is taken over`() async throws {
         let answer = try await Providers.google(FakeHTTP(#"{"places":[\#(Self.full)],"nextPageToken":"more"}"#)).ask(
             Providers.search())
         #expect(
@@ -30,11 +30,11 @@ struct GooglePlacesTests {
     }
 
     @Test(arguments: ["{}", " { } ", #"{"places":[]}"#, #"{"places":null}"#])
-    func searchThatFindsNothingIsAnswered(body: String) async throws {
+    func `Search that finds nothing is answered`(body: String) async throws {
         #expect(try await Providers.google(FakeHTTP(body)).ask(Providers.search()).places.isEmpty)
     }
 
-    @Test func placeWithFewMembersIsTaken() async throws {
+    @Test func `Place with few members is taken`() async throws {
         let body =
             #"{"places":[{"id":"a","shortFormattedAddress":"Street 1"},{"id":"b","rating":0,"priceLevel":"PRICE_LEVEL_UNSPECIFIED"},{"displayName":{"text":"x"}},{"id":"a"}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search())
@@ -45,7 +45,9 @@ struct GooglePlacesTests {
 
     /// Nearby search has no keyword, no filter for open places and no pages.
     @Test(arguments: [("ramen", nil, nil), (nil, true, nil), (nil, nil, "token")] as [(String?, Bool?, String?)])
-    func searchThatNearbyCannotServeGoesToTextSearch(keyword: String?, openNow: Bool?, token: String?) async throws {
+    func `Search that nearby cannot serve goes to text search`(keyword: String?, openNow: Bool?, token: String?)
+        async throws
+    {
         let http = FakeHTTP("{}")
         _ = try await Providers.google(http).ask(
             Providers.search(keyword: keyword, openNow: openNow, pageToken: token))
@@ -59,21 +61,21 @@ struct GooglePlacesTests {
     }
 
     /// The search box has corners outside the circle.
-    @Test func textSearchKeepsToTheCircle() async throws {
+    @Test func `Text search keeps to the circle`() async throws {
         let body =
             #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search(radius: 1500, keyword: "x"))
         #expect(answer.places.map(\.id) == ["in"])
     }
 
-    @Test func detailsAreOnePlace() async throws {
+    @Test func `Details are one place`() async throws {
         let http = FakeHTTP(Self.full)
         let answer = try await Providers.google(http).ask(Providers.details("ChIJ/inv 1", language: "en"))
         #expect(answer.places.map(\.id) == ["ChIJinvented1"])
         #expect(http.requests[0].url == "https://new.test/v1/places/ChIJ%2Finv%201?languageCode=en")
     }
 
-    @Test func photoTakesTwoCallsAndItsURLHoldsNoKey() async throws {
+    @Test func `Photo takes two calls and its URL holds no key`() async throws {
         let http = FakeHTTP([
             .success(HTTPResponse(status: 200, body: Array(Self.full.utf8))),
             .success(
@@ -108,20 +110,20 @@ struct GooglePlacesTests {
             (200, #"{"places":7}"#, .badResponse), (200, #"{"places":{}}"#, .badResponse),
             (302, "", .upstreamRejected),
         ] as [(Int, String, SearchError.Code)])
-    func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code) async {
+    func `Each failure has its code`(status: Int, body: String, code: SearchError.Code) async {
         let error = await Providers.google(FakeHTTP(status, body)).failure(Providers.search())
         #expect(error?.code == code)
         #expect(error.map { !"\($0)".contains(Providers.key) } == true)
     }
 
-    @Test func detailsOfABadPlaceIDEndAsNotFound() async {
+    @Test func `Details of a bad place id end as not found`() async {
         let body = Self.error(400, "INVALID_ARGUMENT", message: "Not a valid Place ID: zzz")
         #expect(await Providers.google(FakeHTTP(400, body)).failure(Providers.details("zzz"))?.code == .notFound)
         let gone = Self.error(404, "NOT_FOUND")
         #expect(await Providers.google(FakeHTTP(404, gone)).failure(Providers.details("zzz"))?.code == .notFound)
     }
 
-    @Test func retryInfoIsHeededAndADailyQuotaIsNoReasonToTryAgain() async {
+    @Test func `Retry info is heeded and a daily quota is no reason to try again`() async {
         let soon = Self.error(429, "RESOURCE_EXHAUSTED", #"{"@type":"t/google.rpc.RetryInfo","retryDelay":"1.5s"}"#)
         let wait = await Providers.google(FakeHTTP(429, soon)).failure(Providers.search())
         #expect(wait?.retryAfter == .milliseconds(1500))

@@ -15,7 +15,7 @@ struct GooglePlacesLegacyTests {
         #"{"html_attributions":["Listings by <b>X</b>"],"results":[\#(results)],"status":"\#(status)"\#(more)}"#
     }
 
-    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
+    @Test func `Every member of a place is taken over`() async throws {
         let answer = try await Providers.legacy(FakeHTTP(Self.page(Self.full, more: #","next_page_token":"tok""#))).ask(
             Providers.search())
         #expect(
@@ -29,7 +29,7 @@ struct GooglePlacesLegacyTests {
         #expect(answer.attributions.contains("Google Maps") && answer.attributions.contains("Listings by <b>X</b>"))
     }
 
-    @Test func zeroResultsAreAnAnswer() async throws {
+    @Test func `Zero results are an answer`() async throws {
         let http = FakeHTTP(Self.page("", status: "ZERO_RESULTS"))
         #expect(try await Providers.legacy(http).ask(Providers.search()).places.isEmpty)
     }
@@ -43,7 +43,7 @@ struct GooglePlacesLegacyTests {
             (200, "OVER_DAILY_LIMIT", "", .rateLimited, false), (200, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
             (200, "NEW_STATUS", "", .upstreamRejected, false), (500, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
         ] as [(Int, String, String, SearchError.Code, Bool)])
-    func eachStatusHasItsCode(
+    func `Each status has its code`(
         httpStatus: Int, status: String, message: String, code: SearchError.Code, allowsAttempt: Bool
     ) async {
         let body = #"{"error_message":"\#(message)","html_attributions":[],"results":[],"status":"\#(status)"}"#
@@ -59,11 +59,11 @@ struct GooglePlacesLegacyTests {
             (200, #"{"status":"OK"}"#, .badResponse), (200, #"{"status":"OK","results":[{}]}"#, .badResponse),
             (502, "<html>", .upstreamUnavailable), (403, "<html>", .unauthorized), (429, "", .rateLimited),
         ] as [(Int, String, SearchError.Code)])
-    func answerThatCannotBeReadHasItsCode(status: Int, body: String, code: SearchError.Code) async {
+    func `Answer that cannot be read has its code`(status: Int, body: String, code: SearchError.Code) async {
         #expect(await Providers.legacy(FakeHTTP(status, body)).failure(Providers.search())?.code == code)
     }
 
-    @Test func legacyDetailsAreReadAndTheirFailuresAreNotFound() async throws {
+    @Test func `Legacy details are read and their failures are not found`() async throws {
         let http = FakeHTTP(
             #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#
         )
@@ -79,7 +79,7 @@ struct GooglePlacesLegacyTests {
     }
 
     /// The redirect is read, not followed; the picture's URL has no key.
-    @Test func photoURLIsTakenFromTheRedirect() async throws {
+    @Test func `Photo URL is taken from the redirect`() async throws {
         func http(_ location: String?) -> FakeHTTP {
             FakeHTTP([
                 .success(HTTPResponse(status: 200, body: Array(#"{"result":\#(Self.full),"status":"OK"}"#.utf8))),
@@ -94,7 +94,7 @@ struct GooglePlacesLegacyTests {
     }
 
     /// A token becomes valid after a delay: INVALID_REQUEST means "not yet".
-    @Test func aFreshPageTokenIsAskedForAgain() async throws {
+    @Test func `A fresh page token is asked for again`() async throws {
         let notYet = HTTPResponse(status: 200, body: Array(Self.page("", status: "INVALID_REQUEST").utf8))
         let good = HTTPResponse(status: 200, body: Array(Self.page(Self.full).utf8))
         let http = FakeHTTP([.success(notYet), .success(notYet), .success(good)])

@@ -16,7 +16,7 @@ struct HotpepperTests {
         "photo":{"mobile":{"l":"https://img.example.jp/m.jpg","s":""},"pc":{"l":"https://img.example.jp/l.jpg","m":"https://img.example.jp/p.jpg","s":""}}}
         """
 
-    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
+    @Test func `Every member of a place is taken over`() async throws {
         let http = FakeHTTP(Self.page(Self.full, available: #""28""#))
         let answer = try await Providers.hotpepper(http).ask(Providers.search(limit: 1))
         #expect(
@@ -32,7 +32,7 @@ struct HotpepperTests {
         #expect(answer.attributions.count == 2)
     }
 
-    @Test func placeWithoutAMemberLacksItInTheAnswer() async throws {
+    @Test func `Place without a member lacks it in the answer`() async throws {
         let shops = """
             {"id":"J000000001","name":"A","lat":"","lng":null,"genre":"","photo":{"pc":{"l":"https://x.example/noimage.gif"}},"urls":[]},
             {"id":"","name":"no id"},{"name":"nor this"},17,null,{"id":"J000000002","name":"B","lat":95,"lng":10},
@@ -47,14 +47,14 @@ struct HotpepperTests {
 
     /// Few and many places, for which duplicates are found in different ways.
     @Test(arguments: [10, 300])
-    func placeThatComesTwiceIsTakenOnce(count: Int) async throws {
+    func `Place that comes twice is taken once`(count: Int) async throws {
         let shops = (0..<count).map { #"{"id":"J\#($0)","name":"A"}"# }
         let page = Self.page((shops + shops).joined(separator: ","))
         let answer = try await Providers.hotpepper(FakeHTTP(page)).ask(Providers.search(limit: count))
         #expect(answer.places.map(\.id) == (0..<count).map { "J\($0)" })
     }
 
-    @Test func searchThatFindsNothingIsAnswered() async throws {
+    @Test func `Search that finds nothing is answered`() async throws {
         let http = FakeHTTP(#"{"results":{"results_available":0,"results_returned":"0","results_start":1,"shop":[]}}"#)
         let answer = try await Providers.hotpepper(http).ask(Providers.search())
         #expect(answer.places.isEmpty)
@@ -65,7 +65,7 @@ struct HotpepperTests {
     @Test(arguments: [
         (300.0, 1), (301, 2), (500, 2), (1000, 3), (1500, 4), (2000, 4), (2001, 5), (3000, 5), (50000, 5),
     ])
-    func hotpepperIsAskedForTheNextLargerRadius(radius: Double, range: Int) async throws {
+    func `Hotpepper is asked for the next larger radius`(radius: Double, range: Int) async throws {
         let http = FakeHTTP(Self.page(Self.full))
         _ = try await Providers.hotpepper(http).ask(Providers.search(radius: radius))
         #expect(http.requests[0].url.contains("&range=\(range)&"))
@@ -78,7 +78,7 @@ struct HotpepperTests {
             ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
             ("カフェ・スイーツ", nil, nil, nil),
         ] as [(String, Bool?, String?, String?)])
-    func searchThatHotpepperCannotServeIsRefusedWithoutACall(
+    func `Search that Hotpepper cannot serve is refused without a call`(
         category: String, openNow: Bool?, token: String?, member: String?
     ) {
         let request = Providers.search(category: category, openNow: openNow, pageToken: token)
@@ -105,14 +105,14 @@ struct HotpepperTests {
             (403, "", .unauthorized, nil), (429, "", .rateLimited, nil), (500, "x", .upstreamUnavailable, nil),
             (503, "", .upstreamUnavailable, nil), (404, "", .upstreamRejected, nil),
         ] as [(Int, String, SearchError.Code, String?)])
-    func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code, providerStatus: String?) async {
+    func `Each failure has its code`(status: Int, body: String, code: SearchError.Code, providerStatus: String?) async {
         let error = await Providers.hotpepper(FakeHTTP(status, body)).failure(Providers.search())
         #expect(error?.code == code)
         #expect(error?.providerStatus == providerStatus)
         #expect(error.map { !"\($0)".contains(Providers.key) } == true)
     }
 
-    @Test func detailsAndPhotoOfAnUnknownPlaceAreNotFound() async {
+    @Test func `Details and photo of an unknown place are not found`() async {
         let empty = Self.page("", available: "0")
         #expect(await Providers.hotpepper(FakeHTTP(empty)).failure(Providers.details("J000000099"))?.code == .notFound)
         let plain = Self.page(#"{"id":"J000000001","name":"A"}"#)
@@ -127,7 +127,7 @@ struct HotpepperTests {
         (.reset, .unreachable), (.timeout, .timeout), (.truncated, .badResponse), (.protocolViolation, .badResponse),
         (.tooLarge, .badResponse),
     ])
-    func failureOfTheTransportHasItsCode(kind: HTTPError.Kind, code: SearchError.Code) async {
+    func `Failure of the transport has its code`(kind: HTTPError.Kind, code: SearchError.Code) async {
         let http = FakeHTTP([.failure(HTTPError(kind, "hot.test: broken"))])
         #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == code)
     }
@@ -135,7 +135,7 @@ struct HotpepperTests {
     @Test(
         arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)]
             as [(String, Double?)])
-    func retryAfterIsReadInSeconds(text: String, seconds: Double?) async {
+    func `Retry after is read in seconds`(text: String, seconds: Double?) async {
         let error = await Providers.hotpepper(FakeHTTP(429, "", retryAfter: text)).failure(Providers.search())
         #expect(error?.retryAfter == seconds.map { .seconds($0) })
     }

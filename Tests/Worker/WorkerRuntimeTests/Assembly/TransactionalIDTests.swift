@@ -8,7 +8,7 @@ struct TransactionalIDTests {
         ("a-c", "1.0"),
     ]
 
-    @Test func noTwoMembersOfAClusterHaveTheSameID() {
+    @Test func `No two members of a cluster have the same id`() {
         let all = Self.members.flatMap { member in
             (0..<12).map { LaneAssembly.transactionalID(group: member.group, instance: member.instance, lane: $0) }
         }
@@ -16,7 +16,7 @@ struct TransactionalIDTests {
     }
 
     @Test(arguments: members)
-    func idBeginsWithTheGroupForPermissionsByPrefix(member: (group: String, instance: String)) {
+    func `Id begins with the group for permissions by prefix`(member: (group: String, instance: String)) {
         let id = LaneAssembly.transactionalID(group: member.group, instance: member.instance, lane: 0)
         #expect(id.hasPrefix("\(member.group)-"))
     }

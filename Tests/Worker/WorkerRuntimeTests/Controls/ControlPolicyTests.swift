@@ -18,7 +18,7 @@ struct ControlPolicyTests {
         return order
     }
 
-    @Test func ordersWithinTheSettingsAreTakenUp() {
+    @Test func `Orders within the settings are taken up`() {
         let orders = [
             order(.pauseIntake), order(.pauseProvider, "hotpepper"), order(.rate, "hotpepper", 50),
             order(.rate, "hotpepper", 0.001), order(.concurrency, nil, 64), order(.logLevel, level: "trace"),
@@ -26,7 +26,7 @@ struct ControlPolicyTests {
         for order in orders { #expect(policy.refusal(of: order, instance: "a") == nil, "\(order)") }
     }
 
-    @Test func ordersBeyondTheSettingsNeedForce() {
+    @Test func `Orders beyond the settings need force`() {
         for number in [(ControlOrder.Control.rate, "hotpepper", 50.5), (.concurrency, nil, 65)]
             as [(ControlOrder.Control, String?, Double)]
         {
@@ -36,7 +36,7 @@ struct ControlPolicyTests {
         }
     }
 
-    @Test func nothingGoesBeyondTheRangeOfTheSettingItself() {
+    @Test func `Nothing goes beyond the range of the setting itself`() {
         let orders = [
             order(.rate, "hotpepper", 1_000_001, isForced: true), order(.rate, "hotpepper", 0, isForced: true),
             order(.concurrency, nil, 65_537, isForced: true), order(.concurrency, nil, 0, isForced: true),
@@ -45,7 +45,7 @@ struct ControlPolicyTests {
         for order in orders { #expect(policy.refusal(of: order, instance: "a") != nil, "\(order)") }
     }
 
-    @Test func ordersThatMeanNothingHereAreRefused() throws {
+    @Test func `Orders that mean nothing here are refused`() throws {
         #expect(policy.refusal(of: order(.rate, "google-places", 5), instance: "a")?.contains("is not set") == true)
         #expect(policy.refusal(of: order(.pauseProvider, "bing"), instance: "a")?.contains("bing") == true)
         #expect(policy.refusal(of: order(.pauseProvider), instance: "a") != nil)
@@ -59,7 +59,7 @@ struct ControlPolicyTests {
         #expect(policy.refusal(of: order, instance: "a")?.contains("later") == true)
     }
 
-    @Test func lanesAreToldWhatTheOrdersAsk() {
+    @Test func `Lanes are told what the orders ask`() {
         #expect(policy.laneControls(of: []) == LaneControls())
         let controls = policy.laneControls(of: [
             order(.pauseProvider, "google-places"), order(.rate, "hotpepper", 20), order(.concurrency, nil, 9),

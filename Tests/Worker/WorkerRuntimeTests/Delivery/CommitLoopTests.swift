@@ -12,7 +12,7 @@ import Testing
 
 /// A lane's commits, and its behaviour while commits are rejected.
 struct CommitLoopTests {
-    @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
+    @Test func `Offsets are committed only after delivery is confirmed`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.sink.holdReports()
             await fixture.source.append([LaneFixture.request("a"), LaneFixture.request("b")])
@@ -26,7 +26,7 @@ struct CommitLoopTests {
         }
     }
 
-    @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
+    @Test func `Refused commits hold up new requests until one is taken`() async throws {
         try await LaneFixture.run { fixture in
             try await fixture.commitsFirstRequest()
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
@@ -46,7 +46,7 @@ struct CommitLoopTests {
 
     /// Its topic was deleted, or the right to read it was revoked.
     @Test(arguments: [3, 29] as [Int32])  // UNKNOWN_TOPIC_OR_PART, TOPIC_AUTHORIZATION_FAILED
-    func refusedCommitsOfOneTopicHoldUpItsOwnPartitionsOnly(code: Int32) async throws {
+    func `Refused commits of one topic hold up its own partitions only`(code: Int32) async throws {
         let night = TopicPartition("night", 0)
         try await LaneFixture.run(
             assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
@@ -74,7 +74,7 @@ struct CommitLoopTests {
     }
 
     /// Partitions of a rejected topic that were just assigned do not make those of other topics wait for their crash notes.
-    @Test func topicThatIsRefusedFromTheStartHoldsNoOtherUp() async throws {
+    @Test func `Topic that is refused from the start holds no other up`() async throws {
         try await LaneFixture.run(
             assigned: [], { $0.topics.requestTopics = [RequestTopic("requests"), RequestTopic("night")] }
         ) { fixture in

@@ -12,7 +12,7 @@ struct CommitPaceTests {
 
     /// There are two commits in an interval: one may be late by the time between them.
     @Test(arguments: [(0, false), (500, false), (999, false), (1000, true), (5000, true)])
-    func whatOneIntervalFinishesMayBeUncommitted(milliseconds: Int, isOverdue: Bool) {
+    func `What one interval finishes may be uncommitted`(milliseconds: Int, isOverdue: Bool) {
         let pace = pace()
         #expect(pace.isOverdue(at: start + .milliseconds(milliseconds)) == isOverdue)
         #expect(pace.pause == .milliseconds(500))
@@ -20,14 +20,14 @@ struct CommitPaceTests {
 
     /// The broker's answer takes longer than the shortest possible intervals.
     @Test(arguments: [(499, false), (500, true)])
-    func aShortIntervalLeavesTimeForTheAnswer(milliseconds: Int, isOverdue: Bool) {
+    func `A short interval leaves time for the answer`(milliseconds: Int, isOverdue: Bool) {
         let pace = pace(.milliseconds(10))
         #expect(pace.isOverdue(at: start + .milliseconds(milliseconds)) == isOverdue)
         #expect(pace.pause == .milliseconds(5))
     }
 
     /// Requests that finished during the commit are not part of it.
-    @Test func aCommitCountsFromWhenItBegan() {
+    @Test func `A commit counts from when it began`() {
         var pace = pace()
         _ = pace.committed(since: start + .milliseconds(600))
         #expect(!pace.isOverdue(at: start + .milliseconds(1599)))
@@ -37,7 +37,7 @@ struct CommitPaceTests {
         #expect(pace.committedUpTo == start + .milliseconds(600))
     }
 
-    @Test func aFailedOneChangesNothing() {
+    @Test func `A failed one changes nothing`() {
         var pace = pace()
         _ = pace.failed(at: start + .milliseconds(500))
         #expect(!pace.isOverdue(at: start + .milliseconds(999)))
@@ -53,7 +53,7 @@ struct CommitPaceTests {
         }
     }
 
-    @Test func whatLastsIsSaidOnceAndItsEndToo() {
+    @Test func `What lasts is said once and its end too`() {
         let said = announcements([
             (1500, false), (2000, false), (2200, false), (2400, true), (2900, true),
             // The next failure is announced again.
@@ -62,13 +62,13 @@ struct CommitPaceTests {
         #expect(said == [false, true, false, true, false, true, true])
     }
 
-    @Test func aShortOneIsNotSaid() {
+    @Test func `A short one is not said`() {
         #expect(announcements([(1100, false), (1300, true)]) == [false, false])
     }
 
     /// Retried quickly, and never less often than without a failure.
     @Test(arguments: [(10, 5), (200, 100), (1000, 200), (60_000, 200)])
-    func aRefusedOneIsTriedAgainSoon(interval: Int, retry: Int) {
+    func `A refused one is tried again soon`(interval: Int, retry: Int) {
         #expect(pace(.milliseconds(interval)).retryPause == .milliseconds(retry))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// The selection of outcomes for the next transaction.
 struct ReadyOutcomesTests {
-    @Test func transactionCommitsOffsetsOfTheUnbrokenRunOnly() async throws {
+    @Test func `Transaction commits offsets of the unbroken run only`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
             try await fixture.outcomesAreWritten(["a", "b"])

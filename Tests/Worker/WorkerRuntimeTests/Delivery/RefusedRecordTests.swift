@@ -37,7 +37,7 @@ struct RefusedRecordTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func batchRefusedAsTooLargeLosesOnlyTheRecordThatIsTooLargeAlone(
+    func `Batch refused as too large loses only the record that is too large alone`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -58,7 +58,7 @@ struct RefusedRecordTests {
 
     /// Readers of a session compare these times with those of the session's other searches.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func outcomeThatIsShortenedKeepsWhatTheWholeOneSaidOfTheRequest(
+    func `Outcome that is shortened keeps what the whole one said of the request`(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
@@ -87,7 +87,7 @@ struct RefusedRecordTests {
     }
 
     /// No outcome becomes ready after the one that is sent alone, so no other event triggers its delivery.
-    @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
+    @Test func `Outcome that goes alone follows the ones before it`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             await fixture.sink.holdReports()
@@ -105,7 +105,7 @@ struct RefusedRecordTests {
     /// An unconfirmed dead letter blocks its own partition, and no outcome of another one.
     ///
     /// That holds for the outcomes of a rejected batch, for the one that is too large, and for the following ones.
-    @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {
+    @Test func `Outcome that is too large waits for no unconfirmed dead letter`() async throws {
         // The dead letter delays the lane's end up to the limit.
         try await LaneFixture.run(assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
@@ -130,7 +130,7 @@ struct RefusedRecordTests {
     }
 
     /// With ordering, an outcome follows the earlier one of its key to the same producer.
-    @Test func outcomesOfAKeyFollowTheOneThatIsSentAgainSingly() async throws {
+    @Test func `Outcomes of a key follow the one that is sent again singly`() async throws {
         try await LaneFixture.run {
             $0.ordering = .key
         } _: { fixture in
@@ -152,7 +152,7 @@ struct RefusedRecordTests {
     }
 
     /// A permanently failed producer may still report that it had written the record. So the topic accepts records.
-    @Test func retryThatTurnsOutToBeWrittenLetsTheOthersGo() async throws {
+    @Test func `Retry that turns out to be written lets the others go`() async throws {
         try await LaneFixture.run { fixture in
             let isOver = Mutex(false)
             let persisted = Mutex<String?>(nil)
@@ -179,7 +179,7 @@ struct RefusedRecordTests {
 
     /// A topic that also rejects truncated records would end one worker after another.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func briefRecordThatIsRefusedTooWaitsForItsTopic(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Brief record that is refused too waits for its topic`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
             await fixture.source.append([LaneFixture.request("a")])
@@ -196,7 +196,9 @@ struct RefusedRecordTests {
 
     /// The only outcome that waits for a topic turns out to be too large, and its error goes to another topic.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func topicThatNoRecordWaitsForAnyLongerHoldsUpNothing(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Topic that no record waits for any longer holds up nothing`(delivery: WorkerConfiguration.Delivery)
+        async throws
+    {
         try await LaneFixture.run(delivery: delivery) { fixture in
             let mayWrite = Mutex(false)
             for sink in [fixture.sink, fixture.singleSink] {
@@ -219,7 +221,7 @@ struct RefusedRecordTests {
 
     /// When the lane has left its group, an outcome that still waits for its topic is not written. It could not be committed, so
     /// another worker would publish it too.
-    @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {
+    @Test func `Outcome that waits at the end is not written`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
@@ -238,7 +240,7 @@ struct RefusedRecordTests {
         #expect(await fixture.sink.written.isEmpty)
     }
 
-    @Test func drainDuringTheTransactionalStartEndsTheLane() async throws {
+    @Test func `Drain during the transactional start ends the lane`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         defer { fixture.loop.stop() }
         await fixture.sink.holdTransactionInit()

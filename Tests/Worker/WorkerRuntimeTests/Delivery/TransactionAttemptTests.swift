@@ -37,7 +37,7 @@ struct TransactionAttemptTests {
         return (attempt, failure)
     }
 
-    @Test func transactionCommitsRecordsAndTheOffsetBehindThem() async throws {
+    @Test func `Transaction commits records and the offset behind them`() async throws {
         let (attempt, failure) = try await run(["a", "b"])
 
         #expect(failure == nil)
@@ -47,7 +47,7 @@ struct TransactionAttemptTests {
     }
 
     /// The records behind it are purged, and are no evidence about their topics.
-    @Test func recordThatIsRefusedFailsTheTransactionWithoutAStall() async throws {
+    @Test func `Record that is refused fails the transaction without a stall`() async throws {
         await sink.refuse { record, _ in record.text == "large" ? Self.tooLarge : nil }
         let (attempt, failure) = try await run(["a", "large", "b"])
 
@@ -60,7 +60,7 @@ struct TransactionAttemptTests {
         #expect(purged?.isTopicRefusal == false)
     }
 
-    @Test func transactionWhoseRecordsNobodyConfirmsHasStalled() async throws {
+    @Test func `Transaction whose records nobody confirms has stalled`() async throws {
         await sink.holdReports()
         let (attempt, failure) = try await run(["a"])
 

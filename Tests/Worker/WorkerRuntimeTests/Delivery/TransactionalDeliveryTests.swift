@@ -20,7 +20,7 @@ struct TransactionalDeliveryTests {
     ]
 
     @Test(arguments: finalErrors)
-    func producerThatFailsBeforeItsCommitIsReplacedWithoutAskingAgain(error: KafkaError) async throws {
+    func `Producer that fails before its commit is replaced without asking again`(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.failCommits([.init(error: error)])
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
@@ -35,7 +35,7 @@ struct TransactionalDeliveryTests {
 
     /// The answer to the commit is lost, and the coordinator answers the retry with an invalid transaction state.
     @Test(arguments: finalErrors)
-    func outcomesOfACommitThatTookEffectAreNotPublishedAgain(error: KafkaError) async throws {
+    func `Outcomes of a commit that took effect are not published again`(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
@@ -52,7 +52,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// librdkafka would give the numbers of the purged records, which may be in the log, to the records of the next transaction.
-    @Test func producerThatPurgedRecordsIsReplaced() async throws {
+    @Test func `Producer that purged records is replaced`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.holdReports()
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
@@ -72,7 +72,7 @@ struct TransactionalDeliveryTests {
 
     /// No further call may be made to a producer that is blocked by a call, not even an abort.
     @Test(arguments: FakeSink.Call.allCases.filter { $0 != .initialize })
-    func producerThatIsHeldByACallIsReplacedAndCounted(call: FakeSink.Call) async throws {
+    func `Producer that is held by a call is replaced and counted`(call: FakeSink.Call) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.hang(in: call)
             if call == .abort {
@@ -110,7 +110,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func laneEndsWhenTooManyProducersAreHeldByCalls() async throws {
+    @Test func `Lane ends when too many producers are held by calls`() async throws {
         let sinks = HangingSinks(last: 100, areHeld: true)
         let error = await #expect(throws: KafkaError.self) {
             try await LaneFixture.run(
@@ -126,7 +126,7 @@ struct TransactionalDeliveryTests {
         #expect(sinks.count == ReplaceableSink.maxAbandoned)
     }
 
-    @Test func producersWhoseCallsReturnedAtLastDoNotCount() async throws {
+    @Test func `Producers whose calls returned at last do not count`() async throws {
         let count = ReplaceableSink.maxAbandoned + 3
         let sinks = HangingSinks(last: count, areHeld: false)
         try await LaneFixture.run(
@@ -145,7 +145,7 @@ struct TransactionalDeliveryTests {
 
     /// The requests topic is recreated while a request of the former one is open.
     @Test(arguments: finalErrors)
-    func outcomesOfATopicThatWasMadeAgainArePublishedOnce(error: KafkaError) async throws {
+    func `Outcomes of a topic that was made again are published once`(error: KafkaError) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.provider.hold()
             await fixture.source.skip(to: 5)
@@ -166,7 +166,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func partitionsThatNobodyAsksForAreForgottenAtTheEnd() async throws {
+    @Test func `Partitions that nobody asks for are forgotten at the end`() async throws {
         let replaced = KafkaError(.fenced, code: 82, "Static consumer fenced")
         var registry: MetricsRegistry?
         await #expect(throws: KafkaError.self) {
@@ -184,7 +184,7 @@ struct TransactionalDeliveryTests {
 
     /// Transactions fail for so long that intake pauses. Meanwhile the partition is lost during a transaction whose
     /// failure turns out to be caused by a topic.
-    @Test func requestsBeginAgainWhenAFailureIsExplainedAndNothingIsLeft() async throws {
+    @Test func `Requests begin again when a failure is explained and nothing is left`() async throws {
         // With such a low concurrency there is no window that would wake the reader.
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
             try await fixture.commitsFirstRequest()
@@ -213,7 +213,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func commitWithoutAnAnswerIsAskedAgainAndNotAborted() async throws {
+    @Test func `Commit without an answer is asked again and not aborted`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let silence = FakeSink.CommitFailure(error: KafkaError(.timedOut, "no answer in time"))
             await fixture.sink.failCommits([silence, silence])
@@ -226,7 +226,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func memberWhosePlaceAnotherProcessHasTakenEnds() async throws {
+    @Test func `Member whose place another process has taken ends`() async throws {
         // FENCED_INSTANCE_ID, with librdkafka's text.
         let replaced = KafkaError(
             .fenced, code: 82, "Static consumer fenced by other consumer with same group.instance.id")
@@ -244,7 +244,7 @@ struct TransactionalDeliveryTests {
         #expect(error == replaced)
     }
 
-    @Test func producerThatFailsAgainAndAgainEndsTheLane() async throws {
+    @Test func `Producer that fails again and again ends the lane`() async throws {
         let made = Mutex<[FakeSink]>([])
         let failures = [FakeSink.CommitFailure](repeating: .init(error: Self.finalErrors[0]), count: 2)
         let replacements = LaneFixture.Replacements {
@@ -263,7 +263,7 @@ struct TransactionalDeliveryTests {
         #expect(made.withLock(\.count) == 3)
     }
 
-    @Test func membershipIsAskedForAnewInEachTransaction() async throws {
+    @Test func `Membership is asked for anew in each transaction`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             for number in 1...3 {
                 await fixture.source.append([LaneFixture.request("r\(number)")])
@@ -275,7 +275,7 @@ struct TransactionalDeliveryTests {
 
     /// The failed outcome goes with its partition, so no record is left that would show the end of the failure.
     @Test(arguments: [true, false])
-    func requestsBeginAgainOnceWhatFailedIsAnotherMembers(isTopicRefused: Bool) async throws {
+    func `Requests begin again once what failed is another members`(isTopicRefused: Bool) async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             if isTopicRefused {
                 await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
@@ -299,7 +299,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// The preceding outcome is committed, and no other becomes ready: its partition waits for the dead letter.
-    @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
+    @Test func `Refused outcome is tried again after others were committed`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.sink.refuse { record, _ in
                 record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
@@ -316,7 +316,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not wait for it.
-    @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
+    @Test func `Lane that fails during a commit ends without its answer`() async throws {
         let fixture = try LaneFixture(delivery: .exactlyOnce)
         let running = Task { try await fixture.lane.run() }
         try await eventually("the lane joins") { await fixture.source.isSubscribed }
@@ -336,7 +336,7 @@ struct TransactionalDeliveryTests {
     /// A member that joins again may be in the same generation as before, so brokers accept the offsets that it sent then.
     ///
     /// Therefore the partition is not read before they are committed, or can no longer be.
-    @Test func partitionThatComesBackWaitsForTheTransactionOfItsFormerAssignment() async throws {
+    @Test func `Partition that comes back waits for the transaction of its former assignment`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
@@ -375,7 +375,7 @@ struct TransactionalDeliveryTests {
 
     /// A member of a KIP-848 group may be in the same epoch when its offsets arrive. A broker that accepts them then moves the
     /// group's offset while the next owner reads.
-    @Test func revokedPartitionIsKeptWhileItsOffsetsAreOnTheirWay() async throws {
+    @Test func `Revoked partition is kept while its offsets are on their way`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
         } _: { fixture in
@@ -408,7 +408,7 @@ struct TransactionalDeliveryTests {
         }
     }
 
-    @Test func transactionWhosePartitionIsLostMeanwhileSendsNoOffsets() async throws {
+    @Test func `Transaction whose partition is lost meanwhile sends no offsets`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             try await fixture.commitsFirstRequest()
             await fixture.source.holdMembership()
@@ -424,7 +424,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// A transaction may take 100 ms. A small intake meanwhile would limit the requests per second.
-    @Test func asManyRequestsBeginDuringATransactionAsTheNextOneHolds() async throws {
+    @Test func `As many requests begin during a transaction as the next one holds`() async throws {
         let count = 1000
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             try await fixture.commitsFirstRequest()
@@ -442,7 +442,7 @@ struct TransactionalDeliveryTests {
     }
 
     /// Outcomes that wait for the oldest request of their partition are in memory, so they count against the intake limits.
-    @Test func outcomesThatWaitForTheirTransactionHoldUpTheIntake() async throws {
+    @Test func `Outcomes that wait for their transaction hold up the intake`() async throws {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
         // The dead letter of an invalid record contains the record's bytes.

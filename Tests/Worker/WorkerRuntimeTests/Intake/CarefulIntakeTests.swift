@@ -31,7 +31,7 @@ struct CarefulIntakeTests {
         await fixture.source.commits[Self.partition]?.metadata
     }
 
-    @Test func nothingBeginsBeforeItsTryIsCommitted() async throws {
+    @Test func `Nothing begins before its try is committed`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
@@ -46,7 +46,7 @@ struct CarefulIntakeTests {
     }
 
     /// Otherwise a record that crashes each process before its first transaction would never be found.
-    @Test func exactlyOnceNotesItsTryBeforeTheBrokersHaveShownThatTheyKeepIt() async throws {
+    @Test func `Exactly once notes its try before the brokers have shown that they keep it`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 4096 }) { fixture in
             await fixture.provider.hold()
             await fixture.source.append([LaneFixture.request("a")])
@@ -56,7 +56,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func partitionThatIsGivenUpIsLeftWithoutATry() async throws {
+    @Test func `Partition that is given up is left without a try`() async throws {
         try await LaneFixture.run { fixture in
             try await fixture.commitsFirstRequest()
             await fixture.source.revoke([0])
@@ -65,7 +65,7 @@ struct CarefulIntakeTests {
     }
 
     /// With ordering, a rejected outcome ends the worker. It ends by its own decision, so no record is to blame.
-    @Test func workerThatEndsItselfLeavesNoTry() async throws {
+    @Test func `Worker that ends itself leaves no try`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.ordering = .partition }
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
@@ -81,7 +81,7 @@ struct CarefulIntakeTests {
         #expect(await fixture.source.commits[Self.partition]?.offset == 1)
     }
 
-    @Test func afterAnEndWithoutGoodbyeIsNotedHowFarItBegins() async throws {
+    @Test func `After an end without goodbye is noted how far it begins`() async throws {
         try await takeOver("tries=1", records: ["a", "b"], holding: true) { fixture in
             try await eventually("both are asked for") { await fixture.provider.asked.count == 2 }
             #expect(await metadata(fixture) == "locsearch1;at=0;tries=2;begun=2")
@@ -118,7 +118,7 @@ struct CarefulIntakeTests {
         return metadata.crashes
     }
 
-    @Test func recordThatOvertakesThousandsIsNotedBeforeItBegins() async throws {
+    @Test func `Record that overtakes thousands is noted before it begins`() async throws {
         try await takeOverMixed("tries=1", batch: 2_000) { fixture in
             try await eventually("all is read", within: .seconds(30)) {
                 await fixture.lane.status.waiting.contains { $0.flow.requestClass == .interactive }
@@ -134,7 +134,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func recordThatOvertookOthersRunsAloneWhereTwoProcessesEnded() async throws {
+    @Test func `Record that overtook others runs alone where two processes ended`() async throws {
         try await takeOverMixed("tries=2;running=2", batch: 2) { fixture in
             try await eventually("it runs alone") { await fixture.provider.waitsAlone("person") }
             #expect(await fixture.provider.asked == ["person"], "those before it wait")
@@ -150,7 +150,7 @@ struct CarefulIntakeTests {
     }
 
     /// Its outcome has to be published after that of a request that waits for the only permit.
-    @Test func recordThatOvertookOthersKeepsNoPlaceFromThoseBeforeIt() async throws {
+    @Test func `Record that overtook others keeps no place from those before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 0) {
             $0.concurrency = 1
             $0.ordering = .partition
@@ -166,7 +166,7 @@ struct CarefulIntakeTests {
     }
 
     /// It belongs to its class, although it waits in no queue.
-    @Test func batchRecordThatRunsAloneLeavesBehindTheBatchRecordsBeforeIt() async throws {
+    @Test func `Batch record that runs alone leaves behind the batch records before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
         } _: { fixture in
@@ -181,7 +181,7 @@ struct CarefulIntakeTests {
     }
 
     /// The next owner runs the records before it, and its outcome would precede theirs.
-    @Test func recordThatRanAloneIsNotPublishedWithoutThoseBeforeIt() async throws {
+    @Test func `Record that ran alone is not published without those before it`() async throws {
         try await takeOverMixed("tries=2;running=1", batch: 2) {
             $0.ordering = .partition
         } _: { fixture in
@@ -193,7 +193,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func recordsRunAloneWhereTwoProcessesEnded() async throws {
+    @Test func `Records run alone where two processes ended`() async throws {
         try await takeOver("tries=2;begun=2", records: ["a", "b", "c"], holding: true) { fixture in
             for (offset, id) in ["a", "b"].enumerated() {
                 try await eventually("\(id) is asked for") { await fixture.provider.waitsAlone(id) }
@@ -213,7 +213,7 @@ struct CarefulIntakeTests {
     }
 
     /// Two owners of a healthy fleet were killed in a row, and the begun requests include slow ones.
-    @Test func slowRequestsHoldOthersUpNoLongerThanCareLasts() async throws {
+    @Test func `Slow requests hold others up no longer than care lasts`() async throws {
         try await takeOver("tries=2;begun=2", records: ["slow", "slower", "c"], holding: true) { fixture in
             try await eventually("the first runs alone") { await fixture.provider.waitsAlone("slow") }
             try await eventually("the others begin beside it", within: .seconds(20)) {
@@ -225,7 +225,7 @@ struct CarefulIntakeTests {
     }
 
     /// MirrorMaker copies metadata to another offset, where its notes name other records.
-    @Test func copiedNotesBlameNoRecord() async throws {
+    @Test func `Copied notes blame no record`() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(
                 CommittedOffset(0, metadata: "locsearch1;at=7;tries=3;begun=3;suspect=1:3"))
@@ -242,7 +242,7 @@ struct CarefulIntakeTests {
         "tries=9223372036854775807", "tries=2;begun=9223372036854775807", "tries=3;alone=0:9223372036854775807",
         "tries=2;running=0+9223372036854775807", "tries=9223372036854775807;begun=1;suspect=0:9223372036854775807",
     ])
-    func numbersOfAnySizeEndNoOwner(_ notes: String) async throws {
+    func `Numbers of any size end no owner`(_ notes: String) async throws {
         try await takeOver(notes, records: ["a", "b"]) { fixture in
             try await eventually("both have an outcome", within: .seconds(20)) {
                 await fixture.source.committed[Self.partition] == 2
@@ -257,7 +257,7 @@ struct CarefulIntakeTests {
     }
 
     /// The record has not run. A kill of the worker during the pause must not count against it.
-    @Test func pausedIntakeLeavesNoNoteThatARecordRunsAlone() async throws {
+    @Test func `Paused intake leaves no note that a record runs alone`() async throws {
         var paused = LaneControls()
         paused.isIntakeOpen = false
         try await LaneFixture.run(assigned: []) {
@@ -289,7 +289,7 @@ struct CarefulIntakeTests {
 
     /// The notes of one read are longer than such metadata.
     @Test(arguments: [128, 160, 200], ["tries=1", "tries=2;running=1+3+5"])
-    func laneThatTellsClassesApartReadsOnWithLittleRoomForNotes(bytes: Int, notes: String) async throws {
+    func `Lane that tells classes apart reads on with little room for notes`(bytes: Int, notes: String) async throws {
         try await takeOverMixed(notes, batch: 200) {
             $0.doneSetBytes = bytes
         } _: { fixture in
@@ -302,7 +302,7 @@ struct CarefulIntakeTests {
     }
 
     @Test(arguments: ["suspect=1:3", "alone=1:2"])
-    func recordThatCrashesProcessesIsSetAside(_ note: String) async throws {
+    func `Record that crashes processes is set aside`(_ note: String) async throws {
         try await takeOver("tries=3;begun=3;\(note)", records: ["a", "poison", "b"]) { fixture in
             try await fixture.isCommitted(upTo: 3)
             #expect(await fixture.provider.asked == ["a", "b"])
@@ -318,7 +318,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func suspectRunsAloneOnceTheGroupHasBeenAtRest() async throws {
+    @Test func `Suspect runs alone once the group has been at rest`() async throws {
         let start = Instant.now
         try await takeOver("tries=2;begun=1;suspect=0:1", records: ["a"], holding: true) { fixture in
             try await eventually("it is asked for", within: .seconds(20)) { await fixture.provider.waitsAlone("a") }
@@ -328,7 +328,7 @@ struct CarefulIntakeTests {
     }
 
     /// A later kill of the worker must not count against a record that has finished.
-    @Test func noteOfASuspectThatHasEndedIsTakenBackAtOnce() async throws {
+    @Test func `Note of a suspect that has ended is taken back at once`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
         } _: { fixture in
@@ -343,7 +343,7 @@ struct CarefulIntakeTests {
     }
 
     /// A later kill of the worker, or a loss of the partition, must not count against a slow record.
-    @Test func noteOfARecordThatOutlastsItsTurnIsTakenBackAtOnce() async throws {
+    @Test func `Note of a record that outlasts its turn is taken back at once`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)  // No other commit withdraws the note.
         } _: { fixture in
@@ -363,7 +363,7 @@ struct CarefulIntakeTests {
 
     /// In a group that never comes to rest, as in a long rollout, two suspects delay the lane once, and then
     /// begin together with other records.
-    @Test func groupThatNeverRestsHoldsSuspectsUpForOneWait() async throws {
+    @Test func `Group that never rests holds suspects up for one wait`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
@@ -391,7 +391,7 @@ struct CarefulIntakeTests {
     ///
     /// Here the second record of partition 1 would otherwise run alone and be committed before the first one had begun. In an
     /// unstable group the first one may begin only together with others.
-    @Test func recordThatRunsAloneBeginsBehindThoseBeforeIt() async throws {
+    @Test func `Record that runs alone begins behind those before it`() async throws {
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)
         } _: { fixture in
@@ -408,7 +408,7 @@ struct CarefulIntakeTests {
     }
 
     /// The worker may be killed before the group is stable, when the note that a record runs alone cannot be withdrawn.
-    @Test func suspectIsNotRunAloneWhileTheGroupForms() async throws {
+    @Test func `Suspect is not run alone while the group forms`() async throws {
         let notes = "locsearch1;at=0;tries=3;begun=1;suspect=0:1"
         try await LaneFixture.run(assigned: []) {
             $0.commitInterval = .seconds(30)  // Overdue commits would block the lane as well.
@@ -431,7 +431,7 @@ struct CarefulIntakeTests {
     }
 
     /// A worker with several loops has one process, which a record of another lane can crash too.
-    @Test func otherLanesOfTheProcessBeginNothingMeanwhile() async throws {
+    @Test func `Other lanes of the process begin nothing meanwhile`() async throws {
         let turn = ExclusiveLock()
         let other = turn.add { true }
         try await LaneFixture.run(exclusiveLock: turn) { fixture in
@@ -447,7 +447,7 @@ struct CarefulIntakeTests {
         }
     }
 
-    @Test func turnIsTakenByOneLaneAtATime() async {
+    @Test func `Turn is taken by one lane at a time`() async {
         let turn = ExclusiveLock()
         let (first, second) = (turn.add { true }, turn.add { false })
         #expect(turn.take(for: first))

@@ -9,7 +9,7 @@ import Testing
 
 /// A concurrency that operators change while requests are in flight.
 struct ControlledIntakeTests {
-    @Test func windowFollowsWhatIsAllowed() {
+    @Test func `Window follows what is allowed`() {
         var window = InFlightWindow(most: 256, asleep: .zero, at: .now)
         #expect(window.limit == 64)
         window.setMost(10)
@@ -20,7 +20,7 @@ struct ControlledIntakeTests {
         #expect(window.limit == 1)
     }
 
-    @Test func fewerAreTakenUntilTheOrderEndsAndWhatIsInFlightFinishes() async throws {
+    @Test func `Fewer are taken until the order ends and what is in flight finishes`() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         await Task(executorPreference: loop) {
@@ -44,7 +44,7 @@ struct ControlledIntakeTests {
         }.value
     }
 
-    @Test func laneWhoseIntakeIsPausedEndsWithItsClient() async throws {
+    @Test func `Lane whose intake is paused ends with its client`() async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run { fixture in
@@ -61,7 +61,7 @@ struct ControlledIntakeTests {
         }
     }
 
-    @Test func laneWhoseOutcomesAreRefusedEndsWithItsClient() async throws {
+    @Test func `Lane whose outcomes are refused ends with its client`() async throws {
         let fatal = KafkaError(.fatal, "consumer: made to fail")
         await #expect(throws: fatal) {
             try await LaneFixture.run { fixture in

@@ -16,36 +16,36 @@ struct InFlightWindowTests {
         }
     }
 
-    @Test func aLoopWithTimeToSpareGetsAllThatIsAllowed() {
+    @Test func `A loop with time to spare gets all that is allowed`() {
         // Every other period is the one in which the wider window fills.
         #expect(Self.limits(most: 256, asleep: [50, 50, 50, 50, 50]) == [64, 128, 128, 256, 256])
         #expect(Self.limits(most: 300, asleep: [5, 5, 5, 5, 5, 5]) == [64, 128, 128, 256, 256, 300])
     }
 
-    @Test func whatTheLoopRestedBeforeTheWindowFilledDoesNotWidenIt() {
+    @Test func `What the loop rested before the window filled does not widen it`() {
         #expect(Self.limits(most: 256, asleep: [100, 0, 0]) == [64, 64, 64])
     }
 
-    @Test func whatHoldsNothingBackStays() {
+    @Test func `What holds nothing back stays`() {
         #expect(Self.limits(most: 256, isFull: false, asleep: [90, 90]) == [64, 64])
     }
 
-    @Test func aBusyLoopGetsFewerDownToTheLeast() {
+    @Test func `A busy loop gets fewer down to the least`() {
         let limits = Self.limits(most: 256, asleep: [90, 90, 90, 90] + [Int](repeating: 0, count: 10))
         #expect(limits[3] == 256)
         #expect(zip(limits.dropFirst(4), limits.dropFirst(5)).allSatisfy { $0 > $1 || $1 == InFlightWindow.least })
         #expect(limits.last == InFlightWindow.least)
     }
 
-    @Test func whatKeepsTheLoopBusyIsKept() {
+    @Test func `What keeps the loop busy is kept`() {
         #expect(Self.limits(most: 256, asleep: [50, 50, 2, 3, 2]) == [64, 128, 128, 128, 128])
     }
 
-    @Test func aSmallAllowanceIsNeverTouched() {
+    @Test func `A small allowance is never touched`() {
         #expect(Self.limits(most: 10, asleep: [0, 0, 90, 0]) == [10, 10, 10, 10])
     }
 
-    @Test func withinAPeriodNothingChanges() {
+    @Test func `Within a period nothing changes`() {
         let start = Instant.now
         var window = InFlightWindow(most: 256, asleep: .zero, at: start)
         for part in 1..<50 { window.adapt(inFlight: 64, asleep: .milliseconds(part), at: start + .milliseconds(part)) }

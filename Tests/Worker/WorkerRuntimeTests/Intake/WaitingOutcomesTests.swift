@@ -56,7 +56,7 @@ struct WaitingOutcomesTests {
     /// With exactly-once there is room for the outcomes of 2,000 requests. If the offset's metadata cannot list them, they wait for
     /// the ten batch requests before them. 24 bytes are enough for one gap, but not for ten.
     @Test(arguments: cases)
-    func outcomesBehindARequestThatHasNotBegunAreAllPublished(
+    func `Outcomes behind a request that has not begun are all published`(
         delivery: WorkerConfiguration.Delivery, ordering: WorkerConfiguration.Ordering, metadata: Metadata
     ) async throws {
         let gaps = 10
@@ -87,7 +87,7 @@ struct WaitingOutcomesTests {
 
     /// The interactive request waits for the first dead letter, which waits for the commit of the batch
     /// request, which waits for a permit.
-    @Test func aRecordThatIsNoRequestKeepsNoPlaceWhileItWaitsForItsTurn() async throws {
+    @Test func `A record that is no request keeps no place while it waits for its turn`() async throws {
         try await Self.run(delivery: .exactlyOnce) {
             $0.concurrency = 1
             $0.ordering = .partition
@@ -108,7 +108,7 @@ struct WaitingOutcomesTests {
         }
     }
 
-    @Test func requestsThatNeedNoCallWaitForRoomForTheirOutcomes() async throws {
+    @Test func `Requests that need no call wait for room for their outcomes`() async throws {
         try await Self.run(delivery: .atLeastOnce) {
             $0.unconfirmedOutcomes = 4
         } _: { fixture in

@@ -71,7 +71,7 @@ struct WaitingRoomTests {
             })
     }
 
-    @Test func interactiveRequestOvertakesTheBatchRequestsOfItsPartition() async throws {
+    @Test func `Interactive request overtakes the batch requests of its partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<50).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
@@ -87,7 +87,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func quietTenantOvertakesAFloodOfItsClass() async throws {
+    @Test func `Quiet tenant overtakes a flood of its class`() async throws {
         try await Self.runFull {
             $0.flows.fairBy = .header("tenant")
         } _: { fixture in
@@ -104,7 +104,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func whatIsDoneBeyondWaitingRequestsIsCommittedBesideThem() async throws {
+    @Test func `What is done beyond waiting requests is committed beside them`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             await fixture.source.append([Self.request("urgent", .interactive)])
@@ -122,7 +122,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func requestsThatWaitGoWithTheirPartition() async throws {
+    @Test func `Requests that wait go with their partition`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             try await Self.wait(fixture, count: 20)
@@ -134,7 +134,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func olderSearchOfASessionEndsWhileItWaits() async throws {
+    @Test func `Older search of a session ends while it waits`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append([
                 Self.request("older", .batch, session: "s"), Self.request("newer", .batch, session: "s"),
@@ -148,7 +148,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func requestWhoseTurnWouldComeTooLateIsToldAtOnce() async throws {
+    @Test func `Request whose turn would come too late is told at once`() async throws {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
             try await Self.wait(fixture, count: 20)
@@ -161,7 +161,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func searchThatIsRefusedAtOnceEndsTheOlderOneOfItsSession() async throws {
+    @Test func `Search that is refused at once ends the older one of its session`() async throws {
         try await Self.runFull(lines: Lines(pace: 1)) { fixture in
             await fixture.source.append([Self.request("older", .batch, session: "s")])
             await fixture.source.append((0..<20).map { Self.request("batch-\($0)", .batch) })
@@ -178,7 +178,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func partitionIsReadOnWhenTheLastSearchThatWaitsIsEnded() async throws {
+    @Test func `Partition is read on when the last search that waits is ended`() async throws {
         try await Self.runFull {
             $0.flows.lookAheadBytes = 1000  // One request is larger.
         } _: { fixture in
@@ -193,7 +193,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func wrongPriorityIsNamedWhereTheTopicLetsRequestsChoose() async throws {
+    @Test func `Wrong priority is named where the topic lets requests choose`() async throws {
         try await Self.runFull { fixture in
             await fixture.source.append([
                 Self.request("wrong", .batch).replacing("\"priority\":\"batch\"", with: "\"priority\":\"high\"")
@@ -206,7 +206,7 @@ struct WaitingRoomTests {
         }
     }
 
-    @Test func memoryOfWhatWaitsIsBounded() async throws {
+    @Test func `Memory of what waits is bounded`() async throws {
         try await Self.runFull {
             $0.flows.lookAheadBytes = 100 * 1200
         } _: { fixture in

@@ -41,7 +41,7 @@ struct WatchedPartitionTests {
         await fixture.provider.asked.count { $0.hasPrefix(prefix) }
     }
 
-    @Test func otherPartitionsGoOnWhileAWatchedOneWaitsForItsNote() async throws {
+    @Test func `Other partitions go on while a watched one waits for its note`() async throws {
         try await Self.run { fixture in
             await fixture.source.refuseCommits(with: Self.refusal)
             await Self.assignWatched(fixture)
@@ -62,7 +62,9 @@ struct WatchedPartitionTests {
 
     /// A step that ends with a slow request takes a second. If the other partitions waited for it, they would take half a minute.
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func otherPartitionsGoOnWhileAWatchedOneTakesSmallSteps(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Other partitions go on while a watched one takes small steps`(delivery: WorkerConfiguration.Delivery)
+        async throws
+    {
         let count = 500
         try await Self.run(delivery: delivery) {
             $0.concurrency = 1024
@@ -80,7 +82,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    @Test func otherRequestsBeginWhileThoseOfAWatchedPartitionWaitForTheirNotes() async throws {
+    @Test func `Other requests begin while those of a watched partition wait for their notes`() async throws {
         try await Self.run(calls: WaitingRoomTests.Lines()) {
             $0.concurrency = 64
             $0.topics.requestTopics = [RequestTopic("requests", classes: [.interactive, .batch])]
@@ -110,7 +112,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    @Test func heldRecordsBeginOnlyInFreePlaces() async throws {
+    @Test func `Held records begin only in free places`() async throws {
         try await Self.run {
             $0.concurrency = 8
         } _: { fixture in
@@ -131,7 +133,7 @@ struct WatchedPartitionTests {
         }
     }
 
-    @Test func heldRecordsAreLeftToTheNextOwner() async throws {
+    @Test func `Held records are left to the next owner`() async throws {
         try await Self.run { fixture in
             await fixture.source.refuseCommits(with: Self.refusal)
             await Self.assignWatched(fixture)

@@ -16,7 +16,7 @@ struct CrashWatchTests {
         return watch
     }
 
-    @Test func ownerNotesItsTryOnce() {
+    @Test func `Owner notes its try once`() {
         var watch = owner(after: CrashNotes())
         #expect(watch.needsNote)
         watch.willBegin(before: 64, count: 64, at: Self.start)
@@ -24,14 +24,14 @@ struct CrashWatchTests {
         #expect(!watch.needsNote, "what follows begins without another commit")
     }
 
-    @Test func goodbyeTakesTheTryBack() {
+    @Test func `Goodbye takes the try back`() {
         var watch = owner(after: CrashNotes())
         watch.willBegin(before: 64, count: 64, at: Self.start)
         watch.noteOrderlyEnd()
         #expect(watch.notes.isEmpty)
     }
 
-    @Test func afterAnEndWithoutGoodbyeEveryStepIsNoted() {
+    @Test func `After an end without goodbye every step is noted`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willBegin(before: 10, count: 10, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, begun: 10))
@@ -40,7 +40,7 @@ struct CrashWatchTests {
     }
 
     @Test(arguments: [(records: 1024, seconds: 0), (records: 10, seconds: 30)])
-    func stepsEndAfterEnoughRecordsOrTime(_ enough: (records: Int, seconds: Int)) {
+    func `Steps end after enough records or time`(_ enough: (records: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willBegin(before: Int64(enough.records), count: enough.records, at: Self.start)
         watch.review(position: 0, at: Self.start + .seconds(enough.seconds))
@@ -48,7 +48,7 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 1))
     }
 
-    @Test func recordsThatMayOvertakeOthersAreNotedOneByOne() {
+    @Test func `Records that may overtake others are noted one by one`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([5, 6], beside: [1], atMost: 256, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [1, 5, 6]))
@@ -62,7 +62,7 @@ struct CrashWatchTests {
     }
 
     /// One task reads, and another one begins records that were read before.
-    @Test func taskKeepsTheNotesOfTheOther() {
+    @Test func `Task keeps the notes of the other`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([10, 11], beside: [1], atMost: 256, at: Self.start)
         watch.willBegin([5], beside: [1], atMost: 256, at: Self.start)
@@ -77,7 +77,7 @@ struct CrashWatchTests {
     }
 
     /// If there is no room to list each of them.
-    @Test func recordsThatMayOvertakeOthersAreNotedAsARange() {
+    @Test func `Records that may overtake others are noted as a range`() {
         var watch = owner(after: CrashNotes(tries: 2, running: [40]))
         watch.willRead([5, 700, 90_000], beside: [1], atMost: 20, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 3, begun: 90_001))
@@ -88,7 +88,7 @@ struct CrashWatchTests {
         #expect(next.permission(for: 5) == .runsAlone && next.permission(for: 90_000) == .runsAlone)
     }
 
-    @Test func notesOfTheLargestNumbersFitTheirRoom() {
+    @Test func `Notes of the largest numbers fit their room`() {
         let largest = CrashNotes(
             tries: 9999, begun: .max, suspect: .init(offset: .max, ends: 9999, isRunning: false))
         #expect(largest.bytes <= CrashNotes.bytesWithoutRunning)
@@ -96,7 +96,7 @@ struct CrashWatchTests {
     }
 
     /// A forged note, or 9,999 crashes in a row.
-    @Test func countsOfTriesAndEndsStopAtTheLargest() {
+    @Test func `Counts of tries and ends stop at the largest`() {
         var watch = owner(
             after: CrashNotes(tries: .max, begun: .max, suspect: .init(offset: 4, ends: .max, isRunning: true)))
         watch.willBegin(before: 10, count: 10, at: Self.start)
@@ -105,13 +105,13 @@ struct CrashWatchTests {
         #expect(watch.permission(for: 4) == .isSetAside)
     }
 
-    @Test func recordThatIsReadTwiceIsNotedOnce() {
+    @Test func `Record that is read twice is noted once`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([6, 5, 6], beside: [], atMost: 256, at: Self.start)
         #expect(watch.notes == CrashNotes(tries: 2, running: [5, 6]), "a text with an offset twice would be foreign")
     }
 
-    @Test func readingThatBeginsNothingEndsTheStepsAfterTheirTime() {
+    @Test func `Reading that begins nothing ends the steps after their time`() {
         var watch = owner(after: CrashNotes(tries: 1))
         watch.willRead([5, 6], beside: [], atMost: 256, at: Self.start)
         watch.review(position: 0, at: Self.start + .seconds(30))
@@ -119,7 +119,7 @@ struct CrashWatchTests {
         #expect(watch.notes == CrashNotes(tries: 1))
     }
 
-    @Test func suspectThatIsFarBehindRunsAloneWhenItIsRead() {
+    @Test func `Suspect that is far behind runs alone when it is read`() {
         var watch = owner(after: CrashNotes(tries: 2, running: [3, 5000]))
         #expect([2, 3, 4, 5000].map(watch.permission) == [.runs, .runsAlone, .runs, .runsAlone])
 
@@ -138,14 +138,14 @@ struct CrashWatchTests {
     }
 
     /// Another owner has answered it meanwhile, or compaction has removed it.
-    @Test func suspectThatDoesNotComeAnyMoreIsForgotten() {
+    @Test func `Suspect that does not come any more is forgotten`() {
         var watch = owner(after: CrashNotes(tries: 2, running: [3]))
         watch.willRead([4, 5], beside: [], atMost: 256, at: Self.start)
         watch.review(position: 4, at: Self.start)
         #expect(!watch.isCareful)
     }
 
-    @Test func afterTwoEndsWhatHadBegunRunsAlone() {
+    @Test func `After two ends what had begun runs alone`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         #expect(watch.permission(for: 9) == .runsAlone)
         #expect(watch.permission(for: 10) == .runs)
@@ -158,7 +158,7 @@ struct CrashWatchTests {
 
     /// A second record of the kind may follow the first.
     @Test(arguments: [(tries: 2, seconds: 5), (tries: 3, seconds: 10), (tries: 6, seconds: 80)])
-    func careLastsTwiceAsLongAfterEachFurtherEnd(_ care: (tries: Int, seconds: Int)) {
+    func `Care lasts twice as long after each further end`(_ care: (tries: Int, seconds: Int)) {
         var watch = owner(after: CrashNotes(tries: care.tries, begun: 10))
         #expect(watch.careLeft == .seconds(care.seconds))
         #expect(watch.nextTurn == .seconds(care.seconds / 5))
@@ -173,7 +173,7 @@ struct CrashWatchTests {
         #expect(owner(after: watch.notes).careLeft == .seconds(2 * care.seconds), "if this process ends so too")
     }
 
-    @Test func partitionGetsOnBehindSlowRequestsOnceItsCareIsOver() {
+    @Test func `Partition gets on behind slow requests once its care is over`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(3, at: Self.start)
         watch.review(position: 3, at: Self.start + .seconds(30))
@@ -186,7 +186,7 @@ struct CrashWatchTests {
         #expect(!watch.isCareful && watch.isWatched)
     }
 
-    @Test func behindWhatRanAloneStepsAreSmallAgain() {
+    @Test func `Behind what ran alone steps are small again`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(9, at: Self.start)
         watch.hasRunAlone(9)
@@ -196,7 +196,7 @@ struct CrashWatchTests {
         #expect(watch.permission(for: 11) == .runs)
     }
 
-    @Test func recordOfThreeEndsIsSetAside() {
+    @Test func `Record of three ends is set aside`() {
         let once = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
         var second = owner(after: once)
         #expect(second.permission(for: 4) == .runsAlone)
@@ -211,7 +211,7 @@ struct CrashWatchTests {
         #expect(owner(after: third.notes).permission(for: 4) == .isSetAside)
     }
 
-    @Test func onlyARecordThatAProcessHasEndedWithIsSuspect() {
+    @Test func `Only a record that a process has ended with is suspect`() {
         let running = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
         var watch = owner(after: running)
         #expect(watch.isSuspect(4) && !watch.isSuspect(5))
@@ -224,7 +224,7 @@ struct CrashWatchTests {
         #expect(!owner(after: waiting).isSuspect(4))
     }
 
-    @Test func recordThatCrashedItsProcessIsSetAsideAtOnce() {
+    @Test func `Record that crashed its process is set aside at once`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         watch.willRunAlone(4, at: Self.start)
         let next = owner(after: watch.notes(ofCrashWith: 4))
@@ -233,7 +233,7 @@ struct CrashWatchTests {
     }
 
     /// Kills that have nothing to do with the records: a different record runs alone each time.
-    @Test func endsWithOtherRecordsAreNotCountedTogether() {
+    @Test func `Ends with other records are not counted together`() {
         var watch = owner(after: CrashNotes(tries: 2, begun: 10))
         for offset in [Int64(4), 5, 6, 5] {
             watch.willRunAlone(offset, at: Self.start)
@@ -250,7 +250,7 @@ struct CrashWatchTests {
         CrashNotes(tries: 3, begun: 164, suspect: .init(offset: 120, ends: 1, isRunning: true)),
         CrashNotes(tries: 3, begun: 0, suspect: .init(offset: 120, ends: 2, isRunning: false)),
     ])
-    func notesComeBackFromTheirText(_ notes: CrashNotes) throws {
+    func `Notes come back from their text`(_ notes: CrashNotes) throws {
         var metadata = CommitMetadata()
         metadata.crashes = notes
         let text = metadata.text(for: 100, atMost: 200).text
@@ -266,7 +266,7 @@ struct CrashWatchTests {
         "suspect=1:2:3", "suspect=1:-2", "running=", "running=-1", "running=3+0", "running=3+", "running=3+x",
         "running=9223372036854775807+1",
     ])
-    func damagedNotesAreForeign(_ field: String) {
+    func `Damaged notes are foreign`(_ field: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;at=100;\(field)")) == .foreign)
     }
 }

@@ -21,7 +21,7 @@ struct DoneBeyondOffsetTests {
 
     // MARK: - At least once
 
-    @Test func commitNamesWhatIsDoneBehindASlowRequest() async throws {
+    @Test func `Commit names what is done behind a slow request`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["a", "slow", "b", "c"].map(LaneFixture.request))
@@ -34,7 +34,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    @Test func nextOwnerAsksOnlyForWhatIsNotDone() async throws {
+    @Test func `Next owner asks only for what is not done`() async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;at=1;bits=G"))
             await fixture.source.skip(to: 1)
@@ -48,7 +48,7 @@ struct DoneBeyondOffsetTests {
     }
 
     @Test(arguments: ["b:AAAA", "locsearch1;bits=D", "locsearch1;at=5;bits=D", "locsearch1;at=0;bits=D;at=0"])
-    func metadataOfAnotherProgramOrOffsetIsIgnored(_ text: String) async throws {
+    func `Metadata of another program or offset is ignored`(_ text: String) async throws {
         try await LaneFixture.run(assigned: []) { fixture in
             await fixture.source.setCommit(CommittedOffset(0, metadata: text))
             await fixture.source.append(["a", "b"].map(LaneFixture.request))
@@ -60,7 +60,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// Brokers may be configured to keep less metadata than the worker writes.
-    @Test func metadataThatIsRefusedIsShortenedUntilTheBrokersTakeIt() async throws {
+    @Test func `Metadata that is refused is shortened until the brokers take it`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.source.refuseMetadata(above: 0)
             await fixture.provider.hold(only: "slow")
@@ -74,7 +74,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// Nothing more is read of a partition whose metadata is nearly full, and others go on.
-    @Test func partitionWhoseMetadataIsNearlyFullWaits() async throws {
+    @Test func `Partition whose metadata is nearly full waits`() async throws {
         try await LaneFixture.run(assigned: [0, 1], { $0.doneSetBytes = 23 }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append((["slow", "b"]).map(LaneFixture.request))
@@ -91,7 +91,7 @@ struct DoneBeyondOffsetTests {
 
     // MARK: - Exactly once
 
-    @Test func outcomeDoesNotWaitForASlowRequestBeforeIt() async throws {
+    @Test func `Outcome does not wait for a slow request before it`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["slow", "b", "c"].map(LaneFixture.request))
@@ -105,7 +105,7 @@ struct DoneBeyondOffsetTests {
         }
     }
 
-    @Test func withoutDoneSetsAnOutcomeWaitsForEarlierOnes() async throws {
+    @Test func `Without done sets an outcome waits for earlier ones`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.doneSetBytes = 0 }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["a", "slow", "b"].map(LaneFixture.request))
@@ -120,7 +120,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// No outcome follows the last of them, so the offset behind it needs a separate transaction.
-    @Test func offsetBehindRecordsThatWereDoneIsCommittedWithoutOutcomes() async throws {
+    @Test func `Offset behind records that were done is committed without outcomes`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
             try await takeOverWithTwoDone(fixture)
             await fixture.source.append(["b", "c"].map(LaneFixture.request))
@@ -131,7 +131,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// At its end, the lane checks once more for something to commit.
-    @Test func offsetIsCommittedOnce() async throws {
+    @Test func `Offset is committed once`() async throws {
         let sink = Mutex<FakeSink?>(nil)
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             sink.withLock { $0 = fixture.sink }
@@ -143,7 +143,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// No outcome follows, so no other event would trigger a retry.
-    @Test func transactionWithoutOutcomesIsTriedAgain() async throws {
+    @Test func `Transaction without outcomes is tried again`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
             try await takeOverWithTwoDone(fixture)
             await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
@@ -154,7 +154,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// The commit took effect, and its answer is lost. The new producer reads that also about requests beyond the offset.
-    @Test func outcomesBeyondTheOffsetOfACommitThatTookEffectAreNotPublishedAgain() async throws {
+    @Test func `Outcomes beyond the offset of a commit that took effect are not published again`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let error = KafkaError(.fatal, "INVALID_TXN_STATE")
             await fixture.provider.hold(only: "slow")
@@ -172,7 +172,7 @@ struct DoneBeyondOffsetTests {
     }
 
     /// With `worker.ordering`, an outcome of a key never leaves before an earlier one of it.
-    @Test func orderOfAKeyHolds() async throws {
+    @Test func `Order of a key holds`() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, { $0.ordering = .key }) { fixture in
             await fixture.provider.hold(only: "slow")
             await fixture.source.append(["slow", "b"].map(LaneFixture.request))

@@ -12,7 +12,7 @@ private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> O
 }
 
 struct OffsetTrackerTests {
-    @Test func frontierMovesOnlyOverTheUnbrokenRunOfDelivered() throws {
+    @Test func `Frontier moves only over the unbroken run of delivered`() throws {
         var tracker = OffsetTracker()
         let slots = try [10, 11, 12, 13, 14].map { try begin($0, in: &tracker) }
         #expect(tracker.frontier == nil)
@@ -29,14 +29,14 @@ struct OffsetTrackerTests {
         #expect(tracker.undeliveredCount == 0)
     }
 
-    @Test func frontierPassesGapsInTheLog() throws {
+    @Test func `Frontier passes gaps in the log`() throws {
         var tracker = OffsetTracker()
         let slots = try [3, 90, 4000].map { try begin($0, in: &tracker) }
         for slot in slots.reversed() { tracker.markDelivered(slot) }
         #expect(tracker.frontier == 4001)
     }
 
-    @Test func markingDeliveredTwiceChangesNothing() throws {
+    @Test func `Marking delivered twice changes nothing`() throws {
         var tracker = OffsetTracker()
         let first = try begin(0, in: &tracker)
         let second = try begin(1, in: &tracker)
@@ -48,7 +48,7 @@ struct OffsetTrackerTests {
         #expect(tracker.frontier == 2)
     }
 
-    @Test func recordHandedOverAgainWhileInFlightIsRefused() throws {
+    @Test func `Record handed over again while in flight is refused`() throws {
         var tracker = OffsetTracker()
         _ = try begin(7, in: &tracker)
         _ = try begin(8, in: &tracker)
@@ -58,7 +58,7 @@ struct OffsetTrackerTests {
     }
 
     /// A client may return records a second time within one assignment.
-    @Test func recordHandedOverAgainAfterItsEndIsRefused() throws {
+    @Test func `Record handed over again after its end is refused`() throws {
         var tracker = OffsetTracker()
         for offset in Int64(10)...14 { tracker.markDelivered(try begin(offset, in: &tracker)) }
         let again = (Int64(8)...14).map { tracker.begin($0) }
@@ -67,7 +67,7 @@ struct OffsetTrackerTests {
     }
 
     /// Transactions take outcomes in the order of the records, so only the contiguous run of ready ones may leave.
-    @Test func readyRunEndsAtTheFirstRecordWithoutOutcome() throws {
+    @Test func `Ready run ends at the first record without outcome`() throws {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
 
@@ -89,7 +89,7 @@ struct OffsetTrackerTests {
         #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[2]])
     }
 
-    @Test func readySlotsPassGaps() throws {
+    @Test func `Ready slots pass gaps`() throws {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
         for slot in [slots[1], slots[3]] { tracker.markReady(slot) }
@@ -99,7 +99,7 @@ struct OffsetTrackerTests {
 
     // MARK: - What is done beyond the frontier
 
-    @Test func progressTellsWhatIsDoneBeyondTheFrontier() throws {
+    @Test func `Progress tells what is done beyond the frontier`() throws {
         var tracker = OffsetTracker()
         let slots = try [10, 11, 12, 13, 14, 20].map { try begin($0, in: &tracker) }
         #expect(tracker.progress() == nil)
@@ -114,7 +114,7 @@ struct OffsetTrackerTests {
         #expect(tracker.progress(with: [slots[1], slots[3]]) == .init(next: 21, done: DoneSet()))
     }
 
-    @Test func nextOwnerPassesOverWhatWasDone() throws {
+    @Test func `Next owner passes over what was done`() throws {
         var tracker = OffsetTracker()
         tracker.inherit(DoneSet([12..<13, 14..<21]), from: 10)
 
@@ -139,7 +139,7 @@ struct OffsetTrackerTests {
     }
 
     /// Retention deletes records behind one slow request that the former owner had finished.
-    @Test func deletedOffsetsThatWereDoneAreNotMissed() throws {
+    @Test func `Deleted offsets that were done are not missed`() throws {
         let deleted = Int64(100)..<4920
         var tracker = OffsetTracker()
         tracker.inherit(DoneSet([101..<4920, 4930..<4931]), from: 100)
@@ -158,7 +158,7 @@ struct OffsetTrackerTests {
 
     /// Compared with the simple definition, over several owners, each of which inherits the commit of the previous one.
     @Test(arguments: 0..<50)
-    func everyRecordIsDoneOnceOverManyOwners(seed: UInt64) throws {
+    func `Every record is done once over many owners`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         var log: [Int64] = []
         for _ in 0..<300 { log.append((log.last ?? -1) + Int64.random(in: 1...3, using: &random)) }
@@ -189,7 +189,7 @@ struct OffsetTrackerTests {
 
     /// Compared with the simple definition: the frontier is one past the longest finished prefix of the delivered records.
     @Test(arguments: 0..<50)
-    func frontierAgreesWithItsDefinition(seed: UInt64) throws {
+    func `Frontier agrees with its definition`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         var tracker = OffsetTracker()
         var delivered: [(offset: Int64, slot: OffsetTracker.Slot, finished: Bool)] = []

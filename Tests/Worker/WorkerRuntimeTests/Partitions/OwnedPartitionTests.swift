@@ -35,7 +35,7 @@ struct OwnedPartitionTests {
     private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
 
     /// A commit with a crash note may be in flight during the revocation.
-    @Test func goodbyeIsCommittedBehindATryThatIsOnItsWay() throws {
+    @Test func `Goodbye is committed behind a try that is on its way`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         partition.commits.begin(at: CommittedOffset(0), with: CommitMetadata())
         partition.commits.willBegin(0...0, count: 1, at: .now)
@@ -53,14 +53,14 @@ struct OwnedPartitionTests {
         #expect(partition.isNoted)
     }
 
-    @Test func requestsWithoutCostAreGivenUp() throws {
+    @Test func `Requests without cost are given up`() throws {
         let requests = try take(3)
         partition.abandonUnbilled()
         #expect(abandoned(requests) == [true, true, true])
     }
 
     /// Its next owner begins at our committed offset, so requests before one with a call must not be left to it.
-    @Test func requestsBeforeAPaidOneGoOn() throws {
+    @Test func `Requests before a paid one go on`() throws {
         let requests = try take(4)
         requests[1].context.noteCall(at: .now)
         partition.abandonUnbilled()
@@ -68,7 +68,7 @@ struct OwnedPartitionTests {
     }
 
     /// With done-sets, the next owner skips the requests that were finished behind them.
-    @Test func withDoneSetsEveryRequestWithoutCostIsGivenUp() throws {
+    @Test func `With done sets every request without cost is given up`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let requests = try take(4, of: partition)
         requests[1].context.noteCall(at: .now)
@@ -78,21 +78,21 @@ struct OwnedPartitionTests {
         #expect(abandoned(requests) == [true, false, false, true])
     }
 
-    @Test func requestsBeforeADeliveredOneGoOn() throws {
+    @Test func `Requests before a delivered one go on`() throws {
         let requests = try take(4)
         deliver(requests[2])
         partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, false, false, true])
     }
 
-    @Test func deliveredRequestsBehindTheFrontierHoldNothingUp() throws {
+    @Test func `Delivered requests behind the frontier hold nothing up`() throws {
         let requests = try take(3)
         deliver(requests[0])
         partition.abandonUnbilled()
         #expect(abandoned(requests) == [false, true, true])
     }
 
-    @Test func requestsBeforeOneBeingDeliveredGoOn() throws {
+    @Test func `Requests before one being delivered go on`() throws {
         let requests = try take(3)
         requests[1].beginDelivery()
         partition.abandonUnbilled()
@@ -102,7 +102,7 @@ struct OwnedPartitionTests {
     // MARK: - Outcomes that may be published
 
     /// No commit could list the requests behind it as done.
-    @Test func withoutDoneSetsNoOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+    @Test func `Without done sets no outcome is published before an earlier one that stays`() throws {
         let slots = try take(4).map(\.slot)
         for slot in slots { partition.commits.tracker.markReady(slot) }
 
@@ -111,7 +111,7 @@ struct OwnedPartitionTests {
         #expect(partition.commits.publishable([slots[1], slots[2], slots[3]]).isEmpty)
     }
 
-    @Test func withDoneSetsAnOutcomeIsPublishedBeforeAnEarlierOneThatStays() throws {
+    @Test func `With done sets an outcome is published before an earlier one that stays`() throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
         let slots = try take(3, of: partition).map(\.slot)
         for slot in slots { partition.commits.tracker.markReady(slot) }
@@ -122,7 +122,7 @@ struct OwnedPartitionTests {
     /// A transaction cannot leave out requests that were published beyond its offset. If brokers rejected its metadata, the worker
     /// would halve its limit for all partitions.
     @Test(arguments: [128, 300, 4096], [true, false])
-    func notesAboutCrashesFindRoomBesideAllThatWasPublished(bytes: Int, areNotedBefore: Bool) throws {
+    func `Notes about crashes find room beside all that was published`(bytes: Int, areNotedBefore: Bool) throws {
         let partition = OwnedPartition(Self.id, doneSetBytes: bytes)
         var former = CommitMetadata()
         former.crashes = CrashNotes(tries: 1)
@@ -151,7 +151,7 @@ struct OwnedPartitionTests {
     }
 
     /// The brokers may be reconfigured to keep less while a worker runs.
-    @Test func notesThatNoLongerFitAreShortened() throws {
+    @Test func `Notes that no longer fit are shortened`() throws {
         let limit = MetadataLimit(4096, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let partition = OwnedPartition(Self.id, metadataLimit: limit)
         var former = CommitMetadata()
@@ -175,7 +175,7 @@ struct OwnedPartitionTests {
         partition.commits.tracker.markDelivered(record)
     }
 
-    @Test func onlyLaterRequestsAwaitADeadLetter() throws {
+    @Test func `Only later requests await a dead letter`() throws {
         let requests = try take(3)
         partition.expectDeadLetter(of: requests[1].slot)
         #expect(requests.map { partition.awaitsDeadLetter(before: $0.slot) } == [false, false, true])

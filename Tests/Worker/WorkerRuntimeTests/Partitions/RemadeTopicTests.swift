@@ -12,7 +12,7 @@ struct RemadeTopicTests {
 
     /// The last open request of the former topic ends while one of the new topic is open.
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func commitNeverPassesOpenRequestsOfTheNewTopic(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Commit never passes open requests of the new topic`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery) { fixture in
             await fixture.source.skip(to: 500)
             await fixture.provider.hold()
@@ -34,7 +34,7 @@ struct RemadeTopicTests {
     }
 
     /// The offsets of both topics are the same.
-    @Test func newRequestIsRunAlthoughOneOfTheFormerTopicAtItsOffsetIsOpen() async throws {
+    @Test func `New request is run although one of the former topic at its offset is open`() async throws {
         try await LaneFixture.run { fixture in
             await fixture.provider.hold()
             await fixture.source.append([LaneFixture.request("former")])
@@ -49,7 +49,7 @@ struct RemadeTopicTests {
     }
 
     /// The done-set of the former topic does not apply to the new one.
-    @Test func doneSetOfTheFormerTopicIsForgotten() async throws {
+    @Test func `Done set of the former topic is forgotten`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
         var metadata = CommitMetadata()
@@ -68,7 +68,7 @@ struct RemadeTopicTests {
     }
 
     /// Retention deletes records behind one slow request that the former owner had finished.
-    @Test func deletedRequestsThatWereDoneAreNotCountedAsUnread() async throws {
+    @Test func `Deleted requests that were done are not counted as unread`() async throws {
         let fixture = try LaneFixture(delivery: .atLeastOnce)
         defer { fixture.loop.stop() }
         var metadata = CommitMetadata()

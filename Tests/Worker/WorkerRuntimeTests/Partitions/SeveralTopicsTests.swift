@@ -41,7 +41,7 @@ struct SeveralTopicsTests {
         partitions.map { TopicPartition($0.0, $0.1) }
     }
 
-    @Test func requestsOfEachTopicGetTheirOutcomes() async throws {
+    @Test func `Requests of each topic get their outcomes`() async throws {
         try await LaneFixture.run(assigned: [], Self.configure) { fixture in
             #expect(await fixture.source.subscribed == ["requests", "night"])
             await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
@@ -56,7 +56,7 @@ struct SeveralTopicsTests {
     }
 
     /// A worker that reads its own outcomes as requests would answer them forever.
-    @Test func partitionsOfAnyOtherTopicAreNotTakenIn() async throws {
+    @Test func `Partitions of any other topic are not taken in`() async throws {
         try await LaneFixture.run(assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("results", 0), ("night", 1)]))
             await fixture.source.append([LaneFixture.request("no request")], of: "results")
@@ -68,7 +68,7 @@ struct SeveralTopicsTests {
 
     /// Members that read only the first topic compute shares from its partitions. If others counted too, the shares of a limit would
     /// add up to more than the limit.
-    @Test func sharesOfALimitGoByThePartitionsOfTheFirstTopic() async throws {
+    @Test func `Shares of a limit go by the partitions of the first topic`() async throws {
         let fleet = Fleet()
         try await LaneFixture.run(fleet: fleet, assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("night", 0), ("night", 3)]))
@@ -92,7 +92,7 @@ struct SeveralTopicsTests {
         }
     }
 
-    @Test func nothingBeginsUntilTheSizeOfTheFirstTopicIsKnown() async throws {
+    @Test func `Nothing begins until the size of the first topic is known`() async throws {
         try await LaneFixture.run(fleet: Fleet(), assigned: [], Self.configure) { fixture in
             await fixture.source.forgetTopics(["requests"])
             await fixture.source.assign(Self.ids([("night", 0)]))
@@ -105,7 +105,7 @@ struct SeveralTopicsTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func eachTopicIsMeasuredByItself(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Each topic is measured by itself`(delivery: WorkerConfiguration.Delivery) async throws {
         try await LaneFixture.run(delivery: delivery, assigned: [], Self.configure) { fixture in
             await fixture.source.assign(Self.ids([("requests", 0), ("night", 0)]))
             await fixture.source.append(["a", "b", "c"].map(LaneFixture.request), of: "night")

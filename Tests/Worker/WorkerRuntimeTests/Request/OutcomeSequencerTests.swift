@@ -26,7 +26,7 @@ private actor Desk {
 struct OutcomeSequencerTests {
     /// In whatever order requests finish, the outcomes of each key leave in the order of its requests.
     @Test(arguments: 0..<40)
-    func outcomesOfEachGroupLeaveInOrder(seed: UInt64) async {
+    func `Outcomes of each group leave in order`(seed: UInt64) async {
         var random = SplitMix64(state: seed)
         let lanes = (0..<60).map { _ in ["a", "b", "c", "d"].randomElement(using: &random) ?? "a" }
         let dropped = Set((0..<60).filter { _ in Int.random(in: 0..<6, using: &random) == 0 })

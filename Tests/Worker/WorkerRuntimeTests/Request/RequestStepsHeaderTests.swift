@@ -22,13 +22,13 @@ struct RequestStepsHeaderTests {
     }
 
     @Test(arguments: [LaneFixture.request("a"), "{}"])
-    func outcomeSaysHowLongItsRequestWaited(value: String) async throws {
+    func `Outcome says how long its request waited`(value: String) async throws {
         let header = try #require(await header(of: value, isOn: true))
         let wait = try #require(OutcomeEvent.Steps(text: Array(header.utf8)).topicWait)
         #expect(wait > .seconds(86_400), "since 1970")
     }
 
-    @Test func headerIsAbsentWhereItIsOff() async throws {
+    @Test func `Header is absent where it is off`() async throws {
         #expect(try await header(of: LaneFixture.request("a"), isOn: false) == nil)
     }
 }

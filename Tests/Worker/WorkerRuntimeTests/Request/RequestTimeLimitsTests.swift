@@ -9,7 +9,7 @@ struct RequestTimeLimitsTests {
     private let now = Instant(nanoseconds: 1_000_000_000)
     private let request = SearchRequest(requestID: "r-1")
 
-    @Test func lifetimeIsTheNearerOfAgeAndExpiry() throws {
+    @Test func `Lifetime is the nearer of age and expiry`() throws {
         let limits = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30), maxAge: .seconds(60))
 
         let aged = try limits.time(for: request, age: .seconds(20), timeToExpiry: nil)
@@ -32,7 +32,7 @@ struct RequestTimeLimitsTests {
     }
 
     /// An expired request stays expired if it is sent again unchanged, so the text must not suggest that.
-    @Test func textsOfExpiredRequestsAgreeWithTheirFlag() throws {
+    @Test func `Texts of expired requests agree with their flag`() throws {
         let limits = RequestTimeLimits(deadline: .seconds(5), maxDeadline: .seconds(30), maxAge: .seconds(60))
         var errors = [SearchError.overWhileWaiting(for: .hotpepper)]
         for (age, expiry) in [(61, nil), (1, -1)] as [(Int64, Int64?)] {

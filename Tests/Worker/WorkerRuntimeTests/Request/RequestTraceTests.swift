@@ -41,7 +41,7 @@ struct RequestTraceTests {
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
-    func outcomeNamesTheSpanThatSentIt(delivery: WorkerConfiguration.Delivery) async throws {
+    func `Outcome names the span that sent it`(delivery: WorkerConfiguration.Delivery) async throws {
         let traces = Traces()
         try await LaneFixture.run(delivery: delivery, tracing: traces.tracing()) { fixture in
             await fixture.source.append([LaneFixture.request("a")], headers: Self.sampled)
@@ -59,7 +59,7 @@ struct RequestTraceTests {
         }
     }
 
-    @Test func unsampledRequestHasNoSpansAndItsTraceGoesOn() async throws {
+    @Test func `Unsampled request has no spans and its trace goes on`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing(sampleRatio: 1)) { fixture in
             await fixture.source.append([LaneFixture.request("a")], headers: Self.unsampled)
@@ -72,7 +72,7 @@ struct RequestTraceTests {
         #expect(traces.spans.isEmpty)
     }
 
-    @Test func requestThatIsFollowedForTheLogOnlyHasAnOutcomeWithoutATrace() async throws {
+    @Test func `Request that is followed for the log only has an outcome without a trace`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing(recordsAll: true)) { fixture in
             await fixture.source.append([LaneFixture.request("a")])
@@ -82,7 +82,7 @@ struct RequestTraceTests {
         #expect(traces.spans.allSatisfy { !$0.trace.isSampled })
     }
 
-    @Test func recordThatIsNoRequestHasASpanThatSaysWhy() async throws {
+    @Test func `Record that is no request has a span that says why`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing()) { fixture in
             await fixture.source.append(["{}"], headers: Self.sampled)
@@ -95,7 +95,7 @@ struct RequestTraceTests {
         #expect(try traces.span("send errors").parent?.spanID == process.trace.spanID)
     }
 
-    @Test func requestOfALostPartitionEndsAsAbandonedAndSendsNothing() async throws {
+    @Test func `Request of a lost partition ends as abandoned and sends nothing`() async throws {
         let traces = Traces()
         try await LaneFixture.run(tracing: traces.tracing()) { fixture in
             await fixture.provider.hold()
