@@ -208,7 +208,10 @@ let package = Package(
         // broker that a test runs on.
         .target(
             name: "TestSupport",
-            dependencies: ["Basics", "ProviderCalls", "Resilience", product("HeapModule", "swift-collections")],
+            dependencies: [
+                "Basics", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience",
+                product("HeapModule", "swift-collections"),
+            ],
             path: "Tests/TestSupport", swiftSettings: safe),
         .target(
             name: "KafkaTestSupport", dependencies: ["CRdkafka", "Kafka", "TestSupport"],

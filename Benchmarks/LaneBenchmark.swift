@@ -39,9 +39,9 @@ enum LaneBenchmark {
             // Disables periodic commits: their number would depend on the speed of the machine.
             configuration.commitInterval = .seconds(3600)
         }
-        let worker = SearchWorker(
-            executor: loop, concurrency: configuration.concurrency, clock: LoopClock(loop),
-            timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random)
+        let searches = SearchWorker(
+            concurrency: configuration.concurrency, clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop),
+            random: loop.random)
         let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1))
         let sink = BenchmarkSink(awaiting: course == .waitAndAreRevoked ? 0 : count, on: loop)
         let source = BenchmarkSource(count: count, as: course, loop: loop)
@@ -51,8 +51,9 @@ enum LaneBenchmark {
 
         let lane = WorkerLane(
             loop: loop, configuration: configuration, source: source, sink: sink,
-            interactor: SearchInteractor(selection: ProviderSelection(services: [service]), worker: worker),
-            calls: course.waits ? lines : nil, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
+            providers: LaneProviders(
+                searches, selection: ProviderSelection(services: [service]), calls: course.waits ? lines : nil),
+            meters: WorkerMeters(factory: MetricsRegistry()), log: log)
         let running = Task(executorPreference: loop) { try await lane.run() }
         if course.waits { await source.waitUntilAllAreRead() }
         if course == .waitAndAreRevoked { await lane.revoked([BenchmarkSource.partition]) } else { lines.open() }
@@ -63,7 +64,7 @@ enum LaneBenchmark {
 }
 
 /// Provider queues that accept no call until they are opened.
-private final class BenchmarkLines: CallQueues {
+private final class BenchmarkLines: CallQueues, Sendable {
     private let isOpen = Atomic<Bool>(false)
     private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 

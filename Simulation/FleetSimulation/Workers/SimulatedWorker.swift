@@ -308,7 +308,7 @@ final class SimulatedWorker: @unchecked Sendable {
         let status = await lane.lane.status
         if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) requests in flight") }
         if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) unconfirmed outcomes") }
-        for provider in await lane.searches.statuses {
+        for provider in await lane.lane.providerStatuses {
             if provider.concurrency.inFlight != 0 {
                 leaks.append("\(name): \(provider.concurrency.inFlight) permits of the adaptive limit")
             }

@@ -4,19 +4,19 @@ public import LocationSearch
 /// The queues of calls to providers, as the intake sees them. The intake begins a request only while its provider's queue
 /// is short. Longer waits happen in the intake, where requests can still be reordered.
 ///
-/// All functions must be called on the executor of the worker that owns the queues.
-public protocol CallQueues: Sendable {
+/// All functions must be called on the actor to which the queues belong.
+public protocol CallQueues {
     /// Returns whether a new call of the class to the provider would be granted soon.
-    nonisolated func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool
+    func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool
 
     /// Returns the number of calls per second that this loop may make to the provider; `nil` without a limit.
-    nonisolated func pace(of provider: ProviderID) -> Double?
+    func pace(of provider: ProviderID) -> Double?
 
     /// Records how many requests wait to begin at each provider. The numbers count towards this loop's demand for quota.
-    nonisolated func noteWaiting(_ waiting: [ProviderID: WaitingRequests])
+    func noteWaiting(_ waiting: [ProviderID: WaitingRequests])
 
     /// Calls `wake` whenever a queue has become shorter.
-    nonisolated func onShorterLine(_ wake: @escaping @Sendable () -> Void)
+    func onShorterLine(_ wake: @escaping @Sendable () -> Void)
 }
 
 /// The number of requests that wait to begin.

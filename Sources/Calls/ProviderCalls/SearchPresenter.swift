@@ -1,4 +1,3 @@
-public import Basics
 public import LocationSearch
 
 /// Makes outcomes from providers' answers. Pure.
@@ -47,7 +46,7 @@ public struct SearchPresenter: Sendable {
 
 /// The result of a search: the answer or the failure, the provider that gave it, and the cost.
 public struct SearchReport: Sendable, Hashable {
-    @Boxed public var result: Result<ProviderAnswer, SearchError>
+    public var result: Result<ProviderAnswer, SearchError>
     public var provider: ProviderID?
     public var triedProviders: [ProviderID]
     public var upstream: Duration

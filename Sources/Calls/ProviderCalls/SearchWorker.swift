@@ -6,22 +6,21 @@ internal import Resilience
 
 /// Calls providers for requests: tries the candidates in order, each through its `ProviderClient`, within one deadline.
 ///
-/// An actor on the given executor: on a worker's event loop, a request passes through without a hop.
-public actor SearchWorker: SearchReporting {
-    private nonisolated let executor: any SerialExecutor
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
+/// Not `Sendable`: it belongs to one actor, on which everything runs, so that a request passes through plain functions.
+public final class SearchWorker: SearchReporting {
     private let policies: [ProviderID: ProviderPolicy]
     private let defaultPolicy: ProviderPolicy
     private let clock: any MonotonicClock
-    private let timekeeper: (any Timekeeper & Sendable)?
-    private let taskExecutor: (any TaskExecutor)?
+    private let timekeeper: any Timekeeper
     private let random: any RandomNumberGenerator & Sendable
     private let observer: CallObserver
-    private nonisolated let hasBudgets: Bool
+    private let hasBudgets: Bool
     private var clients: [ProviderClient] = []
-    private var searches = NumberedValues<ProviderSearch>()
-    private var onShorterLine: (@Sendable () -> Void)?
+    /// Calls whose tasks have been started and do not make them yet, with their clients.
+    private var startedCalls: Deque<(call: SharedCall, client: ProviderClient)> = []
+    /// Starts a task of the actor that calls `makeNextCall`. Set before the first search.
+    public var startTask: (() -> Task<Void, Never>)?
+    private var wake: (@Sendable () -> Void)?
     /// The operator's controls in force.
     private var controls = LaneControls()
     /// This loop's member of the fleet that shares the quota.
@@ -31,27 +30,21 @@ public actor SearchWorker: SearchReporting {
     /// - Parameter name: this loop's name in the fleet: unique, and a new one at each start of the process.
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
     /// - Parameter scopes: the quota to which each provider's calls are charged.
-    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each timer.
-    /// - Parameter taskExecutor: `executor` as a task executor, if it is one. Without it, a resumed call takes a detour
-    ///   through the runtime's thread pool: see docs/internals/concurrency.md, 1.
+    /// - Parameter timekeeper: timers of the actor.
     /// - Parameter random: the source of jitter.
-    /// - Parameter onIgnored: called on `executor` for each message of the fleet topic that does not concern this worker's quota.
+    /// - Parameter onIgnored: called for each message of the fleet topic that does not concern this worker's quota.
     public init(
-        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
-        budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
-        clock: any MonotonicClock, timekeeper: (any Timekeeper & Sendable)? = nil,
-        taskExecutor: (any TaskExecutor)? = nil,
-        random: any RandomNumberGenerator & Sendable,
+        policies: [ProviderID: ProviderPolicy] = [:], name: String = "", budgets: BudgetPolicy? = nil,
+        scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256, clock: any MonotonicClock,
+        timekeeper: any Timekeeper, random: any RandomNumberGenerator & Sendable,
         observer: CallObserver = CallObserver(),
         onIgnored: @escaping @Sendable (ScopeRelation) -> Void = { _ in }
     ) {
-        self.executor = executor
         self.policies = policies
         defaultPolicy = ProviderPolicy(concurrency: concurrency)
         self.clock = clock
         hasBudgets = budgets != nil
         self.timekeeper = timekeeper
-        self.taskExecutor = taskExecutor
         self.random = random
         self.observer = observer
         quota = QuotaMember(
@@ -63,73 +56,53 @@ public actor SearchWorker: SearchReporting {
 
     // MARK: - Searches
 
-    public nonisolated func begin(
-        _ addressed: AddressedRequest, before deadline: Deadline,
-        then completion: @escaping @Sendable (SearchReport) -> Void
-    ) -> Int {
-        assumeIsolated { $0.add(ProviderSearch(addressed, before: deadline, then: completion)) }
-    }
-
-    public nonisolated func cancel(_ number: Int) { assumeIsolated { $0.endWait(of: number) } }
-
-    private func add(_ search: ProviderSearch) -> Int {
-        search.number = searches.insert(search)
-        askNext(of: search)
-        return search.number
-    }
-
-    private func endWait(of number: Int) {
-        guard let search = searches[number] else { return }
-        search.isCancelled = true
-        search.wait?.cancel()
-    }
-
     /// Starts the query at the next candidate of a search.
-    private func askNext(of search: ProviderSearch) {
+    public func begin(_ search: ProviderSearch) {
         let service = search.takeCandidate()
-        let query = ProviderQuery(search.addressed, to: service, hasAlternative: !search.isAtLast)
-        let wait = client(of: service.id).ask(query, before: search.deadline) { [self] in
-            take($0, for: search)
-        }
-        search.wait = wait
-        wait.begin()
+        let query = ProviderQuery(of: search, to: service, hasAlternative: !search.isAtLast, at: clock.now)
+        search.query = query
+        client(of: service.id).begin(query)
     }
 
-    private func take(_ result: Result<ProviderResponse, ProviderFailure>, for search: ProviderSearch) {
+    public func cancel(_ search: ProviderSearch) {
+        if let query = search.query { client(of: query.service.id).cancel(query) }
+    }
+
+    /// Takes the result of a search's query.
+    private func takeResult(of query: ProviderQuery) {
+        let search = query.search
+        guard case .over(let result) = query.end.take() else { preconditionFailure("the query has no result") }
+        search.spent = search.spent + query.cost
         switch result {
-        case .success(let response): end(search, with: .success(response.answer), cost: response.cost)
+        case .success(let answer): end(search, with: .success(answer))
         case .failure(let failure):
             if search.isAtLast || !failure.error.allowsFallback || search.isCancelled
                 || search.deadline.hasPassed(at: clock.now)
             {
-                end(search, with: .failure(failure.error), cost: failure.cost)
+                end(search, with: .failure(failure.error))
             } else {
-                search.spent = search.spent + failure.cost
-                askNext(of: search)
+                begin(search)
             }
         }
     }
 
-    private func end(_ search: ProviderSearch, with result: Result<ProviderAnswer, SearchError>, cost: CallCost) {
-        let cost = search.spent + cost
-        search.wait = nil
-        searches.remove(search.number)
-        search.completion(
-            SearchReport(
-                result: result, provider: search.tried.last, triedProviders: search.tried, upstream: cost.upstream,
-                attempts: cost.attempts))
+    private func end(_ search: ProviderSearch, with result: Result<ProviderAnswer, SearchError>) {
+        search.query = nil
+        var report = SearchReport(
+            result: result, provider: search.tried.last, triedProviders: search.tried, upstream: search.spent.upstream,
+            attempts: search.spent.attempts)
+        search.end(with: &report)
     }
 
-    /// Starts the task in which a call is made. The task belongs to the call's members, which have no tasks themselves.
-    private func startCall(to id: ProviderID) {
-        let call = client(of: id).startedCalls.last
-        call?.task = Task.immediate(executorPreference: taskExecutor) { await self.makeNextCall(to: id) }
+    private func startCall(_ call: SharedCall, of client: ProviderClient) {
+        startedCalls.append((call, client))
+        call.task = startTask?()
     }
 
-    /// Makes the call that has waited longest. A call cannot be passed to its task: see docs/internals/concurrency.md, 4.
-    private func makeNextCall(to id: ProviderID) async {
-        let client = client(of: id)
-        guard let call = client.startedCalls.popFirst() else { return }
+    /// Makes the call whose task was started first, in a task of the actor. The task belongs to the call's members, which
+    /// have no tasks themselves. A call cannot be passed to its task: see docs/internals/concurrency.md, 4.
+    public func makeNextCall() async {
+        guard let (call, client) = startedCalls.popFirst() else { return }
         await client.make(call)
     }
 
@@ -137,25 +110,16 @@ public actor SearchWorker: SearchReporting {
 
     func client(of id: ProviderID) -> ProviderClient {
         if let known = clients.first(where: { $0.id == id }) { return known }
-        let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper,
-            startCall: { [weak self] in self?.assumeIsolated { $0.startCall(to: id) } }, random: random,
+            startCall: { [unowned self] in startCall($0, of: client(of: id)) },
+            onEnd: { [unowned self] in takeResult(of: $0) }, random: random,
             budget: quota.budget(of: id), observer: observer)
         quota.add(new)
         clients.append(new)
         if controls != LaneControls() { apply(controls, to: new) }
-        new.onShorterLine = onShorterLine
+        new.onShorterLine = wake
         return new
-    }
-
-    func follow(_ wake: @escaping @Sendable () -> Void) {
-        onShorterLine = wake
-        for client in clients { client.onShorterLine = wake }
-    }
-
-    func takeNote(of waiting: [ProviderID: WaitingRequests]) {
-        for client in clients { client.waitingToBegin = waiting[client.id] ?? WaitingRequests() }
     }
 
     /// Creates the clients of the given providers, so that `statuses` includes them before the first request.
@@ -188,15 +152,10 @@ public actor SearchWorker: SearchReporting {
 
 // MARK: - The fleet
 
-/// `QuotaMember` and the providers' limits share this actor's isolation.
 extension SearchWorker: FleetMember {
-    public nonisolated var sharesByPartitions: Bool {
-        policies.values.contains { $0.rateLimit != nil && $0.share.isShared }
-    }
+    public var sharesByPartitions: Bool { policies.values.contains { $0.rateLimit != nil && $0.share.isShared } }
 
-    public nonisolated var usesMessages: Bool {
-        hasBudgets || policies.values.contains(where: \.sharesByDemand)
-    }
+    public var usesMessages: Bool { hasBudgets || policies.values.contains(where: \.sharesByDemand) }
 
     public var needsOlderRecords: Bool { quota.needsOlderRecords }
 
@@ -216,19 +175,18 @@ extension SearchWorker: FleetMember {
 }
 
 extension SearchWorker: CallQueues {
-    public nonisolated func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
-        assumeIsolated { $0.client(of: provider).hasShortLine(for: requestClass) }
+    public func hasShortLine(for requestClass: RequestClass, at provider: ProviderID) -> Bool {
+        client(of: provider).hasShortLine(for: requestClass)
     }
 
-    public nonisolated func pace(of provider: ProviderID) -> Double? {
-        assumeIsolated { $0.client(of: provider).pace }
+    public func pace(of provider: ProviderID) -> Double? { client(of: provider).pace }
+
+    public func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {
+        for client in clients { client.waitingToBegin = waiting[client.id] ?? WaitingRequests() }
     }
 
-    public nonisolated func noteWaiting(_ waiting: [ProviderID: WaitingRequests]) {
-        assumeIsolated { $0.takeNote(of: waiting) }
-    }
-
-    public nonisolated func onShorterLine(_ wake: @escaping @Sendable () -> Void) {
-        assumeIsolated { $0.follow(wake) }
+    public func onShorterLine(_ wake: @escaping @Sendable () -> Void) {
+        self.wake = wake
+        for client in clients { client.onShorterLine = wake }
     }
 }

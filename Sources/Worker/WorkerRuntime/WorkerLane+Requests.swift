@@ -58,20 +58,19 @@ extension WorkerLane {
 
     /// Begins the search for a request. If no search is needed, the request ends at once.
     private func search(_ decoded: DecodedRequest, for request: RequestInProgress) {
-        let number = suspended.searching.insert(request)
         let outcome = runner.begin(decoded, of: request) { report in
-            self.assumeIsolated { $0.endSearch(number, with: report) }
+            request.search.running = nil
+            self.end(request, with: self.runner.end(request, with: &report))
         }
-        guard let outcome else { return }
-        suspended.searching.remove(number)
-        end(request, with: outcome)
+        if let outcome { end(request, with: outcome) }
     }
 
-    private func endSearch(_ number: Int, with report: SearchReport) {
-        guard let request = suspended.searching.remove(number) else { return }
-        var report = report
-        end(request, with: runner.end(request, with: &report))
+    /// Starts the task of a call that the searches make.
+    func startCall() -> Task<Void, Never> {
+        Task.immediate(executorPreference: loop) { await self.makeNextCall() }
     }
+
+    private func makeNextCall() async { await runner.searches?.makeNextCall() }
 
     /// Ends the work on a request, and publishes its outcome once the order of outcomes permits it.
     private func end(_ request: RequestInProgress, with outcome: OutgoingOutcome) {

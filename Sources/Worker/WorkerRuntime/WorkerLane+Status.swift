@@ -1,5 +1,7 @@
 internal import EventLoop
 package import Kafka
+package import LocationSearch
+package import ProviderCalls
 package import QuotaSharing
 
 /// The status of a lane, for other modules.
@@ -51,6 +53,20 @@ extension WorkerLane {
     /// `true` if the fleet topic must be read from its oldest record on.
     package var needsOlderFleetRecords: Bool {
         get async { await rebalancing.fleet.needsOlderRecords }
+    }
+}
+
+/// The lane's providers, for operators.
+extension WorkerLane {
+    /// Creates the clients of the given providers, so that `providerStatuses` includes them before the first request.
+    func prepare(for providers: [ProviderID]) { runner.searches?.prepare(for: providers) }
+
+    /// The state of each provider that was prepared or has received a request.
+    package var providerStatuses: [ProviderStatus] { runner.searches?.statuses ?? [] }
+
+    /// Call this when a provider has a new key: see `SearchWorker.renewKey`.
+    package func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
+        runner.searches?.renewKey(of: provider, scope: scope)
     }
 }
 

@@ -4,8 +4,8 @@ internal import EventContract
 package import EventLoop
 internal import Kafka
 package import Logging
-package import ProviderCalls
-package import QuotaSharing
+internal import ProviderCalls
+internal import QuotaSharing
 
 /// The work of one event loop: takes records from its source, runs each request, and has its outcome delivered. Only
 /// then does the record count as done. A process has `worker.loops` lanes, each a member of the group.
@@ -44,19 +44,14 @@ package actor WorkerLane {
     /// - Parameter makeSink: makes a replacement for `sink` after a fatal error. `nil`: the worker then ends.
     /// - Parameter makeSingleSink: makes a producer whose batches hold one record each. `nil`: a record that is refused
     ///   with its batch is retried in another batch.
-    /// - Parameter interactor: the searches; their services live on the same loop.
-    /// - Parameter calls: the queues of provider calls, on the same loop. `nil`: requests begin in the order in which
-    ///   they come.
-    /// - Parameter fleet: the fleet member, which each rebalance updates with the lane's partitions of the first
-    ///   request topic.
+    /// - Parameter providers: the searches, which belong to the lane from now on.
     /// - Parameter link: publishes the fleet member's messages; `nil`: they are discarded.
     /// - Parameters departure, exclusiveLock: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: requests are not traced.
     package init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: SinkMaker? = nil,
-        makeSingleSink: SinkMaker? = nil, interactor: SearchInteractor,
-        calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
+        makeSingleSink: SinkMaker? = nil, providers: sending LaneProviders, link: FleetLink? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), exclusiveLock: ExclusiveLock = ExclusiveLock(),
         meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
@@ -67,13 +62,14 @@ package actor WorkerLane {
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)
-        if let calls, configuration.ordersRequests {
+        if let calls = providers.calls, configuration.ordersRequests {
             waitingRoom = WaitingRoom(configuration, gate: gate, partitions: partitions, calls: calls, loop: loop)
         } else {
             waitingRoom = nil
         }
         runner = RequestRunner(
-            interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing,
+            providers: providers, configuration: configuration, loop: loop, meters: meters,
+            tracing: tracing,
             log: log)
 
         let parts = DeliveryParts(
@@ -85,7 +81,8 @@ package actor WorkerLane {
             looksAhead: waitingRoom != nil, loop: loop, log: log)
         rebalancing = Rebalancing(
             partitions: partitions, waitingRoom: waitingRoom, delivery: delivery, source: source,
-            fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, meters: meters,
+            fleet: FleetTicker(providers.fleet, link: link, loop: loop), configuration: configuration, loop: loop,
+            meters: meters,
             log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
@@ -106,6 +103,7 @@ package actor WorkerLane {
             await end(delivering: delivering)
             counting.cancel()
             await rebalancing.fleet.stop()
+            runner.searches?.startTask = nil
         } onCancel: {
             Task(executorPreference: loop) { await self.drain() }
         }
@@ -137,6 +135,7 @@ package actor WorkerLane {
         await prepare()
         guard state.isRunning else { return nil }
 
+        runner.searches?.startTask = { self.startCall() }
         carefulIntake.join { [weak self] in await self?.isQuiet ?? true }
         delivery.atLeastOnce?.onWaiting = { [unowned self] in
             Task(executorPreference: self.loop) { await self.deliverNext() }
@@ -232,6 +231,7 @@ package actor WorkerLane {
 
     /// Applies control orders, replacing the previous ones.
     func apply(_ controls: LaneControls) {
+        runner.searches?.apply(controls)
         gate.isPaused = !controls.isIntakeOpen
         gate.limit(inFlight: controls.concurrency)
     }
@@ -240,8 +240,6 @@ package actor WorkerLane {
 /// The requests that wait for something between two jobs of the loop. Closures and tasks cannot hold them: see
 /// docs/internals/concurrency.md, 4. Those with a task each are in the order of these tasks.
 struct SuspendedRequests {
-    /// Requests whose searches are in progress.
-    var searching = NumberedValues<RequestInProgress>()
     /// Requests that wait for the dead letters of earlier records.
     var behindDeadLetters: Deque<(RequestInProgress, DecodedRequest)> = []
     /// Requests of watched partitions that begin once the brokers have the notes about them.

@@ -56,11 +56,11 @@ struct AttemptTimeTests {
 
     init() throws { loop = try EventLoop() }
 
-    private func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
+    private func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchActor {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
-        return SearchWorker(
+        return SearchActor(
             executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
             observer: CallObserver(onWasted: { [wasted] in wasted.add($1) }))
     }
@@ -70,11 +70,11 @@ struct AttemptTimeTests {
     }
 
     private func ask(
-        _ worker: SearchWorker, _ services: [any PlaceService], within time: Duration = .seconds(5)
+        _ worker: SearchActor, _ services: [any PlaceService], within time: Duration = .seconds(5)
     ) async throws -> SearchReport {
         let deadline = Deadline(clock.now + time)
         return try await driving(clock) { [self] in
-            await worker.report(on: AddressedRequest(request(), to: services), before: deadline)
+            await worker.report(on: request(), at: services, before: deadline)
         }
     }
 
@@ -161,7 +161,7 @@ struct AttemptTimeTests {
                     let deadline = Deadline(clock.now + .seconds(1))
                     group.addTask {
                         await worker.report(
-                            on: AddressedRequest(request(keyword: "\(number)"), to: [service]), before: deadline)
+                            on: request(keyword: "\(number)"), at: [service], before: deadline)
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }

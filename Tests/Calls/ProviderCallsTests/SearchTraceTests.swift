@@ -29,11 +29,11 @@ struct SearchTraceTests {
     }
 
     private func ask(_ service: any PlaceService, _ context: RequestContext, loop: EventLoop) async -> SearchReport {
-        let worker = SearchWorker(
+        let worker = SearchActor(
             executor: loop, clock: SystemClock(), taskExecutor: loop, random: SystemRandomNumberGenerator())
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
         return await worker.report(
-            on: AddressedRequest(request, to: [service], context: context), before: Deadline(.now + .seconds(30)))
+            on: request, at: [service], before: Deadline(.now + .seconds(30)), context: context)
     }
 
     @Test func `Each attempt is a span that says how it ended`() async throws {

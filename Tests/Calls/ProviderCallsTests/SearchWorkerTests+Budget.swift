@@ -12,10 +12,10 @@ import Testing
 extension SearchWorkerTests {
     /// The log that a worker shares with others. Messages are in it at once.
     private actor BudgetLog {
-        let worker: SearchWorker
+        let worker: SearchActor
         let clock: ManualClock
         private var offset: Int64 = 0
-        init(_ worker: SearchWorker, clock: ManualClock) {
+        init(_ worker: SearchActor, clock: ManualClock) {
             self.worker = worker
             self.clock = clock
         }
@@ -48,7 +48,7 @@ extension SearchWorkerTests {
 
     private func budgeted(
         _ calls: Int, reserved: BudgetReserve = .calls(0), _ change: (inout ProviderPolicy) -> Void = { _ in }
-    ) async -> (SearchWorker, BudgetLog) {
+    ) async -> (SearchActor, BudgetLog) {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let begin = clock.now
@@ -56,7 +56,7 @@ extension SearchWorkerTests {
             let hours = Int(begin.duration(to: now) / .seconds(3600))
             return [.hotpepper: BudgetDay(label: "2026-11-\(23 + hours)", end: begin + .seconds(3600 * (hours + 1)))]
         }
-        let worker = SearchWorker(
+        let worker = SearchActor(
             executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
             taskExecutor: loop, random: SystemRandomNumberGenerator(),
             observer: CallObserver(

@@ -13,7 +13,7 @@ extension SearchWorkerTests {
     private static let refusedKey = SearchError(.unauthorized, "key refused", httpStatus: 403)
 
     /// Returns a worker that parks requests, and whose provider has just rejected its key for five minutes.
-    private func shutWorker(_ service: ScriptedService) async -> SearchWorker {
+    private func shutWorker(_ service: ScriptedService) async -> SearchActor {
         let worker = worker { $0.whenOpen = .hold }
         _ = await ask(worker, [service])
         return worker

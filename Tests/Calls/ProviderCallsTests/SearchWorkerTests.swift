@@ -29,11 +29,11 @@ struct SearchWorkerTests {
 
     init() throws { loop = try EventLoop() }
 
-    func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
+    func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchActor {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
-        return SearchWorker(
+        return SearchActor(
             executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
             observer: CallObserver(
                 onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) }))
@@ -44,12 +44,12 @@ struct SearchWorkerTests {
     }
 
     func ask(
-        _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
+        _ worker: SearchActor, _ services: [any PlaceService], _ request: SearchRequest? = nil,
         within time: Duration = .seconds(5), lifetime: RequestLifetime? = nil, context: RequestContext? = nil
     ) async -> SearchReport {
         await worker.report(
-            on: AddressedRequest(request ?? self.request(), to: services, lifetime: lifetime, context: context),
-            before: Deadline(clock.now + time))
+            on: request ?? self.request(), at: services, before: Deadline(clock.now + time), lifetime: lifetime,
+            context: context)
     }
 
     func code(_ report: SearchReport) -> SearchError.Code? {

@@ -18,6 +18,7 @@ struct SingleFlightTests {
     private final class Callers {
         let time: VirtualTime
         private var flight: SingleFlight?
+        private let worker: SearchWorker
         var endings: [String: Ending] = [:]
         var at: [String: Duration] = [:]
         var calls = 0
@@ -29,24 +30,26 @@ struct SingleFlightTests {
         var allExpire = false
         /// The context in which all requests record their calls.
         let context = RequestContext(since: .now)
-        private var members: [String: SingleFlight.Member] = [:]
+        private var members: [String: ProviderQuery] = [:]
 
         init(_ time: VirtualTime, on owner: isolated Owner) {
             self.time = time
+            worker = SearchWorker(clock: SystemClock(), timekeeper: time, random: SplitMix64(state: 1))
             flight = SingleFlight(
                 timekeeper: time,
                 start: { [self] call in
                     call.task = Task.immediate(executorPreference: time) {
                         _ = owner
-                        flight?.finish(call, with: await result(before: call.deadline))
+                        call.result = await result(of: call)
+                        flight?.finish(call)
                     }
                 },
-                onEnd: { [self] member, end in
+                onEnd: { [self] member, call in
                     told = timer == time.timersRun ? told + 1 : 1
                     timer = time.timersRun
                     mostTold = max(mostTold, told)
                     guard let name = members.first(where: { $0.value === member })?.key else { return }
-                    endings[name] = ending(end)
+                    endings[name] = ending(of: member, in: call)
                     at[name] = time.elapsed
                 })
         }
@@ -60,40 +63,41 @@ struct SingleFlightTests {
             let request = SearchRequest(requestID: "r", keyword: key)
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
             let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
-            let addressed = AddressedRequest(request, to: [service], lifetime: lifetime, context: context)
-            let query = ProviderQuery(addressed, to: service, hasAlternative: false)
-            let member = SingleFlight.Member(
-                of: flight, query, before: Deadline(time.now + patience), since: time.now, then: { _ in })
-            members[name] = member
-            member.begin()
+            let search = ProviderSearch(
+                request, at: [service], by: worker, before: Deadline(time.now + patience), lifetime: lifetime,
+                context: context, then: { _ in })
+            let query = ProviderQuery(of: search, to: service, hasAlternative: false, at: time.now)
+            members[name] = query
+            flight.join(query)
         }
 
-        func cancel(_ name: String) { members[name]?.cancel() }
+        func cancel(_ name: String) {
+            if let query = members[name] { flight?.leave(query, as: .cancelled) }
+        }
 
-        private func ending(_ end: SingleFlight.End) -> Ending {
-            switch end {
-            case .answered(let response, let isShared): .value(response.cost.attempts, isShared: isShared)
-            case .failed(let failure, let isShared): .failed(lacksTime: failure.lacksTime, isShared: isShared)
+        private func ending(of query: ProviderQuery, in call: SharedCall) -> Ending {
+            switch query.end {
+            case .over(.success): .value(call.cost.attempts, isShared: !query.isFirst)
+            case .over(.failure(let failure)): .failed(lacksTime: failure.lacksTime, isShared: !query.isFirst)
             case .timedOut: .timedOut
-            case .cancelled: .cancelled
+            case .cancelled, nil: .cancelled
             }
         }
 
-        private func result(before deadline: Deadline) async -> Result<ProviderResponse, ProviderFailure> {
+        private func result(of call: SharedCall) async -> ProviderQuery.Result {
             calls += 1
-            let number = calls
+            call.cost.attempts = calls
+            let deadline = call.deadline
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
             if allExpire { return failure(.overWhileWaiting(for: .hotpepper), .noTime) }
             if allFail { return failure(SearchError(.upstreamRejected, "no"), .call) }
             if deadline.hasPassed(at: time.now) { return failure(.timedOut, .call) }
-            return .success(ProviderResponse(answer: ProviderAnswer(), cost: CallCost(attempts: number)))
+            return .success(ProviderAnswer())
         }
 
-        private func failure(
-            _ error: SearchError, _ cause: CallFailure.Cause
-        ) -> Result<ProviderResponse, ProviderFailure> {
-            .failure(ProviderFailure(CallFailure(error: error, cause: cause), cost: CallCost()))
+        private func failure(_ error: SearchError, _ cause: CallFailure.Cause) -> ProviderQuery.Result {
+            .failure(CallFailure(error: error, cause: cause))
         }
     }
 

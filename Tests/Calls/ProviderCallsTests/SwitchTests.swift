@@ -34,13 +34,15 @@ struct SwitchTests {
 
     @Test(arguments: [nil, traced]) func `A request that waits for nothing makes few jobs`(context: RequestContext?) {
         let executor = VirtualTime()
-        let worker = SearchWorker(
+        let worker = SearchActor(
             executor: executor, clock: SystemClock(), taskExecutor: executor, random: SystemRandomNumberGenerator())
         let isAnswered = Mutex(false)
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
-        let addressed = AddressedRequest(request, to: [Ready()], context: context)
-        _ = worker.begin(addressed, before: Deadline(.now + .seconds(60))) { report in
-            if case .success = report.result { isAnswered.withLock { $0 = true } }
+        worker.assumeIsolated { worker in
+            _ = worker.begin(request, at: [Ready()], before: Deadline(.now + .seconds(60)), context: context) {
+                report in
+                if case .success = report.result { isAnswered.withLock { $0 = true } }
+            }
         }
         executor.settle()
         #expect(isAnswered.withLock { $0 })

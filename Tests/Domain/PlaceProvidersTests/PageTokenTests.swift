@@ -9,22 +9,21 @@ import Testing
 
 /// Calls the best candidate once, so that all calls that a test sees belong to one request.
 private final class SingleCallWorker: SearchReporting {
-    func begin(
-        _ addressed: AddressedRequest, before deadline: Deadline,
-        then completion: @escaping @Sendable (SearchReport) -> Void
-    ) -> Int {
-        Task { completion(await report(on: addressed)) }
-        return 1
+    func begin(_ search: ProviderSearch) {
+        nonisolated(unsafe) let search = search  // Only the task uses it from now on.
+        Task {
+            var report = await Self.report(on: unsafe search.request, by: unsafe search.candidates[0])
+            unsafe search.end(with: &report)
+        }
     }
 
-    func cancel(_ search: Int) {}
+    func cancel(_ search: ProviderSearch) {}
 
-    private func report(on addressed: AddressedRequest) async -> SearchReport {
+    private static func report(on request: SearchRequest, by service: any PlaceService) async -> SearchReport {
         do throws(SearchError) {
-            let answer = try await addressed.candidates[0].ask(addressed.request)
-            return SearchReport(result: .success(answer), provider: addressed.candidates[0].id, attempts: 1)
+            return SearchReport(result: .success(try await service.ask(request)), provider: service.id, attempts: 1)
         } catch {
-            return SearchReport(result: .failure(error), provider: addressed.candidates[0].id, attempts: 1)
+            return SearchReport(result: .failure(error), provider: service.id, attempts: 1)
         }
     }
 }
@@ -34,7 +33,7 @@ extension SearchInteractor {
     fileprivate func run(_ request: SearchRequest) async -> SearchOutcome {
         let answer = AsyncStream<SearchReport>.makeStream()
         do throws(SearchError) {
-            _ = try begin(request, before: Deadline(.now + .seconds(30))) { answer.continuation.yield($0) }
+            try search(for: request, before: Deadline(.now + .seconds(30))) { answer.continuation.yield($0) }.begin()
         } catch {
             return SearchOutcome(of: request, failedWith: error)
         }

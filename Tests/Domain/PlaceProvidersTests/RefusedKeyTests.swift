@@ -29,12 +29,12 @@ struct RefusedKeyTests {
     private static func codes(
         of keywords: [String], from provider: ProviderID, _ http: FakeHTTP
     ) async throws -> [SearchError.Code?] {
-        let worker = SearchWorker(
+        let worker = SearchActor(
             executor: try EventLoop(), clock: SystemClock(), random: SystemRandomNumberGenerator())
         var codes: [SearchError.Code?] = []
         for keyword in keywords {
             let report = await worker.report(
-                on: AddressedRequest(Providers.search(keyword: keyword), to: [Providers.service(provider, http)]),
+                on: Providers.search(keyword: keyword), at: [Providers.service(provider, http)],
                 before: Deadline(.now + .seconds(30)))
             switch report.result {
             case .success: codes.append(nil)

@@ -104,18 +104,16 @@ struct WorkerFixture: Sendable {
         let makeProducer = { @Sendable [producer, log] () throws(KafkaError) -> any OutcomeSink in
             try KafkaProducer(loop: loop, configuration: producer, log: log)
         }
+        let searches = SearchWorker(
+            policies: policy.map { policy in
+                Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
+            } ?? [:], clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), random: loop.random)
         return WorkerLane(
             loop: loop, configuration: configuration,
             source: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
             sink: try makeProducer(),
             makeSink: makeProducer,
-            interactor: SearchInteractor(
-                selection: ProviderSelection(services: services),
-                worker: SearchWorker(
-                    executor: loop,
-                    policies: policy.map { policy in
-                        Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
-                    } ?? [:], clock: LoopClock(loop), random: loop.random)),
+            providers: LaneProviders(searches, selection: ProviderSelection(services: services)),
             departure: departure, meters: WorkerMeters(topics: configuration.topics), log: log)
     }
 

@@ -134,7 +134,7 @@ struct WorkerLaneTests {
 
     // MARK: - The share of the rate
 
-    private final class Fleet: FleetMember {
+    private final class Fleet: FleetMember, Sendable {
         let sharesByPartitions: Bool
         /// The partition counts that were reported to it.
         let counts = Mutex<[Int]>([])

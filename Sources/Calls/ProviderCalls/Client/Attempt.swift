@@ -2,12 +2,8 @@ internal import Basics
 internal import LocationSearch
 import Resilience
 
-/// One HTTP call from its grant to its end.
-///
-/// A class, because its values would otherwise take space in the frame of each async function for the whole call. Belongs
-/// to one `ProviderCaller`.
-final class Attempt {
-    let query: ProviderQuery
+/// One HTTP call from its grant to its end. Part of its `SharedCall`.
+struct Attempt: ~Copyable {
     let followUp: FollowUpCall?
     var grant: Grant?
     var start: Instant
@@ -18,8 +14,7 @@ final class Attempt {
     /// True while one retry is reserved in the retry budget, to be used if the call is abandoned.
     var holdsRetry = false
 
-    init(_ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline, at now: Instant) {
-        self.query = query
+    init(followUp: FollowUpCall? = nil, before deadline: Deadline, at now: Instant) {
         self.followUp = followUp
         self.deadline = deadline
         start = now
@@ -36,5 +31,5 @@ final class Attempt {
         end >= deadline.instant + Self.longestOverrun
     }
 
-    private static let longestOverrun: Duration = .seconds(1)
+    private static var longestOverrun: Duration { .seconds(1) }
 }

@@ -49,115 +49,118 @@ final class ProviderCaller {
     /// Makes one HTTP call as soon as it is granted.
     @inline(__always)
     func attempt(
-        for call: SingleFlight.Call, followUp: FollowUpCall?, ifGivenUp other: AttemptTimer.OtherChance,
-        cost: inout CallCost
+        of call: SharedCall, followUp: FollowUpCall?, ifGivenUp other: AttemptTimer.OtherChance
     ) async -> Result<ProviderReply, CallFailure> {
-        let query = call.query
-        let attempt: Attempt
         do throws(CallFailure) {
-            attempt = try grant(call, followUp: followUp)
-            if attempt.grant == nil { try await waitForGrant(of: attempt, for: call) }
+            if try !grant(call, followUp: followUp) { try await waitForGrant(of: call) }
         } catch {
             return .failure(error)
         }
 
-        begin(attempt, ifGivenUp: other, cost: &cost)
+        begin(call, ifGivenUp: other)
+        let query = call.query
         let result: Result<ProviderReply, SearchError>
         do throws(SearchError) {
             let reply =
                 if let trace = query.context?.trace {
                     try await trace.call(
-                        for: query.request, to: query.service, followUp: followUp, before: attempt.deadline,
-                        number: cost.attempts)
+                        for: query.request, to: query.service, followUp: followUp, before: call.attempt.deadline,
+                        number: call.cost.attempts)
                 } else {
-                    try await query.service.call(for: query.request, followUp: followUp, before: attempt.deadline)
+                    try await query.service.call(
+                        for: query.request, followUp: followUp, before: call.attempt.deadline)
                 }
             result = .success(reply)
         } catch {
             result = .failure(error)
         }
-        return end(attempt, with: result, cost: &cost)
+        return end(call, with: result)
     }
 
-    /// Has a call granted, as far as that takes no wait.
-    private func grant(_ call: SingleFlight.Call, followUp: FollowUpCall?) throws(CallFailure) -> Attempt {
-        let (query, deadline, now) = (call.query, call.deadline, clock.now)
-        guard !Task.isCancelled, call.isWanted, !deadline.hasPassed(at: now) else {
+    /// Has the next HTTP call granted, as far as that takes no wait.
+    /// - Returns: `false` if it has to wait.
+    private func grant(_ call: SharedCall, followUp: FollowUpCall?) throws(CallFailure) -> Bool {
+        let (query, now) = (call.query, clock.now)
+        guard !Task.isCancelled, call.isWanted, !call.deadline.hasPassed(at: now) else {
             throw CallFailure(error: .timedOut, cause: .noTime)
         }
         // A follow-up call completes an answer that has already been billed.
         if followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
 
-        let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
+        call.attempt = Attempt(followUp: followUp, before: call.deadline, at: now)
         do throws(CallFailure) {
-            attempt.grant = try queue.grantAtOnce(query.flow.requestClass, before: deadline, at: now)
+            guard let grant = try queue.grantAtOnce(query.flow.requestClass, before: call.deadline, at: now) else {
+                return false
+            }
+            call.attempt.grant = consume grant
+            return true
         } catch {
             throw refusal(error, of: query, since: now)
         }
-        return attempt
     }
 
     /// Waits until a call is granted. Kept out of line, because few calls wait.
     @inline(never)
-    private func waitForGrant(of attempt: Attempt, for call: SingleFlight.Call) async throws(CallFailure) {
-        let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
+    private func waitForGrant(of call: SharedCall) async throws(CallFailure) {
+        let query = call.query
+        let lastCall = call.attempt.followUp == nil ? query.lastCall : nil
         do throws(CallFailure) {
-            attempt.grant = try await queue.grant(
-                for: attempt.query.context, within: CallTimes(deadline: attempt.deadline, lastCall: lastCall))
+            call.attempt.grant = try await queue.grant(
+                for: query.context, within: CallTimes(deadline: call.deadline, lastCall: lastCall))
             guard call.isWanted else {
-                attempt.grant = nil
+                call.attempt.grant = nil
                 throw CallFailure(error: .timedOut, cause: .noTime)
             }
-            attempt.query.context?.noteStep(.wait, of: id, from: attempt.start, to: clock.now)
+            query.context?.noteStep(.wait, of: id, from: call.attempt.start, to: clock.now)
         } catch {
-            throw refusal(error, of: attempt.query, since: attempt.start)
+            throw refusal(error, of: query, since: call.attempt.start)
         }
     }
 
     /// Records the start of a granted call and sets its time limit.
-    private func begin(_ attempt: Attempt, ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost) {
+    private func begin(_ call: SharedCall, ifGivenUp other: AttemptTimer.OtherChance) {
         let now = clock.now
-        attempt.start = now
-        countCall(for: attempt.query, isFirst: cost.attempts == 0, at: now)
-        if let permit = attempt.grant?.begin() ?? nil { countBudgeted(attempt, permit: permit, at: now) }
-        cost.attempts += 1
+        call.attempt.start = now
+        countCall(for: call.query, isFirst: call.cost.attempts == 0, at: now)
+        if let permit = call.attempt.grant?.begin() ?? nil { countBudgeted(call, permit: permit, at: now) }
+        call.cost.attempts += 1
 
         // Without a reserved retry, calls that are abandoned together could not all be repeated.
-        guard let limit = attemptTimer.limit(within: attempt.deadline.remaining(at: now), ifGivenUp: other),
+        guard let limit = attemptTimer.limit(within: call.deadline.remaining(at: now), ifGivenUp: other),
             other == .nextProvider || retryBudget.reserve(at: now)
         else { return }
-        attempt.deadline = Deadline(now + limit)
-        attempt.isLimited = true
-        attempt.holdsRetry = other == .retry
+        call.attempt.deadline = Deadline(now + limit)
+        call.attempt.isLimited = true
+        call.attempt.holdsRetry = other == .retry
     }
 
     /// Records the end of a call.
     /// - Returns: the call's result; an abandoned call has its own kind of failure.
     private func end(
-        _ attempt: Attempt, with result: Result<ProviderReply, SearchError>, cost: inout CallCost
+        _ call: SharedCall, with result: Result<ProviderReply, SearchError>
     ) -> Result<ProviderReply, CallFailure> {
-        if attempt.holdsRetry { retryBudget.release() }
+        if call.attempt.holdsRetry { retryBudget.release() }
 
         let end = clock.now
-        let duration = attempt.start.duration(to: end)
-        cost.upstream += duration
+        let duration = call.attempt.start.duration(to: end)
+        call.cost.upstream += duration
         let isCancelled = Task.isCancelled
-        let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
+        let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
         observer.onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
         // The failure of a cancelled task is no evidence about the provider, so its grant is dropped.
-        guard let grant = attempt.grant.take() else { preconditionFailure("the attempt has no grant") }
+        guard let grant = call.attempt.grant.take() else { preconditionFailure("the call has no grant") }
         if isCancelled {
-            note(attempt, endedAt: end, as: .cancelled)
+            note(call, endedAt: end, as: .cancelled)
             return result.mapError { CallFailure(error: $0, cause: .call) }
         }
 
         // After a suspension of this process, durations are meaningless. An answer from the provider still counts.
-        let stoodStill = attempt.endedAfterStandstill(at: end)
+        let stoodStill = call.attempt.endedAfterStandstill(at: end)
 
         switch result {
         case .success(let reply):
-            note(attempt, endedAt: end, as: .answered)
+            note(call, endedAt: end, as: .answered)
             if stoodStill { return .success(reply) }
             attemptTimer.noteAnswer(after: duration)
             let isSlow = duration >= policy.breaker.slowCallDuration
@@ -169,24 +172,24 @@ final class ProviderCaller {
             if isAnswered || !stoodStill && !error.isStale {
                 finish(grant, failedWith: error, after: duration, at: end)
             }
-            guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
-                note(attempt, endedAt: end, as: RequestStep.End(error))
+            guard call.attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
+                note(call, endedAt: end, as: RequestStep.End(error))
                 return .failure(CallFailure(error: error, cause: .call))
             }
-            note(attempt, endedAt: end, as: .givenUp)
-            noteGivenUp(cost: &cost)
+            note(call, endedAt: end, as: .givenUp)
+            noteGivenUp(call)
             return .failure(CallFailure(error: .givenUp(id), cause: .givenUp))
         }
     }
 
     @inline(__always)
-    private func note(_ attempt: Attempt, endedAt end: Instant, as how: RequestStep.End) {
-        attempt.query.context?.noteStep(.call, of: id, from: attempt.start, to: end, as: how)
+    private func note(_ call: SharedCall, endedAt end: Instant, as how: RequestStep.End) {
+        call.query.context?.noteStep(.call, of: id, from: call.attempt.start, to: end, as: how)
     }
 
-    private func noteGivenUp(cost: inout CallCost) {
+    private func noteGivenUp(_ call: SharedCall) {
         attemptTimer.noteGivenUp()
-        cost.givenUp += 1
+        call.cost.givenUp += 1
         observer.onWasted(id, 1)
     }
 
@@ -210,9 +213,9 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, permit: BudgetAccess.Permit, at now: Instant) {
-        let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
-        let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
+    private func countBudgeted(_ call: SharedCall, permit: BudgetAccess.Permit, at now: Instant) {
+        let priceClass = call.query.priceClass(followUp: call.attempt.followUp)
+        let kind = CallKind(operation: call.query.request.operation, priceClass: priceClass)
         queue.limits.budget?.noteMade(permit, as: kind.name, at: now)
     }
 

@@ -1,5 +1,4 @@
 internal import Basics
-internal import DequeModule
 internal import LocationSearch
 import QuotaSharing
 import Resilience
@@ -8,9 +7,9 @@ import Resilience
 ///
 /// A request passes through these steps, each a function of the same name:
 ///
-///     ask -> takePart -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
+///     begin -> make -> retry -> ProviderCaller.attempt: grant, then one HTTP call
 ///
-/// Identical requests share everything after `takePart`, which runs in a dedicated task. Every HTTP call is a separate
+/// Identical requests share everything after `begin`, which runs in a dedicated task. Every HTTP call is a separate
 /// attempt, whether it repeats a failed call or follows a successful one. Each attempt is granted, timed, evaluated and
 /// counted.
 ///
@@ -21,12 +20,13 @@ final class ProviderClient: SharedRateLimit {
     let policy: ProviderPolicy
     let clock: any MonotonicClock
     let timekeeper: any Timekeeper
-    private let startCall: @Sendable () -> Void
-    /// Calls whose tasks are about to be started.
-    var startedCalls: Deque<SingleFlight.Call> = []
+    /// Starts the task in which a call is made.
+    private let startCall: (SharedCall) -> Void
+    /// Called once with each query that has begun, when it has its result, possibly before `begin` has returned.
+    private let onEnd: (ProviderQuery) -> Void
     private lazy var sharedCalls = SingleFlight(
         timekeeper: timekeeper, sharesCalls: policy.sharesIdenticalCalls,
-        start: { [unowned self] in startTask(for: $0) }, onEnd: { [unowned self] in end($0, as: $1) },
+        start: startCall, onEnd: { [unowned self] in end($0, of: $1) },
         onMoreUrgent: { [unowned self] in caller.promote($0) })
     let caller: ProviderCaller
     private let observer: CallObserver
@@ -39,15 +39,15 @@ final class ProviderClient: SharedRateLimit {
     var onShorterLine: (@Sendable () -> Void)? {
         didSet { caller.queue.onServed = onShorterLine }
     }
-    /// The number of requests that are parked until the provider opens.
+    /// The number of queries that are parked until the provider opens.
     var parked = 0
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter startCall: starts the task in which the first of `startedCalls` is made: see `make`.
+    /// - Parameter startCall: starts the task in which a call is made: see `make`.
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        startCall: @escaping @Sendable () -> Void, random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?,
-        observer: CallObserver
+        startCall: @escaping (SharedCall) -> Void, onEnd: @escaping (ProviderQuery) -> Void,
+        random: any RandomNumberGenerator & Sendable, budget: BudgetAccess?, observer: CallObserver
     ) {
         self.id = id
         self.policy = policy
@@ -56,6 +56,7 @@ final class ProviderClient: SharedRateLimit {
         self.observer = observer
         self.timekeeper = timekeeper
         self.startCall = startCall
+        self.onEnd = onEnd
         share = policy.share.initial
 
         let limits = ProviderLimits(
@@ -78,90 +79,91 @@ final class ProviderClient: SharedRateLimit {
         }
     }
 
-    // MARK: - Coalesce
+    // MARK: - Queries
 
-    /// Returns the request's membership in the call that serves all identical requests.
-    func takePart(
-        _ query: ProviderQuery, before deadline: Deadline,
-        then: @escaping (Result<ProviderResponse, ProviderFailure>) -> Void
-    ) -> SingleFlight.Member {
-        SingleFlight.Member(of: sharedCalls, query, before: deadline, since: clock.now, then: then)
+    /// Makes the call that serves a query, or joins the call in flight for an equal query.
+    func begin(_ query: ProviderQuery) { sharedCalls.join(query) }
+
+    /// Ends a query early, for example because the request is no longer wanted. Its result is delivered in a later job, not
+    /// within this call. Has no effect after the end.
+    func cancel(_ query: ProviderQuery) {
+        if query.pause != nil { cancelPause(of: query) } else { sharedCalls.leave(query, as: .cancelled) }
     }
 
-    private func end(_ member: SingleFlight.Member, as end: SingleFlight.End) {
-        switch end {
-        case .answered(let response, isShared: false): member.then(.success(response))
-        case .answered(let response, isShared: true):
-            noteShared(member, as: .answered)
-            member.then(.success(ProviderResponse(answer: response.answer, cost: waiting(of: member))))
-        case .failed(let failure, isShared: false): member.then(.failure(failure))
-        case .failed(let failure, isShared: true):
-            noteShared(member, as: RequestStep.End(failure.error))
-            member.then(.failure(ProviderFailure(failure, cost: waiting(of: member))))
+    private func end(_ query: ProviderQuery, of call: SharedCall) {
+        switch query.end {
+        case .over:
+            if !query.isFirst { noteShared(query) }
+            charge(query, for: call)
+            end(query)
         case .timedOut:
-            noteShared(member, as: .failed(.timeout, httpStatus: nil))
-            let isOver = member.query.isOver(at: clock.now) && !member.deadline.hasPassed(at: clock.now)
-            fail(member, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
+            noteShared(query)
+            charge(query, for: nil)
+            let isOver = query.isOver(at: clock.now) && !query.deadline.hasPassed(at: clock.now)
+            fail(query, because: isOver ? caller.overWhileWaiting : CallFailure(error: .timedOut, cause: .noTime))
         // The running call ends later, and its result does not affect the outcome.
-        case .cancelled: fail(member, because: CallFailure(error: .timedOut, cause: .noTime))
+        case .cancelled, nil:
+            charge(query, for: nil)
+            fail(query, because: CallFailure(error: .timedOut, cause: .noTime))
         }
     }
 
-    private func fail(_ member: SingleFlight.Member, because failure: CallFailure) {
-        member.then(.failure(ProviderFailure(failure, cost: waiting(of: member))))
+    func fail(_ query: ProviderQuery, because failure: CallFailure) {
+        query.end = .over(.failure(failure))
+        end(query)
     }
 
-    /// Records that a request waited for the call of an identical one. If the call was made for the request itself, its
-    /// steps are already recorded.
-    private func noteShared(_ member: SingleFlight.Member, as end: RequestStep.End) {
-        member.query.context?.noteStep(.shared, of: id, from: member.start, to: clock.now, as: end)
+    /// Ends a query that has its result, or parks it.
+    private func end(_ query: ProviderQuery) {
+        if policy.whenOpen == .fail || !parks(query) { onEnd(query) }
     }
 
-    /// Calls are charged to the request that made them. The requests that share them only waited.
-    private func waiting(of member: SingleFlight.Member) -> CallCost {
-        .waiting(since: member.start, until: clock.now)
+    /// Charges a call to the query for which it was made. The queries that share it only waited.
+    private func charge(_ query: ProviderQuery, for call: SharedCall?) {
+        let ofCall = query.isFirst ? call?.cost : nil
+        query.cost = query.cost + (ofCall ?? .waiting(since: query.start, until: clock.now))
     }
 
-    private func startTask(for call: SingleFlight.Call) {
-        startedCalls.append(call)
-        startCall()
+    /// Records that a query waited for the call of an equal one. If the call was made for the query itself, its steps are
+    /// already recorded.
+    private func noteShared(_ query: ProviderQuery) {
+        guard let context = query.context else { return }
+        let end: RequestStep.End =
+            switch query.end {
+            case .over(.success): .answered
+            case .over(.failure(let failure)): RequestStep.End(failure.error)
+            case .timedOut, .cancelled, nil: .failed(.timeout, httpStatus: nil)
+            }
+        context.noteStep(.shared, of: id, from: query.start, to: clock.now, as: end)
     }
 
-    /// Makes a call for all its members, in a dedicated task. The task is cancelled when no request waits for it; its calls
+    /// Makes a call for all its members, in a dedicated task. The task is cancelled when no query waits for it; its calls
     /// then count as wasted.
     @inline(__always)
-    func make(_ call: SingleFlight.Call) async {
-        let result: Result<ProviderResponse, ProviderFailure>
-        let cost: CallCost
-        do throws(ProviderFailure) {
-            let response = try await retry(call)
-            (result, cost) = (.success(response), response.cost)
-        } catch {
-            (result, cost) = (.failure(error), error.cost)
-        }
-        if Task.isCancelled { observer.onWasted(id, cost.attempts - cost.givenUp) }
-        sharedCalls.finish(call, with: result)
+    func make(_ call: SharedCall) async {
+        call.result = await retry(call)
+        if Task.isCancelled { observer.onWasted(id, call.cost.attempts - call.cost.givenUp) }
+        sharedCalls.finish(call)
     }
 
     // MARK: - Retry
 
-    /// Makes attempts until the request has its answer or no further attempt makes sense.
+    /// Makes attempts until the call has its answer or no further attempt makes sense.
     @inline(__always)
-    private func retry(_ call: SingleFlight.Call) async throws(ProviderFailure) -> ProviderResponse {
-        let (query, deadline) = (call.query, call.deadline)
-        var cost = CallCost()
+    private func retry(_ call: SharedCall) async -> ProviderQuery.Result {
+        let query = call.query
         var (failures, hasRepeated) = (0, false)
         var lastFailure: SearchError?
         var followUp: FollowUpCall?
         while true {
-            let other = otherChance(of: query, failures: failures, cost: cost)
-            switch await caller.attempt(for: call, followUp: followUp, ifGivenUp: other, cost: &cost) {
+            switch await caller.attempt(of: call, followUp: followUp, ifGivenUp: otherChance(of: call, after: failures))
+            {
             case .success(.answer(let answer)):
-                return ProviderResponse(answer: answer, cost: cost)
+                return .success(answer)
 
             case .success(.needsCall(let next)):
-                guard await wait(for: next.delay, before: deadline, of: query) else {
-                    throw ProviderFailure(CallFailure(error: next.failureIfLate, cause: .noTime), cost: cost)
+                guard await wait(for: next.delay, before: call.deadline, of: query) else {
+                    return .failure(CallFailure(error: next.failureIfLate, cause: .noTime))
                 }
                 followUp = next
 
@@ -174,17 +176,17 @@ final class ProviderClient: SharedRateLimit {
                 failures += 1
                 // A call is abandoned for the next provider if there is one, otherwise for a retry.
                 guard failure.cause != .givenUp || !query.hasAlternative,
-                    await waitForRetry(of: query, after: failure.error, failures: failures, before: deadline)
-                else { throw ProviderFailure(failure.following(lastFailure), cost: cost) }
+                    await waitForRetry(of: query, after: failure.error, failures: failures, before: call.deadline)
+                else { return .failure(failure.following(lastFailure)) }
                 lastFailure = failure.error
             }
         }
     }
 
     /// Returns what remains for a request if its next call is abandoned. Only one call of a request is abandoned for a retry.
-    private func otherChance(of query: ProviderQuery, failures: Int, cost: CallCost) -> AttemptTimer.OtherChance {
-        if query.hasAlternative { return .nextProvider }
-        return failures + 1 < policy.retry.maxAttempts && cost.givenUp == 0 ? .retry : .none
+    private func otherChance(of call: SharedCall, after failures: Int) -> AttemptTimer.OtherChance {
+        if call.query.hasAlternative { return .nextProvider }
+        return failures + 1 < policy.retry.maxAttempts && call.cost.givenUp == 0 ? .retry : .none
     }
 
     /// Waits before a follow-up call.

@@ -133,4 +133,12 @@ extension SearchError {
             "\(name) could not be called within the deadline \(reason); send the request again later, or allow more time",
             retryAfter: retryAfter.flatMap { $0 > .zero ? $0 : nil }, limit: limit, allowsAttempt: false)
     }
+
+    /// The failure of a request that was parked until the end of its lifetime.
+    static func overWhileWaiting(for provider: ProviderID) -> SearchError {
+        SearchError(
+            .expired,
+            "the request reached worker.maxAge or its expirytime while calls to \(provider.rawValue) were paused; send a new request if the result is still needed"
+        )
+    }
 }

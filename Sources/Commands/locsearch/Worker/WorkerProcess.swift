@@ -51,7 +51,7 @@ final class WorkerProcess: Sendable {
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
         keys.files(of: settings) { scopes in
             for lane in self.lanes.lanes {
-                for (provider, scope) in scopes { await lane.searches.renewKey(of: provider, scope: scope) }
+                for (provider, scope) in scopes { await lane.lane.renewKey(of: provider, scope: scope) }
             }
         }
     }
@@ -59,7 +59,7 @@ final class WorkerProcess: Sendable {
     /// Makes all lanes use providers again that are disabled because of their key or its quota, as a new key does.
     func renewKeys() async {
         for lane in lanes.lanes {
-            for provider in providers { await lane.searches.renewKey(of: provider) }
+            for provider in providers { await lane.lane.renewKey(of: provider) }
         }
     }
 
@@ -93,7 +93,7 @@ final class WorkerProcess: Sendable {
 
     func providerStatuses() async -> [ProviderStatus] {
         var statuses: [ProviderStatus] = []
-        for lane in lanes.lanes { statuses += await lane.searches.statuses }
+        for lane in lanes.lanes { statuses += await lane.lane.providerStatuses }
         return statuses
     }
 

@@ -1,11 +1,11 @@
 /// A member of a fleet, which shares quota with the other workers of its group: in proportion to the partitions that
 /// each owns, and beyond that by messages.
-public protocol FleetMember: Sendable {
+public protocol FleetMember {
     /// `true` if no provider may be called before the number of partitions is known, because the share depends on it.
-    nonisolated var sharesByPartitions: Bool { get }
+    var sharesByPartitions: Bool { get }
 
     /// `true` if quota is shared by messages, so that `tick` and `receive` must be called.
-    nonisolated var usesMessages: Bool { get }
+    var usesMessages: Bool { get }
 
     /// Called at each rebalance: before a revocation is acknowledged, and after an assignment.
     /// - Parameters:

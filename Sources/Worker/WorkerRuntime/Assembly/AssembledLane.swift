@@ -1,17 +1,15 @@
 package import EventLoop
 package import LocationSearch
-package import ProviderCalls
 
-/// One lane of a worker, with its loop, searches and providers.
+/// One lane of a worker, with its loop and its providers.
 package struct AssembledLane: Sendable {
     package let loop: EventLoop
     package let lane: WorkerLane
-    package let searches: SearchWorker
     /// The providers that have an API key.
     package let providers: [ProviderID]
 
     /// Creates the lane's providers, so that their statuses can be read before the first request names one.
-    package func makeProvidersKnown() async { await searches.prepare(for: providers) }
+    package func makeProvidersKnown() async { await lane.prepare(for: providers) }
 
     /// Runs `body` on the lane's loop, from a task of another executor.
     ///

@@ -99,23 +99,20 @@ package struct LaneAssembly: Sendable {
     package func makeLane(
         _ number: Int, on loop: EventLoop, clients: Clients, link: FleetLink?
     ) throws(KafkaError) -> AssembledLane {
-        let searches = makeSearches(number, on: loop)
         let selection = ProviderSelection(services: clients.services, order: order)
-
         let lane = WorkerLane(
             loop: loop, configuration: configuration, source: clients.source, sink: try clients.makeSink(),
             makeSink: clients.makeSink,
             makeSingleSink: configuration.delivery == .atLeastOnce ? clients.makeSingleSink : nil,
-            interactor: SearchInteractor(selection: selection, worker: searches), calls: searches, fleet: searches,
-            link: link,
+            providers: LaneProviders(makeSearches(number, on: loop), selection: selection), link: link,
             departure: departure, exclusiveLock: exclusiveLock, meters: meters, tracing: tracing, log: log)
-        return AssembledLane(loop: loop, lane: lane, searches: searches, providers: clients.services.map(\.id))
+        return AssembledLane(loop: loop, lane: lane, providers: clients.services.map(\.id))
     }
 
     private func makeSearches(_ number: Int, on loop: EventLoop) -> SearchWorker {
         SearchWorker(
-            executor: loop, policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop), scopes: scopes,
-            clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random,
+            policies: policies, name: "\(name)-\(number)", budgets: makeBudgets?(loop), scopes: scopes,
+            clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), random: loop.random,
             observer: CallObserver(
                 onTransition: onTransition, onWasted: { [meters] in meters.calls.countWasted($1) },
                 onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) }),

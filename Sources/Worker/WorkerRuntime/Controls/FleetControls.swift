@@ -148,7 +148,6 @@ package actor FleetControls {
             // While this call waited for a lane, another call may have applied newer orders. That call updates all
             // lanes.
             guard applied == controls else { return }
-            await lane.searches.apply(controls)
             await lane.lane.apply(controls)
         }
     }

@@ -67,7 +67,7 @@ final class RequestInProgress: TakenRequest {
         /// True once the request is registered with its session. A waiting request joins before it begins.
         var hasJoinedSession = false
         /// Cancels the search; `nil` before it has begun.
-        var running: RunningSearch?
+        var running: ProviderSearch?
     }
 
     init(

@@ -18,6 +18,8 @@ final class RequestRunner {
     }
 
     private let interactor: SearchInteractor
+    /// Makes the calls of the searches; `nil` if a test answers in its place.
+    let searches: SearchWorker?
     private let decoder: RequestDecoder
     private var encoder: OutcomeEncoder
     private let timeLimits: RequestTimeLimits
@@ -35,10 +37,11 @@ final class RequestRunner {
 
     /// - Parameter tracing: `nil`: requests are not traced.
     init(
-        interactor: SearchInteractor, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters,
+        providers: LaneProviders, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters,
         tracing: RequestTracing? = nil, log: Logger
     ) {
-        self.interactor = interactor
+        interactor = providers.interactor
+        searches = providers.searches
         self.loop = loop
         encoder = OutcomeEncoder(seed: loop.randomNumber())
         self.meters = meters
@@ -148,17 +151,19 @@ final class RequestRunner {
     /// - Returns: the outcome of a request for which no search starts.
     func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress,
-        then completion: @escaping @Sendable (SearchReport) -> Void
+        then completion: @escaping (inout SearchReport) -> Void
     ) -> OutgoingOutcome? {
         request.search.receivedAt = loop.wallNow
         do throws(SearchError) {
             let time = try time(for: decoded, of: request)
-            request.search.running = try interactor.begin(
-                decoded.request, at: request.wait.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
+            let search = try interactor.search(
+                for: decoded.request, at: request.wait.takeCandidates(), before: time.deadline, lifetime: time.lifetime,
                 context: request.context, then: completion)
+            request.search.running = search
+            search.begin()
             return nil
         } catch {
-            leaveSession(request, as: decoded.request)
+            leaveSession(decoded.request.sessionID, request)
             return write(SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request)
         }
     }
@@ -185,7 +190,7 @@ final class RequestRunner {
     /// Ends the search's registration with its session, and encodes the outcome.
     func end(_ request: RequestInProgress, with report: inout SearchReport) -> OutgoingOutcome {
         guard let decoded = request.decoded else { preconditionFailure("a search without a decoded request") }
-        leaveSession(request, as: decoded.request)
+        leaveSession(decoded.request.sessionID, request)
         if request.fate == .superseded {
             meters.calls.countWasted(report.attempts)
             return write(SearchOutcome(of: decoded.request, failedWith: .superseded), for: decoded, of: request)
@@ -244,8 +249,8 @@ final class RequestRunner {
         return time.map(\.timeToLastCall) ?? .zero
     }
 
-    private func leaveSession(_ request: RequestInProgress, as search: SearchRequest) {
-        guard let session = search.sessionID else { return }
+    private func leaveSession(_ sessionID: String?, _ request: RequestInProgress) {
+        guard let session = sessionID else { return }
         request.partition.sessions.end(request, session: session)
     }
 }

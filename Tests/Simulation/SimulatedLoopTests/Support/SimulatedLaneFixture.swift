@@ -42,16 +42,15 @@ struct SimulatedLaneFixture {
         policy.rateLimit = rate
         var configuration = WorkerConfiguration()
         configuration.delivery = delivery
-        let worker = SearchWorker(
-            executor: events, policies: [.hotpepper: policy], name: "lane", clock: LoopClock(events),
-            timekeeper: LoopTimekeeper(events), taskExecutor: events, random: events.random)
+        let searches = SearchWorker(
+            policies: [.hotpepper: policy], name: "lane", clock: LoopClock(events), timekeeper: LoopTimekeeper(events),
+            random: events.random)
         var log = Logger(label: "lane")
         log.logLevel = .critical
         lane = WorkerLane(
             loop: events, configuration: configuration, source: source, sink: sink,
             makeSink: { @Sendable [nextSink] () throws(KafkaError) in nextSink },
-            interactor: SearchInteractor(selection: ProviderSelection(services: [provider]), worker: worker),
-            fleet: worker, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
+            providers: LaneProviders(searches, selection: ProviderSelection(services: [provider])), meters: WorkerMeters(factory: MetricsRegistry()), log: log)
     }
 
     /// Runs the lane until all outcomes are confirmed, drains it, and runs until nothing is left to do.

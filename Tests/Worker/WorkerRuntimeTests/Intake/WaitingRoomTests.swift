@@ -13,7 +13,7 @@ import Testing
 /// Requests of different classes or tenants, on a whole lane.
 struct WaitingRoomTests {
     /// Provider queues with room for a given number of calls at once.
-    final class Lines: CallQueues {
+    final class Lines: CallQueues, Sendable {
         private let limit: Double?
         let waiting = Mutex<[ProviderID: WaitingRequests]>([:])
 

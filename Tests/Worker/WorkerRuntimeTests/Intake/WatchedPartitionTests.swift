@@ -19,7 +19,7 @@ struct WatchedPartitionTests {
 
     /// Runs a lane with three partitions that no longer need small steps.
     private static func run(
-        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
+        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues & Sendable)? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
         try await LaneFixture.run(

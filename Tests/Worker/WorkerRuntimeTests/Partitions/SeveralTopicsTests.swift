@@ -10,7 +10,7 @@ import Testing
 
 /// A lane that reads requests from several topics.
 struct SeveralTopicsTests {
-    private final class Fleet: FleetMember {
+    private final class Fleet: FleetMember, Sendable {
         struct Assignment: Equatable {
             var partitions: [Int32]
             var count: Int

@@ -34,8 +34,8 @@ struct LaneFixture: Sendable {
 
     /// Runs a lane during `body`, then drains it and waits for its end.
     static func run(
-        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues)? = nil,
-        fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
+        delivery: WorkerConfiguration.Delivery = .atLeastOnce, calls: (any CallQueues & Sendable)? = nil,
+        fleet: (any FleetMember & Sendable)? = nil, tracing: RequestTracing? = nil, assigned: [Int32] = [0],
         replacements: Replacements? = nil, exclusiveLock: ExclusiveLock = ExclusiveLock(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
@@ -64,7 +64,7 @@ struct LaneFixture: Sendable {
     }
 
     init(
-        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues)? = nil, fleet: (any FleetMember)? = nil,
+        delivery: WorkerConfiguration.Delivery, calls: (any CallQueues & Sendable)? = nil, fleet: (any FleetMember & Sendable)? = nil,
         tracing: RequestTracing? = nil, replacements: Replacements? = nil,
         exclusiveLock: ExclusiveLock = ExclusiveLock(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
@@ -88,9 +88,11 @@ struct LaneFixture: Sendable {
             loop: loop, configuration: configuration, source: source, sink: sink,
             makeSink: { @Sendable [nextSink] () throws(KafkaError) in replacements?.make() ?? nextSink },
             makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
-            interactor: SearchInteractor(
-                selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            calls: calls, fleet: fleet, exclusiveLock: exclusiveLock,
+            providers: LaneProviders(
+                interactor: SearchInteractor(
+                    selection: ProviderSelection(services: [IdleService()]), worker: provider),
+                calls: calls, fleet: fleet),
+            exclusiveLock: exclusiveLock,
             meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
             tracing: tracing,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -183,20 +185,20 @@ actor FakeProvider: SearchReporting {
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    nonisolated func begin(
-        _ addressed: AddressedRequest, before deadline: Deadline,
-        then completion: @escaping @Sendable (SearchReport) -> Void
-    ) -> Int {
-        Task(executorPreference: loop) { completion(await self.report(on: addressed)) }
-        return 1
+    nonisolated func begin(_ search: ProviderSearch) {
+        nonisolated(unsafe) let search = search  // The task runs on the lane's loop, where the search belongs.
+        Task(executorPreference: loop) {
+            var report = await self.report(on: unsafe search.request.requestID, for: unsafe search.context)
+            unsafe search.end(with: &report)
+        }
     }
 
-    nonisolated func cancel(_ search: Int) {}
+    nonisolated func cancel(_ search: ProviderSearch) {}
 
-    private func report(on addressed: AddressedRequest) async -> SearchReport {
-        asked.append(addressed.request.requestID)
-        addressed.context?.noteCall(at: .now)
-        if isHeld(addressed.request.requestID) { await withCheckedContinuation { waiters.append($0) } }
+    private func report(on id: String, for context: RequestContext?) async -> SearchReport {
+        asked.append(id)
+        context?.noteCall(at: .now)
+        if isHeld(id) { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }

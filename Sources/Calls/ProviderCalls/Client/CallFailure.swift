@@ -21,47 +21,7 @@ struct CallCost: Sendable {
     }
 }
 
-/// A provider's answer to one request, and its cost. A class, so that passing it through async frames copies one pointer.
-final class ProviderResponse: Sendable {
-    let answer: ProviderAnswer
-    let cost: CallCost
-
-    init(answer: ProviderAnswer, cost: CallCost) {
-        self.answer = answer
-        self.cost = cost
-    }
-}
-
-/// A request's failure at a provider, and its cost. A class, like `ProviderResponse`.
-final class ProviderFailure: Error, Sendable {
-    let error: SearchError
-    let cause: CallFailure.Cause
-    let cost: CallCost
-
-    init(_ failure: CallFailure, cost: CallCost) {
-        error = failure.error
-        cause = failure.cause
-        self.cost = cost
-    }
-
-    init(_ failure: ProviderFailure, cost: CallCost) {
-        error = failure.error
-        cause = failure.cause
-        self.cost = cost
-    }
-
-    /// True for a failure that a later deadline might have prevented: a timeout, or a limiter's refusal.
-    var lacksTime: Bool {
-        switch cause {
-        case .breakerOpen, .givenUp: false
-        case .paused, .limited: true
-        case .call, .noTime:
-            error.code == .timeout || error.code == .rateLimited || error.code == .expired
-        }
-    }
-}
-
-/// The failure of one call, made or not. Everything between the limiters and `SearchWorker` throws this type.
+/// The failure of a call to a provider, made or not. Everything between the limits and `SearchWorker` fails with this type.
 struct CallFailure: Error {
     /// The step at which the call failed.
     enum Cause: Sendable {
@@ -73,14 +33,27 @@ struct CallFailure: Error {
         case breakerOpen
         /// The provider requested a pause that outlasts the deadline: it was not called.
         case paused
-        /// A limiter could not let the call through in time: the provider was not called.
+        /// A limit could not let the call through in time: the provider was not called.
         case limited
         /// The deadline or the request's lifetime left no time: the provider was not called.
         case noTime
+
+        /// True if the provider must not be called for now, so that a request may be parked until it may.
+        var isShut: Bool { self == .breakerOpen || self == .paused }
     }
 
     var error: SearchError
     var cause: Cause
+
+    /// True for a failure that a later deadline might have prevented: a timeout, or a limit's refusal.
+    var lacksTime: Bool {
+        switch cause {
+        case .breakerOpen, .givenUp: false
+        case .paused, .limited: true
+        case .call, .noTime:
+            error.code == .timeout || error.code == .rateLimited || error.code == .expired
+        }
+    }
 
     /// Returns the failure to report when a retry was not granted. The failure of the earlier call is more useful than the
     /// refusal of its retry.
@@ -91,9 +64,4 @@ struct CallFailure: Error {
         error.retryAfter = self.error.retryAfter
         return CallFailure(error: error, cause: cause)
     }
-}
-
-extension CallFailure.Cause {
-    /// True if the provider must not be called for now, so that a request may be parked until it may.
-    var isShut: Bool { self == .breakerOpen || self == .paused }
 }
