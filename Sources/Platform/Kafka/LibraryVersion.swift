@@ -15,6 +15,15 @@ public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConver
     public var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
 
     public static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
+
+    /// The oldest librdkafka that works with all brokers. Older versions cannot parse Tansu's answers, and cannot log
+    /// in to brokers that support only the newer version of `SaslHandshake`.
+    static let oldestForAllBrokers = LibraryVersion(2, 2)
+    /// The oldest librdkafka that can log in to Kafka 4 with SCRAM. Older versions send their part of the nonce twice,
+    /// which older brokers do not check.
+    static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
+    /// The first librdkafka in which the `consumer` protocol is ready for production.
+    static let firstWithNewProtocol = LibraryVersion(2, 12)
 }
 
 extension LibraryVersion {

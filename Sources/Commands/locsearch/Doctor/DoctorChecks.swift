@@ -4,8 +4,8 @@ enum DoctorChecks {
     static let ofStart: [any DoctorCheck] = [SettingsCheck(), LibraryCheck(), PortCheck(isStart: true)]
 
     static let all: [any DoctorCheck] = [
-        SettingsCheck(), LibraryCheck(), PortCheck(isStart: false), FilesCheck(), ConnectionCheck(), VersionsCheck(),
-        BrokersCheck(), TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(),
+        SettingsCheck(), LibraryCheck(), PortCheck(isStart: false), FilesCheck(), ConnectionCheck(), BrokersCheck(),
+        TopicsCheck(), FleetCheck(), RightsCheck(), GroupCheck(), ProvidersCheck(), KeysCheck(),
         ClockCheck(),
     ]
 

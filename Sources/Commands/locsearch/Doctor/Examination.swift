@@ -20,8 +20,6 @@ struct Examination: Sendable {
 
     /// `nil` before a client has connected to a broker.
     var connection: Connection?
-    /// The request types that the brokers support.
-    let requestLog = BrokerRequestLog()
     /// The clocks of the providers that answered: how far each is ahead of this machine's clock.
     var providerClocks: [(name: String, ahead: Duration)] = []
 

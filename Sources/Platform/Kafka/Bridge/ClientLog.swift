@@ -15,23 +15,19 @@ final class ClientLog: Sendable {
     private let secrets: [String]
     private let failures: BrokerFailures?
     private let resets: OffsetResets?
-    private let requests: BrokerRequestLog?
     private let limiter = Mutex(RepeatLimiter<Kind>())
 
     /// - Parameters:
     ///   - secrets: Texts that must not appear in any line.
     ///   - failures: Receives the lines about unreachable brokers.
     ///   - resets: Receives the lines about offsets that the brokers no longer have.
-    ///   - requests: Receives the lines about the brokers' request versions.
     init(
-        _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil,
-        requests: BrokerRequestLog? = nil
+        _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil
     ) {
         self.logger = logger
         self.secrets = secrets
         self.failures = failures
         self.resets = resets
-        self.requests = requests
     }
 
     /// - Parameter level: The syslog level, 0 (emergency) to 7 (debug).
@@ -41,7 +37,6 @@ final class ClientLog: Sendable {
         // include closed connections, the only sign that a broker requires TLS or a login.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }
-        if facility == "APIVERSION" { requests?.note(line: line) }
         if facility == "OIDC" { failures?.noteToken(line: line) }
 
         // The consumer reports a reset itself, once it knows where reading continues.

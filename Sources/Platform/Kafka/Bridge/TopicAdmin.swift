@@ -15,24 +15,13 @@ public final class TopicAdmin: Sendable {
 
     /// - Parameter configuration: Only the brokers, `kafka.security.*` and `kafka.properties` are used.
     /// - Throws: `configuration` that names the property.
-    public convenience init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
-        try self.init(configuration, log: log, noting: nil)
-    }
-
-    /// - Parameter requests: Receives the request versions of the brokers, as soon as one has reported them; `nil` if
-    ///   they are not needed.
-    /// - Throws: `configuration` that names the property.
-    package init(
-        _ configuration: ConsumerConfiguration, log: Logger, noting requests: BrokerRequestLog?
-    ) throws(KafkaError) {
+    public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // A client with a group looks up the group's coordinator, for which this user may lack permission.
         properties["group.id"] = nil
         properties["group.protocol"] = nil
-        // The library reports the brokers' request versions only in these lines.
-        if requests != nil { properties["debug"] = "feature" }
 
-        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures, requests: requests)
+        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
         client = Shared(
             pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
     }

@@ -156,11 +156,6 @@ struct DoctorBrokerTests {
             "SCRAM with an old library", login("SCRAM-SHA-512"), check: "connection",
             "Kafka 4 rejects SCRAM from librdkafka before 2.6.1")
         await check(wrong, at: front.bootstrapServers)
-        await check(
-            Self.wrong(
-                "SCRAM with an old library, at any broker", login("SCRAM-SHA-256"), check: "versions", state: .warning,
-                "Kafka 4 rejects SCRAM-SHA-256 from librdkafka", cure: "use librdkafka 2.6.1 or newer"),
-            at: front.bootstrapServers)
     }
 
     @Test(
@@ -200,30 +195,6 @@ struct DoctorBrokerTests {
         let report = await DoctorFixture.report(
             trusting.merging(["kafka.bootstrapServers": right.bootstrapServers]) { $1 })
         #expect(report.exitCode() == 0, "\(report.findings.map(DoctorReport.line))")
-    }
-
-    // MARK: - Capabilities of brokers
-
-    @Test(.enabled(if: SecureFront.canBeStarted, "python3 is missing"))
-    func `Brokers that lack what is needed are found`() async throws {
-        let broker = try EmbeddedBroker(topics: Self.topics)
-        let (old, older) = (
-            try await SecureFront(broker.bootstrapServers, ["--without", "24", "25"]),
-            try await SecureFront(broker.bootstrapServers, ["--without", "22"])
-        )
-        defer { for front in [old, older] { front.end() } }
-
-        await check(
-            Self.wrong(
-                "transactions where there are none", ["worker.delivery": "exactly-once"], check: "versions",
-                "these brokers do not support transactions", cure: "at-least-once", code: 1),
-            at: old.bootstrapServers)
-        await check(
-            Self.wrong(
-                "no idempotent producers", check: "versions", "do not support idempotent producers",
-                cure: "0.11 or newer",
-                code: 1),
-            at: older.bootstrapServers)
     }
 
     // MARK: - Topics, rights and the group

@@ -66,7 +66,7 @@ struct BrokerTrial: Sendable {
         configuration.bootstrapServers = address
         let admin: TopicAdmin
         do throws(KafkaError) {
-            admin = try TopicAdmin(configuration, log: examination.log, noting: examination.requestLog)
+            admin = try TopicAdmin(configuration, log: examination.log)
         } catch {
             result = .failure(Failure(error.description, code: Failure.configuration))
             return
