@@ -1,23 +1,21 @@
-// Calls that Swift's overlay of the C library lacks, most of them for Linux only.
+// Calls that Swift's overlay of the C library lacks.
 #pragma once
+#include <elf.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-static inline bool locsearch_is_ignored(int signal) {
-    struct sigaction action;
-    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-#ifdef __linux__
-#include <elf.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+static inline bool locsearch_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 // Sets the calling thread's name, shown by `top -H` and profilers: at most 15 characters, the rest is cut off.
 static inline void locsearch_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
@@ -52,4 +50,3 @@ static int locsearch_give_back_segments(struct locsearch_object *object, size_t 
 // Releases the memory of the code and constants of the program and its libraries. The next access maps them again from
 // the kernel's file cache.
 static inline void locsearch_give_back_code(void) { dl_iterate_phdr(locsearch_give_back_segments, NULL); }
-#endif

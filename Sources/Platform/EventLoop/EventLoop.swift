@@ -44,16 +44,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Starts the loop's thread.
     /// - Throws: `EventLoopError` if the system has no thread or file descriptor left.
-    public convenience init() throws(EventLoopError) {
-        #if os(Linux)
-            try self.init(poller: EpollPoller())
-        #else
-            try self.init(poller: PollPoller())
-        #endif
-    }
-
-    init(poller: any Poller) throws(EventLoopError) {
-        self.poller = poller
+    public init() throws(EventLoopError) {
+        poller = try EpollPoller()
         driver = nil
         unsafe jobs.reserveCapacity(512)
         unsafe running.reserveCapacity(512)

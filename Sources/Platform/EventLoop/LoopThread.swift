@@ -1,8 +1,5 @@
+internal import CLinux
 internal import LibC
-
-#if os(Linux)
-    internal import CLinux
-#endif
 
 /// The thread functions of the system that a loop needs.
 enum LoopThread {
@@ -17,41 +14,20 @@ enum LoopThread {
     }
 
     /// The id of the calling thread, unique among the threads that exist.
-    static var currentID: UInt {
-        #if canImport(Darwin)
-            return unsafe UInt(bitPattern: pthread_self())
-        #else
-            return UInt(pthread_self())
-        #endif
-    }
+    static var currentID: UInt { UInt(pthread_self()) }
 
-    static func nameCurrent() {
-        #if canImport(Darwin)
-            unsafe _ = pthread_setname_np(name)
-        #else
-            unsafe locsearch_name_thread(name)
-        #endif
-    }
+    static func nameCurrent() { unsafe locsearch_name_thread(name) }
 
     /// Starts a thread that runs `run` and retains it until the end.
     /// - Throws: `EventLoopError` if the system has no thread left.
     static func start(_ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-
+        var thread = pthread_t()
         let body = unsafe Unmanaged.passRetained(Body(run))
         let result = unsafe pthread_create(
             &thread, nil,
             { context in
-                #if canImport(Darwin)
-                    let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-                #else
-                    guard let context = unsafe context else { return nil }
-                    let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
-                #endif
+                guard let context = unsafe context else { return nil }
+                let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
                 body.run()
                 return nil
             }, body.toOpaque())
@@ -60,11 +36,7 @@ enum LoopThread {
             throw EventLoopError(operation: "pthread_create", code: result)
         }
 
-        #if canImport(Darwin)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
+        pthread_detach(thread)
     }
 }
 

@@ -17,8 +17,8 @@ public struct Readiness: OptionSet, Sendable, Hashable {
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// The kernel's call that waits for file descriptors, so that the loop is the same with epoll (Linux) and poll (other
-/// systems). Used on the loop's thread only, except for `wake()`.
+/// The kernel's call that waits for file descriptors, or its replacement in a simulation. Used on the loop's thread
+/// only, except for `wake()`.
 package protocol Poller: Sendable {
     /// Watches a descriptor, which every later `wait` reports while it is ready. An empty `interest` ends the watch.
     func watch(_ fileDescriptor: Int32, for interest: Readiness)

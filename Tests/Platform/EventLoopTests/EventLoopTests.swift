@@ -1,16 +1,11 @@
 import Basics
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// An actor on a loop, which records what the loop reports.
 private actor Resident: ReadinessHandler {
@@ -77,26 +72,13 @@ private actor Resident: ReadinessHandler {
     }
 }
 
-private enum PollerKind: CaseIterable, Sendable {
-    case system, poll
-    func makeLoop() throws -> EventLoop {
-        switch self {
-        case .system: try EventLoop()
-        case .poll: try EventLoop(poller: PollPoller())
-        }
-    }
-}
-
 struct EventLoopTests {
-    @Test(arguments: PollerKind.allCases)
-    private func `Actor on a loop runs on the loops thread`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Actor on a loop runs on the loops thread`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         #expect(await resident.isOnLoop())
-        #if os(Linux)
-            #expect(try await resident.threadName() == "\(LoopThread.name)\n")
-        #endif
+        #expect(try await resident.threadName() == "\(LoopThread.name)\n")
         #expect(await resident.nonisolatedCalleeIsOnLoop())
         #expect(!loop.isCurrent)
     }
@@ -115,18 +97,16 @@ struct EventLoopTests {
         #expect(await resident.longestPass() < .seconds(20))
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Task continues on the loop when it is resumed on another thread`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Task continues on the loop when it is resumed on another thread`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let onLoop = await resident.suspended { continuation in Task.detached { continuation.resume(returning: true) } }
         #expect(onLoop)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Loop runs every job that many threads enqueue`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Loop runs every job that many threads enqueue`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         await withTaskGroup(of: Void.self) { group in
@@ -135,9 +115,8 @@ struct EventLoopTests {
         #expect(await resident.count == 8000)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Loop reports readiness until the descriptor is unwatched`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Loop reports readiness until the descriptor is unwatched`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         var ends: [Int32] = [0, 0]
@@ -153,9 +132,8 @@ struct EventLoopTests {
         #expect(await resident.seen == ["a", "b"])
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Timers fire in order unless they are cancelled`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Timers fire in order unless they are cancelled`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let start = Instant.now
@@ -165,9 +143,8 @@ struct EventLoopTests {
         #expect(Instant.now - start >= .milliseconds(30))
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Loop counts the time in which it has nothing to do`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Loop counts the time in which it has nothing to do`() async throws {
+        let loop = try EventLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
         let start = Instant.now
@@ -177,9 +154,8 @@ struct EventLoopTests {
         #expect(await resident.asleepWhileBusy() == .zero)
     }
 
-    @Test(arguments: PollerKind.allCases)
-    private func `Loop ends its thread when it is stopped`(kind: PollerKind) async throws {
-        let loop = try kind.makeLoop()
+    @Test func `Loop ends its thread when it is stopped`() async throws {
+        let loop = try EventLoop()
         let resident = Resident(loop)
         await resident.add()
         loop.stop()
