@@ -44,7 +44,7 @@ final class CurlDriver {
     private var isEnding = false
 
     /// Makes a driver without transfers; `nil` if memory is short.
-    init?(owner: any CurlDriverOwner, configuration: HTTPConfiguration) {
+    init?(owner: any CurlDriverOwner) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
         self.owner = owner
@@ -54,7 +54,6 @@ final class CurlDriver {
         locsearch_multi_set_callbacks(
             multi, CurlDriver.onSocketWanted, CurlDriver.onTimerWanted, Unmanaged.passUnretained(self).toOpaque())
         locsearch_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        locsearch_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
     }
 
     deinit {

@@ -19,9 +19,6 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var userAgent = "locsearch"
     /// The number of idle connections kept open for reuse, at least 1.
     public var maxIdleConnections = 256
-    /// The maximum number of connections to one host. Further calls wait for a connection, within their deadlines. 0
-    /// means no limit except the number of calls in flight.
-    public var maxConnectionsPerHost = 0
     /// True if responses include their `Date`. A worker's calls do not need it, so it is off by default.
     public var keepsDate = false
 

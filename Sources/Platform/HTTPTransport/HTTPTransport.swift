@@ -18,18 +18,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// The loop, as the executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The numbers of calls and connections.
-    public struct Statistics: Sendable, Hashable {
-        /// The number of calls in flight.
-        public var inFlight = 0
-        /// The number of calls begun since the start.
-        public var calls = 0
-        /// The number of connections opened since the start.
-        public var connectionsOpened = 0
-        /// The number of calls since the start that were answered over a reused connection.
-        public var connectionsReused = 0
-    }
-
     private let configuration: HTTPConfiguration
     private var driver: CurlDriver?
     /// All transfers, both those that serve a call and free ones.
@@ -37,7 +25,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private var freeTransfers: [Transfer] = []
     private let lastSerial = Atomic<UInt64>(0)
     private var isShutDown = false
-    public private(set) var statistics = Statistics()
+    package private(set) var callsInFlight = 0
 
     /// True if libcurl was initialized for the process. Swift initializes a static property once, under a lock.
     private static let isProcessReady = locsearch_prepare_process() == CURLE_OK
@@ -98,7 +86,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// Ends the calls in flight as `cancelled` and closes all connections. Later calls also fail with `cancelled`.
     public func shutdown() {
         isShutDown = true
-        for transfer in transfers { abort(transfer, with: Self.cancelled) }
+        for transfer in transfers { abort(transfer) }
         driver?.end()
         freeTransfers.removeAll()
         transfers.removeAll()
@@ -129,7 +117,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         guard !Task.isCancelled else { throw Self.cancelled }
 
         let (transfer, driver) = try freeTransfer()
-        transfer.setReceiveBuffer(bytes: Self.receiveBuffer(with: statistics.inFlight))
+        transfer.setReceiveBuffer(bytes: Self.receiveBuffer(with: callsInFlight))
         do {
             try transfer.prepare(request, before: deadline, in: time)
             return (transfer, driver)
@@ -155,7 +143,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     private func makeDriver() -> CurlDriver? {
-        driver = CurlDriver(owner: self, configuration: configuration)
+        driver = CurlDriver(owner: self)
         return driver
     }
 
@@ -177,32 +165,15 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     private func begin(_ transfer: Transfer, driver: CurlDriver) {
-        statistics.calls += 1
-        statistics.inFlight += 1
+        callsInFlight += 1
         guard curl_multi_add_handle(driver.multi, transfer.easy) == CURLM_OK else {
             finish(transfer, with: .failure(Self.outOfMemory))
             return
         }
 
-        if configuration.maxConnectionsPerHost > 0 { guardDeadline(of: transfer) }
-
         // Over an open connection this sends the request now.
         driver.handleDue()
         finishCompletedTransfers(of: driver)
-    }
-
-    /// Sets a timer that ends the call, because curl does not count the time for which a call waits for a connection.
-    private func guardDeadline(of transfer: Transfer) {
-        let serial = transfer.serial
-
-        // curl's own timer fires first, because curl gives more details about a call that has begun.
-        transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
-            assumeIsolated { transport in
-                guard let transfer = transport.transfer(serial) else { return }
-                transfer.guardTimer = nil
-                transport.abort(transfer, with: transfer.failure(CURLE_OPERATION_TIMEDOUT))
-            }
-        }
     }
 
     /// Ends the calls that curl has finished. Must follow each call into curl that may finish some.
@@ -214,28 +185,26 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
 
             let result = transfer.outcome(code)
-            countConnections(transfer, isAnswered: code == CURLE_OK)
             curl_multi_remove_handle(driver.multi, easy)
             finish(transfer, with: result)
         }
     }
 
     private func cancel(_ serial: UInt64) {
-        if let transfer = transfer(serial) { abort(transfer, with: Self.cancelled) }
+        if let transfer = transfer(serial) { abort(transfer) }
     }
 
     /// Returns the transfer that serves a call; `nil` if the call has ended.
     ///
-    /// A linear search is fast enough, because only cancelled and late calls need it.
+    /// A linear search is fast enough, because only cancelled calls need it.
     private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
 
     /// Removes a transfer in progress from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
-    private func abort(_ transfer: Transfer, with error: HTTPError) {
+    private func abort(_ transfer: Transfer) {
         guard transfer.caller != nil, let driver else { return }
 
-        countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
-        finish(transfer, with: .failure(error))
+        finish(transfer, with: .failure(Self.cancelled))
     }
 
     /// Resumes the call's task. No other method resumes the continuation of a call that has begun.
@@ -244,11 +213,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
         transfer.caller = nil
         transfer.serial = 0
-        if let timer = transfer.guardTimer {
-            loop.cancel(timer)
-            transfer.guardTimer = nil
-        }
-        statistics.inFlight -= 1
+        callsInFlight -= 1
         freeTransfers.append(transfer)
 
         switch result {
@@ -257,12 +222,6 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             caller.continuation.resume(returning: .answered)
         case .failure(let error): caller.continuation.resume(returning: .failed(error))
         }
-    }
-
-    private func countConnections(_ transfer: Transfer, isAnswered: Bool) {
-        let opened = locsearch_get_long(transfer.easy, CURLINFO_NUM_CONNECTS)
-        statistics.connectionsOpened += opened
-        if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
     /// Handles a readiness event of one of libcurl's sockets.

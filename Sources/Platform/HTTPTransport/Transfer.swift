@@ -12,8 +12,6 @@ final class Transfer {
     /// The task that waits for the call, `nil` between calls. The code that removes it resumes it, so it is resumed
     /// once.
     var caller: Caller?
-    /// The timer that ends a call that waits for a connection.
-    var guardTimer: TimerID?
 
     enum End {
         case answered
@@ -29,7 +27,7 @@ final class Transfer {
     }
 
     private var request = HTTPRequest(url: "")
-    private(set) var deadline = Instant(nanoseconds: 0)
+    private var deadline = Instant(nanoseconds: 0)
     private var address: RequestAddress
     private var headers: RequestHeaders
     private var isPost = false
@@ -162,7 +160,7 @@ final class Transfer {
     }
 
     /// Returns the error of a call that ended with `code`.
-    func failure(_ code: CURLcode) -> HTTPError {
+    private func failure(_ code: CURLcode) -> HTTPError {
         let host = request.host
         if sends > 1 {
             return HTTPError(.staleConnection, "\(host): the reused connection closed before the answer arrived")

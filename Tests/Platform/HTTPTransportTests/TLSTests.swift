@@ -20,6 +20,7 @@ struct TLSTests {
         } _: { transport in
             let response = try await transport.get("\(server.url)/version")
             #expect(response == HTTPResponse(status: 200, body: Array("HTTP/2.0".utf8), contentType: "text/plain"))
+            let connection = try await transport.get("\(server.url)/connection").text
 
             // The existing connection is shared by all calls.
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -29,7 +30,7 @@ struct TLSTests {
             let post = HTTPRequest(method: .post([1, 2, 3]), url: "\(server.url)/version")
             let answer = try await transport.send(post, before: .now + .seconds(20))
             #expect(answer.status == 200)
-            #expect(await transport.statistics.connectionsOpened == 1)
+            #expect(try await transport.get("\(server.url)/connection").text == connection)
         }
     }
 
@@ -56,15 +57,14 @@ struct TLSTests {
         try await withTransport {
             $0.caFile = server.certificate
         } _: { transport in
-            _ = try await transport.get("\(server.url)/version")
+            let connection = try await transport.get("\(server.url)/connection").text
             let slow = Task { await transport.failure(ofGetting: "\(server.url)/slow") }
-            try await eventually("the slow call to be under way") { await transport.statistics.inFlight == 1 }
+            try await eventually("the slow call to be under way") { await transport.callsInFlight == 1 }
             slow.cancel()
             #expect(await slow.value == .cancelled)
             let kind = await transport.failure(ofGetting: "\(server.url)/slow", within: .milliseconds(100))
             #expect(kind == .timeout)
-            _ = try await transport.get("\(server.url)/version")
-            #expect(await transport.statistics.connectionsOpened == 1)
+            #expect(try await transport.get("\(server.url)/connection").text == connection)
         }
     }
 }
@@ -104,6 +104,7 @@ private final class TLSServer: Sendable {
                 listen 127.0.0.1:\(port) ssl http2;
                 ssl_certificate \(certificate); ssl_certificate_key \(folder)/key.pem;
                 location = /version { default_type text/plain; return 200 $server_protocol; }
+                location = /connection { return 200 $connection; }
                 location /slow { proxy_pass \(silence.url); }
               }
             }
