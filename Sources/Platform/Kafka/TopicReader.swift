@@ -1,5 +1,6 @@
 internal import Basics
 public import Logging
+internal import Synchronization
 
 /// Reads topics without joining a group, for tools that show existing or new records. Commits nothing.
 ///
@@ -36,48 +37,52 @@ public final class TopicReader: Sendable {
             self.records = records
             self.ends = ends
         }
+
+        var isEmpty: Bool { records.isEmpty && ends.isEmpty }
     }
 
-    private let handle: TopicReaderHandle
-    private let blocking = BlockingThread("topic-reader")
+    private let client: ClientHandle
+    /// `nil` until the first `open` or `read`.
+    private let reading = Mutex<TopicReading?>(nil)  // never held across a call into C
 
     /// - Parameter configuration: The group's name is not used; no request concerns the group.
     /// - Throws: `configuration` that names the property.
     public init(
         _ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger
     ) throws(KafkaError) {
-        var configuration = configuration
-        configuration.groupInstanceID = nil
-        handle = try TopicReaderHandle(configuration, needsEveryRecord: mode == .everyRecord, log: log)
+        // A partition's end is reported by the broker, never inferred from a timeout.
+        var own = ["enable.partition.eof": "true", "auto.offset.reset": "earliest"]
+        if mode == .everyRecord {
+            (own["auto.offset.reset"], own["isolation.level"]) = ("error", "read_uncommitted")
+        }
+        client = try ClientHandle(toolFor: configuration, setting: own, log: log)
+    }
+
+    deinit {
+        client.blocking.start { [last = reading.withLock { $0.take() }] in last?.end() }
+        client.destroyLater()
     }
 
     // MARK: - Existing records
 
     /// Returns the current offset range of each partition of a topic: its oldest offset, and one past its newest.
+    /// Retries until `bound`, because a topic that is being created has no leader yet.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never returns a partial
     ///   result.
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        try await run(bound) { handle, deadline throws(KafkaError) in
-            let partitions = try handle.partitions(of: topic, before: deadline)
-            let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
-            let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
-
-            return ends.reduce(into: [:]) { bounds, end in
-                let first = min(oldest[end.key] ?? 0, end.value)
-                bounds[end.key] = first..<end.value
+        let deadline = SystemClock.now + bound
+        while true {
+            do throws(KafkaError) {
+                let partitions = try await client.partitions(of: topic, within: deadline - SystemClock.now)
+                return try await client.bounds(
+                    of: partitions, within: max(.milliseconds(1), deadline - SystemClock.now))
+            } catch {
+                if error.kind == .authentication || error.isInvalidArgument { throw error }
+                if SystemClock.now >= deadline { throw client.brokerFailures.explain(error) }
             }
-        }
-    }
-
-    /// Returns the current end of each partition of a topic: one past its newest offset.
-    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never returns a partial
-    ///   result.
-    public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
-        try await run(bound) { handle, deadline throws(KafkaError) in
-            let partitions = try handle.partitions(of: topic, before: deadline)
-            return try handle.offsets(at: .end, of: partitions, before: deadline)
+            await client.blocking.pause(.milliseconds(100))
         }
     }
 
@@ -88,7 +93,7 @@ public final class TopicReader: Sendable {
     /// sends nothing for `timeout`, the call throws.
     /// - Parameter starts: Where to begin. A partition begins at its oldest record if it has no start, or if its start
     ///   was deleted.
-    /// - Parameter ends: Where each partition ends, as returned by `ends(of:within:)`.
+    /// - Parameter ends: Where each partition ends, the upper bound of `bounds(of:within:)`.
     /// - Parameter timeout: The longest wait for the broker's next answer.
     /// - Parameter body: Returns `false` to stop early.
     /// - Throws: `timedOut` if the broker sends nothing for `timeout`, `CancellationError`, and the errors of `body`.
@@ -97,21 +102,17 @@ public final class TopicReader: Sendable {
         body: (ConsumerRecord) async throws -> Bool
     ) async throws {
         var progress = ReadProgress(from: starts, upTo: ends)
-        try await assign(ends.keys.map { ($0, offset: starts[$0] ?? TopicReaderHandle.beginning) })
+        try await open(ends.reduce(into: [:]) { $0[$1.key] = starts[$1.key] ?? TopicReading.beginning })
 
         while !progress.isComplete {
             try Task.checkCancellation()
-            let events = try await events(max: 500, within: timeout)
-            if events.isEmpty { throw Self.silence(timeout, progress.open, of: ends.count) }
+            let news = try await news(max: 500, within: timeout)
+            if news.isEmpty { throw Self.silence(timeout, progress.open, of: ends.count) }
 
-            for event in events {
-                switch event {
-                case .end(let partition, let offset): progress.reachEnd(at: offset, of: partition)
-                case .record(let record):
-                    guard progress.take(record.offset, of: record.partition.id) else { continue }
-                    guard try await body(record) else { return }
-                }
+            for record in news.records where progress.take(record.offset, of: record.partition.id) {
+                guard try await body(record) else { return }
             }
+            for (partition, offset) in news.ends { progress.reachEnd(at: offset, of: partition) }
         }
     }
 
@@ -125,33 +126,35 @@ public final class TopicReader: Sendable {
 
     // MARK: - New records
 
-    /// Looks up the partitions of the topics and begins to read them.
+    /// Looks up the partitions of the topics and begins to read them, replacing all other partitions.
     /// - Parameter bound: The time for the broker's answers. Brokers that create topics automatically create missing
     ///   ones.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
-        try await run(bound) { handle, deadline throws(KafkaError) in
-            var positions: [(TopicPartition, offset: Int64)] = []
-            for topic in topics {
-                let partitions = try handle.partitions(of: topic, before: deadline)
-                switch start {
-                case .beginning: positions += partitions.map { ($0, offset: TopicReaderHandle.beginning) }
-                case .end:
-                    let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
-                    positions += ends.map { ($0.key, offset: $0.value) }
-                case .newest(let count):
-                    let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
-                    // If that offset was deleted, reading begins at the oldest remaining one.
-                    positions += ends.map { ($0.key, offset: max(0, $0.value - count)) }
-                }
+        let deadline = SystemClock.now + bound
+        var starts: [TopicPartition: Int64] = [:]
+        for topic in topics {
+            for (partition, bounds) in try await self.bounds(of: topic, within: deadline - SystemClock.now) {
+                starts[partition] =
+                    switch start {
+                    case .beginning: bounds.lowerBound
+                    case .end: bounds.upperBound
+                    case .newest(let count): max(bounds.lowerBound, bounds.upperBound - count)
+                    }
             }
-            try handle.assign(positions)
         }
+        try await open(starts)
     }
 
     /// Begins to read each partition at an existing offset, replacing all other partitions.
     public func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
-        try await assign(starts.map { ($0.key, offset: $0.value) })
+        try await client.blocking.run { [self] () throws(KafkaError) in
+            reading.withLock { $0.take() }?.end()
+            // Each reading has its own queue, so that records of the last one are never mistaken for records of this
+            // one.
+            let new = try TopicReading(starts, client: client)
+            reading.withLock { $0 = new }
+        }
     }
 
     /// Waits for at least one record, and returns up to `max`.
@@ -160,10 +163,7 @@ public final class TopicReader: Sendable {
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
         let deadline = SystemClock.now + bound
         while true {
-            let events = try await events(max: max, within: Swift.max(.zero, deadline - SystemClock.now))
-            let records = events.compactMap { event in
-                if case .record(let record) = event { record } else { nil }
-            }
+            let records = try await news(max: max, within: Swift.max(.zero, deadline - SystemClock.now)).records
             if !records.isEmpty || SystemClock.now >= deadline { return records }
         }
     }
@@ -171,44 +171,21 @@ public final class TopicReader: Sendable {
     /// Waits for at least one record or partition end, and returns up to `max` of them; empty after `bound`.
     /// - Throws: `recordsMissing` as defined by the reader's mode, `unknownTopicOrPartition` if the topic was deleted.
     public func news(max: Int, within bound: Duration) async throws(KafkaError) -> News {
-        var news = News()
-        for event in try await events(max: max, within: bound) {
-            switch event {
-            case .record(let record): news.records.append(record)
-            case .end(let partition, let offset): news.ends[partition] = offset
-            }
-        }
-        return news
-    }
-
-    // MARK: - The dedicated thread
-
-    private func assign(_ positions: [(TopicPartition, offset: Int64)]) async throws(KafkaError) {
-        try await run(.zero) { handle, _ throws(KafkaError) in try handle.assign(positions) }
-    }
-
-    /// Waits for at least one event, and returns up to `max`; empty after `bound`.
-    private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
-        try await run(bound) { handle, deadline throws(KafkaError) in
-            var events: [TopicReaderHandle.Event] = []
-            while events.count < max {
-                let left = events.isEmpty ? deadline - SystemClock.now : .zero
-                if let event = try handle.poll(for: left) {
-                    events.append(event)
-                } else if !events.isEmpty || SystemClock.now >= deadline {
+        let deadline = SystemClock.now + bound
+        return try await client.blocking.run { [self] () throws(KafkaError) in
+            guard let reading = reading.withLock({ $0 }) else { throw KafkaError(.closed, "no partition is read yet") }
+            var news = News()
+            var count = 0
+            while count < max {
+                let left = news.isEmpty ? deadline - SystemClock.now : .zero
+                if try reading.poll(for: left, into: &news) {
+                    count += 1
+                } else if !news.isEmpty || SystemClock.now >= deadline {
                     break
                 }
             }
-            return events
+            return news
         }
-    }
-
-    private func run<Value: Sendable>(
-        _ bound: Duration,
-        _ body: @escaping @Sendable (TopicReaderHandle, _ deadline: Instant) throws(KafkaError) -> Value
-    ) async throws(KafkaError) -> Value {
-        let (handle, deadline) = (handle, SystemClock.now + bound)
-        return try await blocking.run { () throws(KafkaError) in try body(handle, deadline) }
     }
 }
 

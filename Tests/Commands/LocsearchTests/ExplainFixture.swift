@@ -98,7 +98,6 @@ struct ExplainFixture {
         let admin = try GroupAdmin(configuration, log: log)
         let id = TopicPartition(broker.name("requests"), 0)
         try await admin.commit([id: CommittedOffset(offset)], within: .seconds(20))
-        await admin.close()
     }
 
     // MARK: - The command

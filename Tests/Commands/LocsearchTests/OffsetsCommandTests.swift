@@ -46,7 +46,6 @@ struct OffsetsCommandTests {
         #expect(table.output.contains("done up to 9 but for 1 gap"), "\(table.output)")
         #expect(
             table.output.contains("1          -   20    -            0     -  nothing committed"), "\(table.output)")
-        await group.admin.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "\(GroupFixture.keepsNoMetadata)"))
@@ -70,7 +69,6 @@ struct OffsetsCommandTests {
         #expect(try await commits() == [ids[0]: CommittedOffset(20), ids[1]: CommittedOffset(20)])
         let again = try await run("reset", "--to", "latest", "--force", "--yes")
         #expect(again.output.contains("nothing to change"), "\(again.output)")
-        await group.admin.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "other brokers tell whether a group has members"))
@@ -83,7 +81,6 @@ struct OffsetsCommandTests {
         #expect(
             program.error.contains("--force") && program.error.split(separator: "\n").count == 1, "\(program.error)")
         #expect(try await commits() == before)
-        await group.admin.close()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
@@ -94,7 +91,6 @@ struct OffsetsCommandTests {
         let program = try await run("reset", "--to", "earliest", "--force", "--yes")
         #expect(program.code == 1)
         #expect(program.error.contains("because it has members: stop its workers"), "\(program.error)")
-        await group.admin.close()
     }
 
     /// The embedded broker does not support look-ups by time: every partition would seem to have only older records.
@@ -106,7 +102,6 @@ struct OffsetsCommandTests {
         #expect(program.code == 1)
         #expect(program.error.contains("they cannot look up offsets by time"), "\(program.error)")
         #expect(try await commits() == before)
-        await group.admin.close()
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks nothing up by time"))
@@ -115,7 +110,6 @@ struct OffsetsCommandTests {
         let program = try await run("reset", "--to", "1h", "--force", "--yes")
         #expect(program.code == 0, "\(program.error)")
         #expect(try await commits() == [ids[0]: CommittedOffset(0), ids[1]: CommittedOffset(0)])
-        await group.admin.close()
     }
 
     @Test(
@@ -140,6 +134,5 @@ struct OffsetsCommandTests {
         try await eventually("offsets \(arguments) ends", within: .seconds(60)) { !program.isRunning }
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
-        await group.admin.close()
     }
 }

@@ -259,7 +259,6 @@ struct SeveralTopicsCommandTests {
         let ids = [TopicPartition(live, 0), TopicPartition(night, 0), TopicPartition(night, 1)]
         let commits = try await admin.commits(of: ids, within: .seconds(20))
         #expect(ids.map { commits[$0]?.offset } == [4, 10, 20])
-        await admin.close()
     }
 
     @Test func `Status and explain look at all topics`() async throws {
@@ -272,7 +271,6 @@ struct SeveralTopicsCommandTests {
         let life = try await run("explain", "\(night)/7")
         #expect(life.output.contains("\(night), partition 0, offset 7"), "\(life.output)\(life.error)")
         #expect(life.output.contains("waits in partition 0 of \(night), 2 records before it"), "\(life.output)")
-        await admin.close()
     }
 
     @Test func `Doctor looks at each topic`() async throws {
@@ -282,6 +280,5 @@ struct SeveralTopicsCommandTests {
         let topics = report.findings.filter { $0.check == "topics" }
         #expect(topics.contains { $0.state == .failed && $0.text.hasPrefix("gone (topics.requests) does not exist") })
         for name in [live, night] { #expect(topics.contains { $0.text.hasPrefix(name) }, "\(topics.map(\.text))") }
-        await admin.close()
     }
 }

@@ -59,7 +59,6 @@ struct StatusCommandTests {
             "no worker runs", "waiting   13 requests, the oldest for 15m", "the backlog does not shrink",
             "the connection was refused, or the host is unreachable",
         ] { #expect(text.output.contains(words), "\(words): \(text.output)") }
-        await group.admin.close()
     }
 
     @Test(
@@ -75,7 +74,6 @@ struct StatusCommandTests {
         let program = try await run([], workers: worker.url)
         #expect(program.code == code, "\(program.error)")
         #expect(program.output.contains(words), "\(program.output)")
-        await group.admin.close()
     }
 
     @Test(
@@ -90,6 +88,5 @@ struct StatusCommandTests {
         let program = try await run(arguments, workers: nil)
         #expect(program.code == code, "\(program.error)")
         #expect(program.error.contains(text), "\(program.error)")
-        await group.admin.close()
     }
 }

@@ -82,7 +82,6 @@ struct CrashTests {
         let admin = try GroupAdmin(configuration, log: fixture.log)
         let id = TopicPartition(fixture.topic, 0)
         let commits = try await admin.commits(of: [id], within: .seconds(20))
-        await admin.close()
         fixture.loop.stop()
         return commits[id]
     }

@@ -40,7 +40,6 @@ struct GroupAdminTests {
         // Metadata that is not given is cleared.
         try await admin.commit([ids[1]: 3], within: Self.bound)
         #expect(try await admin.commits(of: [ids[1]], within: Self.bound) == [ids[1]: 3])
-        await admin.close()
         await producer.close()
         fixture.loop.stop()
     }
@@ -51,7 +50,6 @@ struct GroupAdminTests {
         let missing = fixture.broker.name("missing")
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
         #expect(try await admin.partitionCount(of: missing, within: Self.bound) == nil)
-        await admin.close()
         fixture.loop.stop()
     }
 
@@ -61,7 +59,6 @@ struct GroupAdminTests {
         let admin = try admin(of: fixture)
         let error = await #expect(throws: KafkaError.self) { try await admin.description(within: Self.bound) }
         #expect(error?.kind == .unsupported)
-        await admin.close()
         fixture.loop.stop()
     }
 
@@ -76,7 +73,6 @@ struct GroupAdminTests {
             try await admin.commit([id: 1], within: Self.bound)
         }
         #expect(error?.isGroupWithMembers == true, "\(error?.description ?? "")")
-        await admin.close()
         fixture.loop.stop()
     }
 
@@ -89,7 +85,6 @@ struct GroupAdminTests {
 
         try await admin.commit([TopicPartition(fixture.topic, 0): 0], within: Self.bound)
         #expect(try await admin.description(within: Self.bound).isEmpty)
-        await admin.close()
         fixture.loop.stop()
     }
 

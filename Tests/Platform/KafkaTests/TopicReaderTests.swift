@@ -7,6 +7,13 @@ import Testing
 
 @testable import Kafka
 
+extension TopicReader {
+    /// Returns one past the newest offset of each partition of a topic.
+    fileprivate func ends(of topic: String, within bound: Duration) async throws -> [TopicPartition: Int64] {
+        try await bounds(of: topic, within: bound).mapValues(\.upperBound)
+    }
+}
+
 struct TopicReaderTests {
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

@@ -21,14 +21,12 @@ struct OffsetsOptions: ParsableArguments {
     @OptionGroup var group: GroupOptions
     @OptionGroup var tool: ToolOptions
 
-    /// Runs `body` with the group's offsets, then closes their connections.
+    /// Runs `body` with the group's offsets.
     func run(_ body: (GroupOffsets) async throws -> Void) async throws {
         let (settings, log) = try await tool.load()
         let offsets = try GroupOffsets(
             settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, log: log)
-        let result = await Result.catching { try await body(offsets) }
-        await offsets.close()
-        try result.get()
+        try await body(offsets)
     }
 }
 

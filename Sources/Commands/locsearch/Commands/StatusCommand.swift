@@ -80,15 +80,11 @@ struct StatusCommand: AsyncParsableCommand {
         var reader = try BacklogReader(
             settings, group: group.group, topic: group.topic, timeout: tool.timeout.duration, window: window.duration,
             log: log)
-        let result = await Result.catching {
-            Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
-            defer { Terminal.endProgress() }
-            _ = try await reader.read()
-            Terminal.progress("measuring for \(window.duration.readable) ...")
-            try await Task.sleep(for: window.duration)
-            return try await reader.read()
-        }
-        await reader.close()
-        return try result.get()
+        Terminal.progress("asking the brokers at \(settings.text("kafka.bootstrapServers")) ...")
+        defer { Terminal.endProgress() }
+        _ = try await reader.read()
+        Terminal.progress("measuring for \(window.duration.readable) ...")
+        try await Task.sleep(for: window.duration)
+        return try await reader.read()
     }
 }

@@ -46,7 +46,6 @@ struct PipelineWatch: Sendable {
             }
             await pause()
         }
-        await reader.close()
     }
 
     /// Waits for the next reading, which begins at once when a page is opened.

@@ -127,9 +127,7 @@ struct LifeReader {
     private func groupOffsets() async -> Result<OffsetsReport, any Error> {
         await .catching {
             let offsets = try GroupOffsets(settings, group: nil, topic: nil, timeout: timeout, log: log)
-            let report = await Result.catching { try await offsets.report() }
-            await offsets.close()
-            return try report.get()
+            return try await offsets.report()
         }
     }
 

@@ -34,8 +34,6 @@ struct GroupOffsets {
         admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 
-    func close() async { await admin.close() }
-
     // MARK: - Reading offsets
 
     /// Reads the offsets of the group. Commits are read before the ends of the log, so that no lag is negative.

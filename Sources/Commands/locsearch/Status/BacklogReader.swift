@@ -34,9 +34,6 @@ struct BacklogReader {
         self.timeout = timeout
     }
 
-    /// Closes the client.
-    func close() async { await offsets.close() }
-
     /// Reads the backlog from the brokers.
     /// - Throws: `Failure` that names the brokers and states why they cannot be read.
     mutating func read() async throws -> GroupBacklog {

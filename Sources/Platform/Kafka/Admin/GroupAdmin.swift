@@ -3,8 +3,7 @@ package import Logging
 
 /// Reads and changes the offsets of a group without joining it, for tools.
 ///
-/// Every call waits on a dedicated thread, never on the caller's. Safe to use from any task. Call `close` after the
-/// last use.
+/// Every call waits on a dedicated thread, never on the caller's. Safe to use from any task.
 package final class GroupAdmin: Sendable {
     private let client: ClientHandle
     private let group: String
@@ -23,7 +22,7 @@ package final class GroupAdmin: Sendable {
         client = try ClientHandle(.consumer, properties: properties, hiding: configuration.secrets, log: log)
     }
 
-    package func close() async { await client.destroy() }
+    deinit { client.destroyLater() }
 
     // MARK: - Reading
 
@@ -32,7 +31,7 @@ package final class GroupAdmin: Sendable {
     /// - Returns: `nil` if the topic does not exist, or this user may not see it.
     /// - Throws: `unreachable`, which names the brokers and why each was unreachable.
     package func partitionCount(of topic: String, within bound: Duration) async throws(KafkaError) -> Int? {
-        try await explaining { () throws(KafkaError) in
+        try await client.explaining { () throws(KafkaError) in
             try await client.cluster(within: bound).topics[topic]?.partitions
         }
     }
@@ -44,7 +43,7 @@ package final class GroupAdmin: Sendable {
     package func commits(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
-        try await explaining { () throws(KafkaError) in try await client.commits(of: ids, within: bound) }
+        try await client.explaining { () throws(KafkaError) in try await client.commits(of: ids, within: bound) }
     }
 
     /// Fetches where the log of each partition begins, and where it ends for a reader of committed records.
@@ -52,13 +51,7 @@ package final class GroupAdmin: Sendable {
     package func bounds(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        try await explaining { () throws(KafkaError) in
-            let begins = try await client.offsets(.beginning, of: ids, within: bound)
-            let ends = try await client.offsets(.end, of: ids, within: bound)
-            return ends.reduce(into: [:]) { bounds, end in
-                bounds[end.key] = min(begins[end.key] ?? 0, end.value)..<end.value
-            }
-        }
+        try await client.explaining { () throws(KafkaError) in try await client.bounds(of: ids, within: bound) }
     }
 
     /// Finds the first record of each partition whose timestamp is at or after an instant.
@@ -69,7 +62,7 @@ package final class GroupAdmin: Sendable {
     package func offsets(
         of ids: [TopicPartition], since milliseconds: Int64, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        try await explaining { () throws(KafkaError) in
+        try await client.explaining { () throws(KafkaError) in
             try await client.offsets(.time(max(0, milliseconds)), of: ids, within: bound)
         }
     }
@@ -78,7 +71,7 @@ package final class GroupAdmin: Sendable {
     /// - Throws: `unsupported` if the brokers cannot describe groups, such as the embedded one; `timedOut`,
     ///   `unreachable`, `authentication` if this user may not describe the group.
     package func description(within bound: Duration) async throws(KafkaError) -> GroupDescription {
-        try await explaining { () throws(KafkaError) in try await client.description(of: group, within: bound) }
+        try await client.explaining { () throws(KafkaError) in try await client.description(of: group, within: bound) }
     }
 
     // MARK: - Changing
@@ -91,18 +84,7 @@ package final class GroupAdmin: Sendable {
     package func commit(
         _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {
-        try await explaining { () throws(KafkaError) in try await client.commit(offsets, within: bound) }
-    }
-
-    /// Adds to an error the reasons why the brokers could not be reached, if that is its cause.
-    private func explaining<Value>(
-        _ body: () async throws(KafkaError) -> Value
-    ) async throws(KafkaError) -> Value {
-        do throws(KafkaError) {
-            return try await body()
-        } catch {
-            throw client.brokerFailures.explain(error)
-        }
+        try await client.explaining { () throws(KafkaError) in try await client.commit(offsets, within: bound) }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Dispatch
 
 /// Runs librdkafka's few blocking calls one after another, away from the loop. See docs/internals/concurrency.md,
@@ -23,15 +24,16 @@ final class BlockingThread: Sendable {
         return try result.get()
     }
 
+    /// Suspends the caller for `time`. Cancellation of its task has no effect.
+    func pause(_ time: Duration) async {
+        let seconds = time.inSeconds
+        await withCheckedContinuation { continuation in
+            queue.asyncAfter(deadline: .now() + seconds) { continuation.resume() }
+        }
+    }
+
     /// Runs `body` after the earlier calls have returned. The caller does not wait for its end, but later calls do.
     func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
-}
-
-/// Frees clients without a waiting caller.
-enum Disposal {
-    /// Runs `body`, which may block its thread for seconds. Dispatch adds a thread for it if all others are blocked.
-    /// Swift's own pool has only one thread per core, so tasks would be delayed.
-    static func run(_ body: @escaping @Sendable () -> Void) { DispatchQueue.global(qos: .utility).async(execute: body) }
 }
 
 /// A C pointer that is passed to another thread.

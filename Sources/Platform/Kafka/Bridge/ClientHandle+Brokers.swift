@@ -6,11 +6,22 @@ extension ClientHandle {
     /// Fetches the number of partitions of a topic.
     /// - Returns: `nil` if no broker answers within 2 seconds, or the topic does not exist.
     func partitionCount(of topic: String) async -> Int? {
-        await blocking.run { [self] in
-            guard let metadata = try? BrokerMetadata(of: topic, from: pointer, milliseconds: 2000),
-                let found = metadata.topics.first, found.partition_cnt > 0
-            else { return nil }
-            return Int(found.partition_cnt)
+        try? await partitions(of: topic, within: .seconds(2)).count
+    }
+
+    /// Fetches the partitions of a topic. Brokers that create topics automatically create a missing one.
+    /// - Throws: `unreachable`, `unknownTopicOrPartition`, `authentication`.
+    func partitions(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition] {
+        try await blocking.run { [self] () throws(KafkaError) in
+            let what = "look up topic \(topic)"
+            let metadata = try BrokerMetadata(
+                of: topic, from: pointer, milliseconds: Int32(clamping: max(1, bound.wholeMilliseconds)))
+            guard let found = metadata.topics.first else {
+                throw KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: what)
+            }
+            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(found.err, doing: what) }
+            guard found.partition_cnt > 0 else { throw KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, doing: what) }
+            return found.partitionList.map { TopicPartition(topic, $0.id) }
         }
     }
 
@@ -43,8 +54,19 @@ extension ClientHandle {
     /// Describes the brokers and all topics. A query for one topic by name could create it on some brokers.
     func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {
         try await blocking.run { [self] () throws(KafkaError) in
-            try BrokerMetadata(of: nil, from: pointer, milliseconds: Int32(clamping: bound.wholeMilliseconds))
+            try BrokerMetadata(of: nil, from: pointer, milliseconds: Int32(clamping: max(1, bound.wholeMilliseconds)))
                 .description()
+        }
+    }
+
+    /// Adds to an error of `body` the reasons why the brokers could not be reached, if that is its cause.
+    func explaining<Value>(
+        _ body: () async throws(KafkaError) -> Value
+    ) async throws(KafkaError) -> Value {
+        do throws(KafkaError) {
+            return try await body()
+        } catch {
+            throw brokerFailures.explain(error)
         }
     }
 

@@ -62,6 +62,20 @@ extension ClientHandle: OffsetBroker {
         return found.mapValues(\.offset)
     }
 
+    /// Fetches where the log of each partition begins, and where it ends.
+    /// - Throws: Also `timedOut` if an end is missing; never returns a partial result.
+    func bounds(
+        of ids: [TopicPartition], within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        guard !ids.isEmpty else { return [:] }
+        let begins = try await offsets(.beginning, of: ids, within: bound)
+        let ends = try await offsets(.end, of: ids, within: bound)
+        guard ends.count == ids.count else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "look up offsets") }
+        return ends.reduce(into: [:]) { bounds, end in
+            bounds[end.key] = min(begins[end.key] ?? 0, end.value)..<end.value
+        }
+    }
+
     /// Returns librdkafka's value for a query.
     private static func value(of query: OffsetQuery) -> Int64 {
         switch query {

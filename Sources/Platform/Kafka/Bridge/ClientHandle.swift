@@ -11,6 +11,17 @@ final class ClientHandle: Sendable {
     enum Role: Sendable {
         case consumer
         case producer
+        /// A consumer's client without events. Its owner frees it with `destroyLater`.
+        case tool
+
+        fileprivate var events: Int32 {
+            switch self {
+            case .consumer:
+                RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
+            case .producer: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
+            case .tool: 0
+            }
+        }
     }
 
     // Sendable by hand: librdkafka's clients and queues may be used from any thread (its INTRODUCTION.md, "Threads and
@@ -44,17 +55,33 @@ final class ClientHandle: Sendable {
     ) throws(KafkaError) {
         self.role = role
         brokerFailures = BrokerFailures()
-        self.log = ClientLog(log, hiding: secrets, failures: brokerFailures, resets: offsetResets)
+        // A tool does not take the resets.
+        let resets = role == .tool ? nil : offsetResets
+        self.log = ClientLog(log, hiding: secrets, failures: brokerFailures, resets: resets)
         signal = try QueueSignal()
 
         let isConsumer = role == .consumer
-        blocking = BlockingThread(isConsumer ? "kafka-consumer" : "kafka-producer")
-        let events = isConsumer ? RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT : RD_KAFKA_EVENT_DR
+        blocking = BlockingThread("kafka-\(role)")
         pointer = try ClientSettings.makeClient(
-            isConsumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, properties: properties,
-            events: events | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS, log: self.log, connections: connections)
+            role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties, events: role.events,
+            log: self.log, connections: connections)
         if isConsumer { rd_kafka_poll_set_consumer(pointer) }
         self.events = isConsumer ? rd_kafka_queue_get_consumer(pointer) : rd_kafka_queue_get_main(pointer)
+    }
+
+    /// Makes a tool's client for the brokers of a configuration.
+    ///
+    /// The client has no `group.id`. With one, librdkafka looks up the group's coordinator when the client starts, even
+    /// if it neither joins nor commits. A broker rejects that for a user without rights on the group.
+    /// - Parameter own: Properties that take precedence.
+    /// - Throws: `configuration` that names the property.
+    convenience init(
+        toolFor configuration: ConsumerConfiguration, setting own: [String: String] = [:], log: Logger
+    ) throws(KafkaError) {
+        var properties = try configuration.librdkafka(.running)
+        for name in ["group.id", "group.instance.id", "group.protocol"] { properties[name] = nil }
+        properties.merge(own) { _, own in own }
+        try self.init(.tool, properties: properties, hiding: configuration.secrets, log: log)
     }
 
     deinit {
@@ -71,16 +98,18 @@ final class ClientHandle: Sendable {
     ///
     /// Drops undelivered records. A consumer that has not left its group by then does not leave it: its session expires
     /// at the broker.
-    func destroy() async {
+    func destroy() async { await blocking.run { [self] in free() } }
+
+    /// The same, without a waiting caller.
+    func destroyLater() { blocking.start { [self] in free() } }
+
+    private func free() {
         isDestroyed.store(true, ordering: .releasing)
         signal.disconnect(events)
-
-        await blocking.run { [self] in
-            // Otherwise, destroying a producer would wait for message.timeout.ms.
-            if role == .producer { rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
-            rd_kafka_queue_destroy(events)
-            rd_kafka_destroy_flags(pointer, role == .consumer ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0)
-        }
+        // Otherwise, destroying a producer would wait for message.timeout.ms.
+        if role == .producer { rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
+        rd_kafka_queue_destroy(events)
+        rd_kafka_destroy_flags(pointer, role == .producer ? 0 : RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
     }
 
     // MARK: - Permanent failures

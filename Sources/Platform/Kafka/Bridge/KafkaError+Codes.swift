@@ -68,6 +68,9 @@ extension KafkaError {
     /// True if the metadata of a committed offset exceeds the brokers' limit (`offset.metadata.max.bytes`).
     package var isMetadataTooLarge: Bool { code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue }
 
+    /// True if librdkafka rejects the call itself, such as one with an invalid name of a topic.
+    var isInvalidArgument: Bool { code == RD_KAFKA_RESP_ERR__INVALID_ARG.rawValue }
+
     /// True for librdkafka's report that all brokers are down.
     var areAllBrokersDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
 

@@ -9,7 +9,7 @@ extension TopicAdmin {
     ///   the broker's reason.
     public func create(_ topic: NewTopic, within bound: Duration) async throws(KafkaError) -> Bool {
         let what = "create topic \(topic.name)"
-        return try await run(bound) { [self] deadline throws(KafkaError) in
+        return try await request(what, within: bound) { [self] milliseconds throws(KafkaError) in
             var reason = [CChar](repeating: 0, count: 512)
             var new = rd_kafka_NewTopic_new(
                 topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replicationFactor), &reason,
@@ -18,7 +18,7 @@ extension TopicAdmin {
             defer { rd_kafka_NewTopic_destroy(new) }
             for (name, value) in topic.configuration { rd_kafka_NewTopic_set_config(new, name, value) }
 
-            let answer = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, doing: what, before: deadline) { options, queue in
+            let answer = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, doing: what, milliseconds) { options, queue in
                 rd_kafka_CreateTopics(client.pointer, &new, 1, options, queue)
             }
             defer { rd_kafka_event_destroy(answer) }
@@ -38,13 +38,13 @@ extension TopicAdmin {
     /// - Throws: The errors of `create`; also if the topic already has as many partitions.
     public func setPartitions(_ count: Int, of topic: String, within bound: Duration) async throws(KafkaError) {
         let what = "add partitions to \(topic)"
-        try await run(bound) { [self] deadline throws(KafkaError) in
+        try await request(what, within: bound) { [self] milliseconds throws(KafkaError) in
             var reason = [CChar](repeating: 0, count: 512)
             var new = rd_kafka_NewPartitions_new(topic, count, &reason, reason.count)
             guard new != nil else { throw KafkaError(.configuration, "\(what): \(ClientSettings.text(reason))") }
             defer { rd_kafka_NewPartitions_destroy(new) }
 
-            let answer = try ask(RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, doing: what, before: deadline) { options, queue in
+            let answer = try ask(RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, doing: what, milliseconds) { options, queue in
                 rd_kafka_CreatePartitions(client.pointer, &new, 1, options, queue)
             }
             defer { rd_kafka_event_destroy(answer) }
@@ -72,16 +72,30 @@ extension TopicAdmin {
 
     // MARK: - Requests
 
-    /// Sends one admin request and waits for its answer.
+    /// Runs `body` on the thread of the blocking calls, if the controller is known. Admin requests go to the controller;
+    /// without one, librdkafka would wait until the timeout.
+    /// - Parameter body: Receives the remaining milliseconds.
+    func request<Value: Sendable>(
+        _ what: String, within bound: Duration,
+        _ body: @escaping @Sendable (_ milliseconds: Int32) throws(KafkaError) -> Value
+    ) async throws(KafkaError) -> Value {
+        let deadline = SystemClock.now + bound
+        let brokers = try await cluster(within: bound).brokers
+        return try await client.blocking.run { [client] () throws(KafkaError) in
+            guard brokers.contains(rd_kafka_controllerid(client.pointer, 0)) else {
+                throw KafkaError(.unsupported, "\(what): none of the brokers is the controller")
+            }
+            return try body(Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds)))
+        }
+    }
+
+    /// Sends one admin request, and blocks the thread until its answer.
     /// - Parameter send: Receives the request's options and the queue for its answer.
     /// - Returns: The answer, which the caller frees.
     func ask(
-        _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: Instant,
+        _ operation: rd_kafka_admin_op_t, doing what: String, _ milliseconds: Int32,
         send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
-        let milliseconds = Self.milliseconds(until: deadline)
-        try requireController(doing: what, before: deadline)
-
         let options = rd_kafka_AdminOptions_new(client.pointer, operation)
         defer { rd_kafka_AdminOptions_destroy(options) }
         rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, nil, 0)
@@ -92,26 +106,14 @@ extension TopicAdmin {
 
         // The request has its own time limit; the additional second is for its answer to arrive.
         guard let answer = rd_kafka_queue_poll(queue, milliseconds.saturatingAdding(1000)) else {
-            throw failures.explain(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
+            throw client.brokerFailures.explain(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
         }
         let code = rd_kafka_event_error(answer)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             defer { rd_kafka_event_destroy(answer) }
-            throw failures.explain(KafkaError(code, doing: what, reason: rd_kafka_event_error_string(answer)))
+            throw client.brokerFailures.explain(
+                KafkaError(code, doing: what, reason: rd_kafka_event_error_string(answer)))
         }
         return answer
-    }
-
-    /// Checks that the controller is known. Admin requests go to the controller; without one, librdkafka would wait
-    /// until the timeout.
-    func requireController(doing what: String, before deadline: Instant) throws(KafkaError) {
-        let brokers = try cluster(before: deadline).brokers
-        guard brokers.contains(rd_kafka_controllerid(client.pointer, 0)) else {
-            throw KafkaError(.unsupported, "\(what): none of the brokers is the controller")
-        }
-    }
-
-    static func milliseconds(until deadline: Instant) -> Int32 {
-        Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
     }
 }

@@ -7,52 +7,23 @@ public import Logging
 ///
 /// Every call waits on a dedicated thread, never on the caller's. Safe to use from any task.
 public final class TopicAdmin: Sendable {
-    let client: Shared
-    private let log: ClientLog
-    private let blocking = BlockingThread("topic-admin")
-    /// Why brokers were unreachable.
-    let failures = BrokerFailures()
+    let client: ClientHandle
 
     /// - Parameter configuration: Only the brokers, `kafka.security.*` and `kafka.properties` are used.
     /// - Throws: `configuration` that names the property.
     public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
-        var properties = try configuration.librdkafka(.running)
-        // A client with a group looks up the group's coordinator, for which this user may lack permission.
-        properties["group.id"] = nil
-        properties["group.protocol"] = nil
-
-        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
-        client = Shared(
-            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
+        client = try ClientHandle(toolFor: configuration, log: log)
     }
 
-    deinit {
-        // Destroying waits for librdkafka's threads, so it runs where it delays no task.
-        let (client, log) = (client, log)
-        Disposal.run {
-            rd_kafka_destroy(client.pointer)
-            withExtendedLifetime(log) {}
-        }
-    }
+    deinit { client.destroyLater() }
 
     /// Why each broker could not be reached, as `host:port (reason)`; `nil` if none has failed.
-    package var unreachable: String? { failures.summary }
+    package var unreachable: String? { client.brokerFailures.summary }
 
     /// Describes the brokers and all topics. Does not create topics, even if brokers create them automatically.
     /// - Throws: `unreachable`, `timedOut`, `authentication`.
     public func cluster(within bound: Duration) async throws(KafkaError) -> ClusterDescription {
-        try await run(bound) { [self] deadline throws(KafkaError) in try cluster(before: deadline) }
-    }
-
-    /// Blocks the thread. A query for one topic by name could create it on some brokers.
-    func cluster(before deadline: Instant) throws(KafkaError) -> ClusterDescription {
-        do throws(KafkaError) {
-            return try BrokerMetadata(
-                of: nil, from: client.pointer, milliseconds: Self.milliseconds(until: deadline)
-            ).description()
-        } catch {
-            throw failures.explain(error)
-        }
+        try await client.explaining { () throws(KafkaError) in try await client.cluster(within: bound) }
     }
 
     /// Fetches the settings of one topic, including the brokers' defaults.
@@ -60,11 +31,11 @@ public final class TopicAdmin: Sendable {
     /// - Throws: `unsupported` if the broker cannot describe settings, `authentication` if this user may not read them.
     public func configuration(of topic: String, within bound: Duration) async throws(KafkaError) -> [String: String] {
         let what = "look up the configuration of \(topic)"
-        return try await run(bound) { [self] deadline throws(KafkaError) in
+        return try await request(what, within: bound) { [self] milliseconds throws(KafkaError) in
             var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
             defer { if let resource { rd_kafka_ConfigResource_destroy(resource) } }
 
-            let answer = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, doing: what, before: deadline) { options, queue in
+            let answer = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, doing: what, milliseconds) { options, queue in
                 rd_kafka_DescribeConfigs(client.pointer, &resource, 1, options, queue)
             }
             defer { rd_kafka_event_destroy(answer) }
@@ -104,16 +75,17 @@ public final class TopicAdmin: Sendable {
         on topic: String, within bound: Duration
     ) async throws(KafkaError) -> Set<TopicOperation>? {
         let what = "look up this user's permissions on \(topic)"
-        return try await run(bound) { [self] deadline throws(KafkaError) in
-            try requireController(doing: what, before: deadline)
+        return try await request(what, within: bound) { [client] milliseconds throws(KafkaError) in
             var bits: UInt32 = 0
-            let code = locsearch_topic_operations(client.pointer, topic, Self.milliseconds(until: deadline), &bits)
+            let code = locsearch_topic_operations(client.pointer, topic, milliseconds, &bits)
             guard code != Int32.min else {
                 throw KafkaError(
                     .unsupported,
                     "\(what): librdkafka \(LibraryVersion.running) does not support this; use 2.3 or newer")
             }
-            guard code == 0 else { throw failures.explain(KafkaError(rd_kafka_resp_err_t(code), doing: what)) }
+            guard code == 0 else {
+                throw client.brokerFailures.explain(KafkaError(rd_kafka_resp_err_t(code), doing: what))
+            }
             if bits == 0 { return nil }
             return Set(TopicOperation.allCases.filter { bits & 1 << $0.rawValue != 0 })
         }
@@ -126,20 +98,8 @@ public final class TopicAdmin: Sendable {
     public func offsets(
         of partitions: [TopicPartition], since milliseconds: Int64, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let what = "look up offsets by time"
-        return try await run(bound) { [self] deadline throws(KafkaError) in
-            let list = PartitionList(partitions.map { ($0, offset: max(0, milliseconds)) })
-            let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, Self.milliseconds(until: deadline))
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw failures.explain(KafkaError(code, doing: what)) }
-            return try PartitionList.offsets(in: list.pointer, doing: what) { $1 }
+        try await client.explaining { () throws(KafkaError) in
+            try await client.offsets(.time(max(0, milliseconds)), of: partitions, within: bound)
         }
-    }
-
-    /// Runs a blocking call on the dedicated thread.
-    func run<Value: Sendable>(
-        _ bound: Duration, body: @escaping @Sendable (_ deadline: Instant) throws(KafkaError) -> Value
-    ) async throws(KafkaError) -> Value {
-        let deadline = SystemClock.now + bound
-        return try await blocking.run { () throws(KafkaError) in try body(deadline) }
     }
 }

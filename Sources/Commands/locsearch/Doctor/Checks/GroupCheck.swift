@@ -12,9 +12,7 @@ struct GroupCheck: DoctorCheck {
         }
         do throws(KafkaError) {
             let admin = try GroupAdmin(consumer, log: examination.log)
-            let finding = await finding(by: admin, of: ids, in: consumer, within: examination.timeout)
-            await admin.close()
-            return [finding]
+            return [await finding(by: admin, of: ids, in: consumer, within: examination.timeout)]
         } catch {
             return [refused(error, group: consumer.groupID)]
         }
