@@ -35,7 +35,7 @@ public struct ForgedTexts {
 
     private mutating func field(near offset: Int64) -> String {
         let number = number(near: offset)
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<7, using: &random) {
         case 0: return "tries=\(chance(3) ? number : Int64.random(in: 0...4, using: &random))"
         case 1: return "begun=\(number)"
         case 2, 3:
@@ -44,8 +44,7 @@ public struct ForgedTexts {
         case 4:
             let ends = chance(3) ? self.number(near: 0) : Int64.random(in: 0...3, using: &random)
             return "\(Bool.random(using: &random) ? "alone" : "suspect")=\(number):\(ends)"
-        case 5: return "began with partitions=\(number)"
-        case 6: return "bits=\(data(atMost: 40))"
+        case 5: return "bits=\(data(atMost: 40))"
         default: return "runs=\(data(atMost: chance(3) ? 60 : 6))"
         }
     }

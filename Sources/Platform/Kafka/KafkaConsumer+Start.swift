@@ -9,11 +9,7 @@ extension KafkaConsumer {
     /// How long the group waits for the start offsets of a new assignment. No other rebalance can begin in this time.
     private static let firstBound = Duration.seconds(1)
 
-    /// Finds where reading begins in newly assigned partitions.
-    ///
-    /// If the group has no committed offset and does not begin at the oldest record, the start is committed before the
-    /// first record is read. Otherwise the next owner would look up the latest offset again, find a later one, and skip
-    /// requests that this member had read but not finished.
+    /// Finds where reading begins in newly assigned partitions: at the committed offset, or else at the oldest record.
     /// - Returns: No entry for a partition for which the broker does not answer at once: see `findPendingStarts`.
     func firstStarts(of added: [PartitionSource]) async -> [TopicPartition: ReadingStart] {
         guard !added.isEmpty, !isClosed else { return [:] }
@@ -28,19 +24,16 @@ extension KafkaConsumer {
     private func findStarts(
         of assigned: [AssignedPartition]
     ) async throws(KafkaError) -> [TopicPartition: ReadingStart] {
-        let finder = StartFinder(broker: client, startFrom: startFrom)
-        let starts = try await finder.starts(of: assigned.map(\.id), within: Self.firstBound)
+        let commits = try await client.commits(of: assigned.map(\.id), within: Self.firstBound)
 
         var begun: [AssignedPartition: CommittedOffset] = [:]
         for partition in assigned {
-            guard case .committed(let commit) = starts[partition.id], let source = partitions.source(partition) else {
-                continue
-            }
+            guard let commit = commits[partition.id], let source = partitions.source(partition) else { continue }
             begun[partition] = commit
             if source.offsets.committed == nil { source.offsets.committed = commit.offset }
         }
         if !begun.isEmpty { await group.listener?.willRead(from: begun) }
-        return starts
+        return assigned.reduce(into: [:]) { $0[$1.id] = commits[$1.id].map(ReadingStart.committed) ?? .beginning }
     }
 
     /// Begins to look up the start offsets that are still unknown; each call retries. Until they are known, these

@@ -46,8 +46,6 @@ public actor KafkaConsumer: ReadinessHandler {
     let commits: OffsetCommits
     let brokers: BrokerWatch
     var group = Group()
-    /// Where reading begins in partitions without a committed offset.
-    let startFrom: StartPosition
     /// True if `kafka.properties` defines how reading continues past the end of a log. Otherwise an operator decides.
     let readsOnPastEnd: Bool
     private var reading = Reading()
@@ -62,7 +60,6 @@ public actor KafkaConsumer: ReadinessHandler {
     public init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
-        startFrom = configuration.startFrom
         readsOnPastEnd = configuration.properties["auto.offset.reset"] != nil
         client = try ClientHandle(
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)

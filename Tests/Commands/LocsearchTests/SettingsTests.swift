@@ -208,8 +208,7 @@ struct SettingsTests {
         ("googlePlaces.fields", "pro,enterprise", "essentials"), ("hotpepper.response", "light", "one of lite, full"),
         ("providers.order", "hotpepper,hotpepper", "some of"), ("providers.order", "yelp", "some of"),
         ("admin.port", "65536", "an integer from 0 to 65535"), ("log.format", "xml", "one of json, text"),
-        ("kafka.groupId", "a\nb", "text"), ("kafka.startFrom", "yesterday", "earliest, latest, or an RFC 3339 time"),
-        ("kafka.startFrom", "2026-13-01T00:00:00Z", "earliest, latest"), ("kafka.startFrom", "2026-11-22", "earliest"),
+        ("kafka.groupId", "a\nb", "text"),
     ])
     func `A wrong value is named on one line`(name: String, value: String, expected: String) {
         let refusal = refusal { try load(flags: [name: value]) }
@@ -371,17 +370,6 @@ struct SettingsTests {
     func `Durations read back`(text: String, duration: Duration) {
         #expect(Duration(text: text) == duration)
         #expect(Duration(text: duration.text) == duration)
-    }
-
-    @Test(arguments: [
-        (nil, StartPosition.earliest), ("earliest", .earliest), ("latest", .latest),
-        ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
-        ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
-    ])
-    func `Consumer starts where the setting says`(value: String?, expected: StartPosition) throws {
-        let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
-
-        #expect(try settings.consumer().startFrom == expected)
     }
 
     @Test func `List of librdkafka properties is read`() {

@@ -51,31 +51,20 @@ struct SeveralTopicsTests {
     @Test func `Reset of several topics names the topic of each partition`() {
         let partitions = [Self.report.partitions[0], Self.report.partitions[2]]
         let plan = ResetPlan(
-            partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 }, notes: ["night": "note"])
+            partitions, targets: partitions.reduce(into: [:]) { $0[$1.id] = 10 })
         #expect(
             plan.text == [
                 "topic  partition  from  to  effect", "live           0     8  10  2 skipped",
                 "night          0   100  10  90 repeated",
             ])
         #expect(plan.commits[partitions[0].id] == CommittedOffset(10))
-        #expect(plan.commits[partitions[1].id] == CommittedOffset(10, fields: ["note"]))
-    }
-
-    /// Each topic has its own start position.
-    @Test func `Commit of one topic says nothing of the other`() {
-        let report = OffsetsReport(
-            group: "g", topics: Self.topics, presence: .untold("no answer"),
-            partitions: [Self.partition("live", 0, at: 8, end: 10), Self.partition("night", 0, at: nil, end: 7)])
-        let waiting = report.waiting(inNewGroupFrom: .latest)
-        #expect(waiting[TopicPartition("live", 0)]?.count == 2)
-        #expect(waiting[TopicPartition("night", 0)] == nil)
-        #expect(report.waiting(inNewGroupFrom: .earliest)[TopicPartition("night", 0)]?.count == 7)
+        #expect(plan.commits[partitions[1].id] == CommittedOffset(10))
     }
 
     // MARK: - status
 
     private static var backlog: GroupBacklog {
-        var backlog = GroupBacklog(report, waiting: report.waiting(inNewGroupFrom: .earliest), times: [:])
+        var backlog = GroupBacklog(report, waiting: report.waiting, times: [:])
         backlog.rates = .init(window: .seconds(5), arrived: 2, finished: 1)
         return backlog
     }

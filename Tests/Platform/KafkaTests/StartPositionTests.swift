@@ -24,62 +24,7 @@ struct StartPositionTests {
         return try #require(await consumer.positions.first)
     }
 
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `Group without offsets that starts from latest reads only what comes later`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let consumer = try fixture.consumer { $0.startFrom = .latest }
-
-        #expect(try await join(consumer, fixture, listener: notes).committed == 10)
-        try await fixture.fill(3, partition: 0, with: producer)
-
-        #expect(try await consumer.read(3).map(\.offset) == [10, 11, 12])
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    /// The first member finishes nothing. Its successor must not look for the latest offset again.
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `Next member skips nothing that the first left unfinished`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let first = try fixture.consumer { $0.startFrom = .latest }
-        _ = try await join(first, fixture, listener: notes)
-        try await fixture.fill(5, partition: 0, with: producer)
-        #expect(try await first.read(5).count == 5)
-        await first.close()
-
-        let second = try fixture.consumer { $0.startFrom = .latest }
-        try await second.subscribe(to: [fixture.topic], listener: notes)
-
-        #expect(try await second.read(5).map(\.offset) == [10, 11, 12, 13, 14])
-        await second.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    /// The note about the topic's state at the beginning of the group is in the offset's metadata, where every member finds it.
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `Start is committed with the number of partitions`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let producer = try fixture.producer()
-        try await fixture.fill(10, partition: 0, with: producer)
-        let consumer = try fixture.consumer { $0.startFrom = .latest }
-        _ = try await join(consumer, fixture, listener: Notes())
-
-        let id = TopicPartition(fixture.topic, 0)
-        let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
-
-        #expect(commits == [id: CommittedOffset(10, fields: [GroupHistory.note(partitions: 1)])])
-        await consumer.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    @Test func `Group with committed offset goes on there wherever new ones start`() async throws {
+    @Test func `Group with committed offset goes on there`() async throws {
         let fixture = try KafkaFixture(partitions: 1)
         let (producer, notes) = (try fixture.producer(), Notes())
         try await fixture.fill(10, partition: 0, with: producer)
@@ -89,27 +34,11 @@ struct StartPositionTests {
         await first.store([(partition: partition, next: 4)])
         await first.close()
 
-        let second = try fixture.consumer { $0.startFrom = .latest }
+        let second = try fixture.consumer()
         try await second.subscribe(to: [fixture.topic], listener: notes)
 
         #expect(try await second.read(6).map(\.offset) == Array(4..<10))
         await second.close()
-        await producer.close()
-        fixture.loop.stop()
-    }
-
-    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
-    func `Time after the last record starts with what comes later`() async throws {
-        let fixture = try KafkaFixture(partitions: 1)
-        let (producer, notes) = (try fixture.producer(), Notes())
-        try await fixture.fill(10, partition: 0, with: producer)
-        let consumer = try fixture.consumer { $0.startFrom = .time(milliseconds: 4_000_000_000_000) }
-
-        #expect(try await join(consumer, fixture, listener: notes).committed == 10)
-        try await fixture.fill(1, partition: 0, with: producer)
-
-        #expect(try await consumer.read(1).map(\.offset) == [10])
-        await consumer.close()
         await producer.close()
         fixture.loop.stop()
     }

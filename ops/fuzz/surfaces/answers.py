@@ -468,10 +468,12 @@ class Collector(KafkaSurface):
         self.generation += 1
         name = f"worker-{self.generation}"
         self.names[name] = unused_port()
+        group = f"{self.topics.group}-{self.generation}"
+        # The group skips what former workers were asked.
+        self.tool(["offsets", "reset", "--to", "latest", "--group", group, "--yes", "--force"])
         env = self.env(
             admin__port=self.names[name],
-            kafka__groupId=f"{self.topics.group}-{self.generation}",
-            kafka__startFrom="latest",
+            kafka__groupId=group,
             tracing__endpoint=self.server.url,
             tracing__headers=f"x-worker={name}",
             tracing__timeout="1s",

@@ -71,7 +71,6 @@ class Offsets(KafkaSurface):
                 lambda: f"begun={number()}",
                 lambda: "running=" + "+".join(number() for _ in range(chance.randrange(1, 6))),
                 lambda: f"{mutate.pick(('alone', 'suspect'))}={number()}:{number()}",
-                lambda: f"began with partitions={number()}",
                 lambda: f"runs={data(8)}",
                 lambda: f"bits={data(8)}",
                 lambda: f"later={data(8)}",

@@ -122,8 +122,7 @@ extension OffsetsCommand {
             if !partition.isEmpty, report.topics.count > 1 {
                 throw ValidationError("--partition needs --topic, because topics.requests names \(report.topics.count)")
             }
-            let counts = report.topics.reduce(into: [:]) { $0[$1.name] = report.partitions(of: $1).count }
-            for count in counts.values where !partition.isEmpty {
+            for count in report.topics.map({ report.partitions(of: $0).count }) where !partition.isEmpty {
                 guard let wrong = partition.first(where: { Int($0) >= count }) else { continue }
                 // bounded: a count
                 throw ValidationError("--partition \(wrong): \(report.names) has the partitions 0 to \(count - 1)")
@@ -132,14 +131,7 @@ extension OffsetsCommand {
             if case .offset = target, chosen.count > 1 { throw Self.needsOnePartition }
 
             let targets = try await offsets.targets(target, of: chosen)
-            let commits = report.partitions.reduce(into: [:]) { $0[$1.id] = $1.commit }
-            // The note of where the group began is kept separately for each topic.
-            let notes = report.topics.reduce(into: [:]) { notes, topic in
-                notes[topic.name] = GroupHistory.note(
-                    settingOffsetsOf: Set(targets.keys.filter { $0.topic == topic.name }),
-                    commits: commits.filter { $0.key.topic == topic.name }, partitionCount: counts[topic.name] ?? 0)
-            }
-            return ResetPlan(chosen, targets: targets, notes: notes)
+            return ResetPlan(chosen, targets: targets)
         }
 
         private func show(_ plan: ResetPlan, _ report: OffsetsReport) {

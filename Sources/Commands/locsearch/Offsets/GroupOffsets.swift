@@ -97,7 +97,7 @@ struct GroupOffsets {
             targets[partition.id] =
                 switch target {
                 case .offset(let offset): offset
-                case .position(.earliest): partition.bounds.lowerBound
+                case .earliest: partition.bounds.lowerBound
                 default: partition.bounds.upperBound
                 }
         }

@@ -115,10 +115,6 @@ extension PartitionOffsets {
             words.append("done up to \(end - 1) but for \(done.runs.count.counted("gap"))")
         }
         words += Self.words(of: metadata.crashes)
-        if !metadata.startNote.isEmpty {
-            let partitions = metadata.startNote.drop { !$0.isNumber }
-            words.append("the group started with \(partitions) partitions, and has finished nothing of this one")
-        }
         return words + otherFields(of: commit.metadata).map { "field of a later version: \($0)" }
     }
 
@@ -127,12 +123,8 @@ extension PartitionOffsets {
         let fields = text.split(separator: ";")
         return fields.enumerated().filter { index, field in
             let isHeader = index == 0 && field.hasPrefix("locsearch")
-            let isKnown = [
-                "at=", "runs=", "bits=", "began with ", "tries=", "begun=", "running=", "alone=", "suspect=",
-            ]
-            .contains {
-                field.hasPrefix($0)
-            }
+            let known = ["at=", "runs=", "bits=", "tries=", "begun=", "running=", "alone=", "suspect="]
+            let isKnown = known.contains { field.hasPrefix($0) }
             return !isHeader && !isKnown
         }.map(\.element)
     }

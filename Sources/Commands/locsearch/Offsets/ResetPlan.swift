@@ -9,8 +9,6 @@ struct ResetPlan {
     struct Change: Sendable, Hashable {
         let partition: PartitionOffsets
         let to: Int64
-        /// The metadata to commit with the new offset; may be empty.
-        let note: String
         /// The number of done offsets that will be processed again.
         let redone: Int64
         /// The number of open offsets that will be skipped.
@@ -27,17 +25,15 @@ struct ResetPlan {
     /// - Parameters:
     ///   - partitions: the current offsets of the group.
     ///   - targets: the desired offsets. A target outside the log is replaced by the nearest end of the log.
-    ///   - notes: the metadata to commit with the new offsets, by topic.
-    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], notes: [String: String] = [:]) {
+    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64]) {
         changes = partitions.compactMap { partition in
-            let note = notes[partition.id.topic] ?? ""
-            return targets[partition.id].map { Change(partition, target: $0, note: note) }
+            targets[partition.id].map { Change(partition, target: $0) }
         }
     }
 
     var commits: [TopicPartition: CommittedOffset] {
         changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
-            commits[change.partition.id] = change.newCommit
+            commits[change.partition.id] = CommittedOffset(change.to)
         }
     }
 
@@ -65,15 +61,12 @@ struct ResetPlan {
 }
 
 extension ResetPlan.Change {
-    fileprivate var newCommit: CommittedOffset { CommittedOffset(to, fields: note.isEmpty ? [] : [note]) }
-
-    fileprivate init(_ partition: PartitionOffsets, target: Int64, note: String) {
+    fileprivate init(_ partition: PartitionOffsets, target: Int64) {
         let (bounds, commit) = (partition.bounds, partition.commit)
         let to = min(max(target, bounds.lowerBound), bounds.upperBound)
         self.partition = partition
         self.to = to
-        self.note = note
-        isNeeded = commit != CommittedOffset(to, fields: note.isEmpty ? [] : [note])
+        isNeeded = commit != CommittedOffset(to)
         clamping =
             if target < bounds.lowerBound {
                 "\(target) is deleted: the log begins at \(bounds.lowerBound)"
@@ -109,7 +102,10 @@ extension ResetPlan.Change {
 
 /// The target to which a group's offsets are moved.
 enum OffsetTarget: Sendable, Hashable {
-    case position(StartPosition)
+    case earliest
+    case latest
+    /// The first record whose timestamp is at or after this time, in milliseconds since the Unix epoch.
+    case time(Int64)
     /// The oldest record that is at most this old when the command begins.
     case ago(Duration)
     case offset(Int64)
@@ -117,7 +113,9 @@ enum OffsetTarget: Sendable, Hashable {
     /// Parses `earliest`, `latest`, an offset, an RFC 3339 time, or an age such as `2h`.
     /// - Throws: a usage error that describes these forms.
     static func read(_ text: String) throws -> OffsetTarget {
-        if let position = StartPosition(text: text) { return .position(position) }
+        if text == "earliest" { return .earliest }
+        if text == "latest" { return .latest }
+        if let time = WallTime(rfc3339: Array(text.utf8)) { return .time(time.milliseconds) }
         if let duration = Duration(text: text) { return .ago(duration) }
         if !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let offset = Int64(text) {
             return .offset(offset)
@@ -130,9 +128,9 @@ enum OffsetTarget: Sendable, Hashable {
     /// Returns the target time in milliseconds since the Unix epoch; `nil` if the target is not a time.
     func milliseconds(at now: WallTime) -> Int64? {
         switch self {
-        case .position(.time(let milliseconds)): milliseconds
+        case .time(let milliseconds): milliseconds
         case .ago(let duration): now.milliseconds.saturatingSubtracting(Int64(duration.milliseconds(roundedUp: false)))
-        case .position, .offset: nil
+        case .earliest, .latest, .offset: nil
         }
     }
 }

@@ -34,8 +34,6 @@ extension Setting {
     private static let kafka: [Setting] = described([
         Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092"): "brokers for the first connection",
         Setting("kafka.groupId", .text, default: consumer.groupID): "consumer group of the workers",
-        Setting("kafka.startFrom", .startPosition, default: consumer.startFrom.text):
-            "where a group without committed offsets starts: at the oldest record, at new ones, or at a time",
         Setting("kafka.groupInstanceId", .text): "makes the member static: a quick restart moves no partitions",
         Setting(
             "kafka.groupProtocol", .choice(ConsumerConfiguration.GroupProtocol.allCases.map(\.rawValue)),

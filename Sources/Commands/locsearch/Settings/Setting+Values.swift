@@ -36,7 +36,6 @@ extension Setting {
         case .number(let range): Double(value).map(range.contains) ?? false
         case .duration(let range, let canBeOff):
             (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
-        case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
         case .timeZone: TimeZone(identifier: value) != nil
         case .budgetReserve: BudgetReserve(text: value) != nil

@@ -19,7 +19,6 @@ struct Setting: Sendable {
         /// A duration such as `250ms`, `5s`, `2m` or `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
-        case startPosition
         /// Several of these values, each at most once, separated by commas.
         case list([String])
         /// librdkafka's properties.
@@ -108,7 +107,6 @@ struct Setting: Sendable {
             "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as 250ms, 5s or 2m"
                 + (canBeOff ? ", or off" : "")
         case .choice(let values): "one of " + values.joined(separator: ", ")
-        case .startPosition: "earliest, latest, or an RFC 3339 time such as 2026-11-22T09:30:00Z"
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas, each name once"
         case .url(let canBeOff): "an http or https URL without ? and #" + (canBeOff ? ", or off" : "")

@@ -63,7 +63,6 @@ extension Settings {
         if let groupProtocol: ConsumerConfiguration.GroupProtocol = choice("kafka.groupProtocol") {
             consumer.groupProtocol = groupProtocol
         }
-        if let start = StartPosition(text: text("kafka.startFrom")) { consumer.startFrom = start }
         consumer.security = try security()
         consumer.properties = properties
         return consumer

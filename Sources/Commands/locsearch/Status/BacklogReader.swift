@@ -11,8 +11,6 @@ struct BacklogReader {
     private static let lifetimeOfPartitions = Duration.seconds(30)
 
     private let offsets: GroupOffsets
-    /// `kafka.startFrom`: where a group without commits begins.
-    private let start: StartPosition
     private let timeout: Duration
     private var oldest: OldestRequests
     private var history: BacklogHistory
@@ -28,7 +26,6 @@ struct BacklogReader {
     ) throws {
         offsets = try GroupOffsets(settings, group: group, topic: topic, timeout: timeout, log: log)
         let consumer = try settings.consumer()
-        start = consumer.startFrom
         oldest = try OldestRequests(consumer.reconnectingSoon, log: log)
         history = BacklogHistory(over: window)
         self.timeout = timeout
@@ -43,7 +40,7 @@ struct BacklogReader {
         if known == nil { partitions = (report.partitions.map(\.id), instant) }
 
         // A failure to read ages is ignored, because a user may be allowed to describe topics but not to read them.
-        let waiting = report.waiting(inNewGroupFrom: start)
+        let waiting = report.waiting
         let times = (try? await oldest.times(of: waiting, within: timeout)) ?? [:]
         var backlog = GroupBacklog(report, waiting: waiting, times: times)
         history.complete(&backlog, readAt: instant)

@@ -87,24 +87,3 @@ package final class GroupAdmin: Sendable {
         try await client.explaining { () throws(KafkaError) in try await client.commit(offsets, within: bound) }
     }
 }
-
-extension GroupHistory {
-    /// Returns the note for offsets set by an operator, so that partitions without a commit still begin at the same
-    /// place: see `wasAddedLater`.
-    /// - Parameters:
-    ///   - ids: The partitions whose offsets are set.
-    ///   - commits: The group's existing commits on the topic.
-    ///   - count: The number of partitions of the topic.
-    /// - Returns: An empty text if no note is needed.
-    package static func note(
-        settingOffsetsOf ids: Set<TopicPartition>, commits: [TopicPartition: CommittedOffset], partitionCount count: Int
-    ) -> String {
-        let withCommit = ids.union(commits.keys)
-        guard withCommit.count < count else { return "" }
-        if commits.isEmpty { return note(partitions: count) }
-
-        // If there are several notes, the one with the most partitions counts.
-        let atStart = commits.values.compactMap(partitions).max()
-        return atStart.map { note(partitions: Int($0)) } ?? ""
-    }
-}

@@ -29,8 +29,16 @@ extension ClientHandle {
     }
 }
 
+/// A query for one offset of a partition.
+enum OffsetQuery: Sendable, Hashable {
+    case beginning
+    case end
+    /// The first record whose timestamp, in milliseconds since the Unix epoch, is not before this.
+    case time(Int64)
+}
+
 /// Broker queries, each on the thread of the client's blocking calls.
-extension ClientHandle: OffsetBroker {
+extension ClientHandle {
     /// Fetches the group's committed offsets.
     /// - Returns: The offset of each partition that has one.
     func committedOffsets(

@@ -10,8 +10,6 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupInstanceID: String?
     /// `kafka.groupProtocol`: whether a member or the broker assigns the partitions.
     public var groupProtocol = GroupProtocol.classic
-    /// `kafka.startFrom`: where reading begins in partitions for which the group has committed no offset.
-    public var startFrom = StartPosition.earliest
     /// The interval of the client's statistics; see `KafkaConsumer.statistics`. Whole
     /// milliseconds. `nil`: never.
     public var statisticsInterval: Duration?
@@ -110,19 +108,4 @@ extension ConsumerConfiguration {
                     + " remove it")
         }
     }
-}
-
-/// Where a group begins to read a partition for which it has no committed offset.
-///
-/// A partition with a committed offset always continues there. If the broker has deleted the records at that offset,
-/// reading follows `auto.offset.reset`. That is `earliest` unless `kafka.properties` sets it, so that the remaining
-/// records are not skipped. Past the end of the log nothing is read, unless `kafka.properties` sets the property.
-public enum StartPosition: Sendable, Hashable {
-    /// The oldest record.
-    case earliest
-    /// The first record written after the partition's first assignment.
-    case latest
-    /// The first record whose timestamp is at or after the given time, or the partition's end if there is none. The
-    /// time is in milliseconds since the Unix epoch.
-    case time(milliseconds: Int64)
 }

@@ -19,9 +19,6 @@ package struct CommitMetadata: Sendable, Hashable {
     /// reader must not ignore needs another number.
     private static let header = "locsearch1"
 
-    /// A separate field with the group's starting point: see `GroupHistory`. It is kept until the first request of the
-    /// partition is done.
-    package var startNote = ""
     /// The offsets that are done beyond the committed one.
     package var done = DoneSet()
     /// The notes about processes that crashed while they owned the partition.
@@ -33,9 +30,7 @@ package struct CommitMetadata: Sendable, Hashable {
     package static func read(_ committed: CommittedOffset) -> Reading {
         if committed.metadata.isEmpty { return .nothing }
         let (base, fields) = committed.textFields
-        guard let first = fields.first, first == header || first.hasPrefix(GroupHistory.notePrefix), let base else {
-            return .foreign
-        }
+        guard fields.first == header[...], let base else { return .foreign }
         guard base == committed.offset else { return .copied }
 
         var metadata = CommitMetadata()
@@ -51,9 +46,6 @@ package struct CommitMetadata: Sendable, Hashable {
         if field.hasPrefix("runs=") || field.hasPrefix("bits=") {
             guard let done = DoneSet(text: field, from: base) else { return false }
             self.done = done
-        } else if field.hasPrefix(GroupHistory.notePrefix) {
-            guard let partitions = GroupHistory.partitions(in: field) else { return false }
-            startNote = GroupHistory.note(partitions: Int(partitions))
         }
         return crashes.read(field)
     }
@@ -68,9 +60,6 @@ package struct CommitMetadata: Sendable, Hashable {
     package func text(for offset: Int64, atMost limit: Int, notes reserved: Int = 0) -> DoneSet.Text {
         var fields = [Self.header] + crashes.fields
         func text() -> String { CommittedOffset(offset, fields: fields).metadata }
-        // If there is little room, the start note is omitted first. A later reader then begins at the start of the log.
-        if !startNote.isEmpty, text().utf8.count + startNote.utf8.count < limit { fields.insert(startNote, at: 1) }
-
         // bounded: lengths of texts, and a part of a limit
         let others = text().utf8.count + max(0, reserved - crashes.bytes) + 1
         var written = done.text(from: offset, atMost: limit - others)

@@ -7,8 +7,6 @@ internal import Kafka
 struct PartitionCommits {
     let metadataLimit: MetadataLimit
     var tracker = OffsetTracker()
-    /// The group's starting point, and the offset with which it was committed.
-    private var startNote = (text: "", offset: Int64(-1))
     /// The last commit that was returned, or that need not be returned.
     private var lastCommit: CommittedOffset?
     /// The offset that the group has committed, as far as known from the assignment and later transactions.
@@ -32,7 +30,6 @@ struct PartitionCommits {
     mutating func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
         self.committed = committed
         tracker.inherit(metadata.done, from: committed.offset)
-        startNote = (metadata.startNote, committed.offset)
         base = committed.offset
         watch.inherit(metadata.crashes)
         confirmedNotes = metadata.crashes
@@ -126,7 +123,6 @@ struct PartitionCommits {
     ) -> DoneSet.Text {
         var metadata = CommitMetadata()
         if notesCrashes { metadata.crashes = crashes ?? watch.notes }
-        if offset == startNote.offset { metadata.startNote = startNote.text }
         metadata.done = done
         return metadata.text(for: offset, atMost: limit, notes: metadataLimit.bytesOfNotes)
     }

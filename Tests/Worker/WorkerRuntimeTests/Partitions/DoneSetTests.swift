@@ -108,23 +108,16 @@ struct DoneSetTests {
 
     @Test func `Metadata is read as it was written`() {
         var metadata = CommitMetadata()
-        metadata.startNote = "\(GroupHistory.notePrefix)12"
         metadata.done = DoneSet([102..<103])
         let text = metadata.text(for: 100, atMost: 4096)
-        #expect(text.text == "locsearch1;at=100;began with partitions=12;bits=E")
+        #expect(text.text == "locsearch1;at=100;bits=E")
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: text.text)) == .known(metadata))
-        #expect(metadata.text(for: 100, atMost: 44).cut == 100, "the note leaves no room")
-        #expect(
-            metadata.text(for: 100, atMost: 30).text == "locsearch1;at=100;bits=E",
-            "it is left out where it does not fit")
     }
 
     static let foreign = [
         "someone else's", "locsearch2;at=100;runs=CB", "locsearch1;at=100;runs=C", "locsearch1 runs=CB", ";;", "b:AAAA",
         "locsearch1", "locsearch1;runs=CB", "locsearch1;at=;runs=CB", "locsearch1;at=100;at=100;runs=CB",
         "locsearch1;at=100;at=7", "locsearch1;at=99999999999999999999", "at=100", "at=100;locsearch2",
-        "began with partitions=12", "began with partitions=x;at=100",
-        "locsearch1;at=100;began with partitions=12\u{0}ab",
     ]
 
     @Test(arguments: foreign)
@@ -136,7 +129,6 @@ struct DoneSetTests {
     @Test(arguments: [
         "locsearch1;at=99;runs=CB", "locsearch1;at=1000", "locsearch1;at=101;tries=2;alone=103:1",
         "locsearch1;at=-100;runs=CB",
-        "began with partitions=12;at=99",
     ])
     func `Text of another offset is ignored`(text: String) {
         #expect(CommitMetadata.read(CommittedOffset(100, metadata: text)) == .copied)

@@ -29,7 +29,7 @@ struct GroupCheck: DoctorCheck {
             return refused(error, group: group)
         }
 
-        let start = commits.isEmpty ? "; no committed offsets, so it starts at \(consumer.startFrom.text)" : ""
+        let start = commits.isEmpty ? "; no committed offsets, so it starts at the oldest request" : ""
         do throws(KafkaError) {
             let description = try await admin.description(within: timeout)
             let presence = GroupPresence(description, hasCommits: !commits.isEmpty)
