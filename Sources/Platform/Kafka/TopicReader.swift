@@ -178,7 +178,7 @@ public final class TopicReader: Sendable {
             var count = 0
             while count < max {
                 let left = news.isEmpty ? deadline - SystemClock.now : .zero
-                if try reading.poll(for: left, into: &news) {
+                if try reading.poll(for: left, into: &news.records, &news.ends) {
                     count += 1
                 } else if !news.isEmpty || SystemClock.now >= deadline {
                     break

@@ -80,7 +80,7 @@ extension ClientHandle {
         let ends = try await offsets(.end, of: ids, within: bound)
         guard ends.count == ids.count else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "look up offsets") }
         return ends.reduce(into: [:]) { bounds, end in
-            bounds[end.key] = min(begins[end.key] ?? 0, end.value)..<end.value
+            bounds[end.key] = min(begins[end.key] ?? 0, end.value)..<end.value  // bounded: not above its end
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Basics
 internal import CRdkafka
 
-/// The partitions that a `TopicReader` reads, and the queue that receives their records. It belongs to no group:
+/// The partitions that a tool reads, and the queue that receives their records. It belongs to no group:
 /// librdkafka's simple consumer reads the partitions. Each call may block its thread; make one call after another.
 struct TopicReading: Sendable {
     /// Used instead of an offset: begins at the oldest record at that time.
@@ -51,10 +51,12 @@ struct TopicReading: Sendable {
         for topic in topics.values { rd_kafka_topic_destroy(topic.pointer) }
     }
 
-    /// Waits for the next record or partition end, up to `bound` (whole milliseconds), and adds it to `news`.
+    /// Waits for the next record or partition end, up to `bound` (whole milliseconds), and adds it to `records` or `ends`.
     /// - Returns: `false` after `bound`, or after a temporary error such as a lost connection.
     /// - Throws: Any permanent error.
-    func poll(for bound: Duration, into news: inout TopicReader.News) throws(KafkaError) -> Bool {
+    func poll(
+        for bound: Duration, into records: inout [ConsumerRecord], _ ends: inout [TopicPartition: Int64]
+    ) throws(KafkaError) -> Bool {
         let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))
         // Serves the client's own queue, which holds events without a partition, such as a token that must be renewed.
         if milliseconds > 0 { rd_kafka_poll(client.pointer, 0) }
@@ -65,9 +67,9 @@ struct TopicReading: Sendable {
             String(cString: rd_kafka_topic_name(message.pointee.rkt)), message.pointee.partition)
         switch message.pointee.err {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
-            news.records.append(ConsumerRecord(copying: message, of: AssignedPartition(partition, epoch: 0)))
+            records.append(ConsumerRecord(copying: message, of: AssignedPartition(partition, epoch: 0)))
         case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-            news.ends[partition] = OffsetRange.bounded(message.pointee.offset)
+            ends[partition] = OffsetRange.bounded(message.pointee.offset)
         case let code:
             let error = KafkaError(code, doing: "read from Kafka")
             if [.unreachable, .retriable, .timedOut].contains(error.kind) { return false }

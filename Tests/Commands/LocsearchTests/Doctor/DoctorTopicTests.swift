@@ -6,7 +6,7 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// Findings about topics and versions that no broker of these tests can produce.
+/// Findings about topics that no broker of these tests can produce.
 struct DoctorTopicTests {
     private func findings(
         _ role: RecommendedTopic.Role, _ changes: [String: String] = [:], replicas: Int = 3, leaderless: [Int32] = []
