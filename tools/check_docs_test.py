@@ -82,8 +82,6 @@ Shown by `kill-9` and `ordering-key`.
             "`tools/gone`": "`tools/gone` does not exist",
             "`Kafka/Gone.swift`": "`Kafka/Gone.swift` does not exist below Sources",
             "`KafkaProducer`": "`KafkaProducer` is no name",
-            "`RoundTripTests.recordIsLost`": "`RoundTripTests.recordIsLost` is no test",
-            "`GoneTests.recordComesBack`": "`GoneTests.recordComesBack` is no test",
             "`worker.lopos`": "`worker.lopos` is no setting",
             "`worker.lopos=2`": "`worker.lopos` is no setting",
             "`WORKER_LOPOS=2`": "`WORKER_LOPOS` is no setting's environment variable",
